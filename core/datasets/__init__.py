@@ -1,0 +1,1 @@
+"""Tables in, audit-ready arrays out: the built-in demo, datasets by name, and users' own files."""

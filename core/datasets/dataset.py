@@ -1,0 +1,396 @@
+"""A table with roles, and the arrays an audit works on.
+
+`Table` is data as it came, with its provenance. `Roles` says which column is the label, which the sensitive
+attribute, and which to leave out. `build_dataset` joins the two into an `AuditDataset`: numbers only, every rule
+checked, every record or column left out counted and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.estimates import Estimate, proportion
+from core.fingerprint import fingerprint
+from core.results import Result
+from core.validation import choice
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = [
+    "MINIMUM_PER_GROUP",
+    "AuditDataset",
+    "GroupRow",
+    "Roles",
+    "Table",
+    "as_text",
+    "build_dataset",
+    "describe_columns",
+    "is_numeric",
+]
+
+MINIMUM_PER_GROUP = 30
+"""Fewest records of each group, and of each label value, with which an audit starts."""
+
+_FEW_VALUES = 20  # up to this many distinct numbers are also offered as categories
+_MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roles(Result):
+    """What each column is for.
+
+    Attributes
+    ----------
+    label, sensitive : str
+        Column names; both must exist and differ.
+    positive : str
+        The label value that counts as 1, as text.
+    group : tuple of str
+        Values of the sensitive column that form the first group (s = 1), as text; everybody else is group 0.
+        Empty when `at_most` is given.
+    at_most : float or None
+        For a numeric sensitive column: the first group is everybody with a value up to this one.
+    excluded : tuple of str
+        Columns neither the model nor the attacker sees.
+    missing : {"keep", "drop"}
+        What to do with a record that lacks a feature: keep it (median for numbers, a category of its own for
+        text) or drop it. A record without label or sensitive value is always dropped.
+    first_name, other_name : str
+        How to call the two groups in sentences; made from the values when empty.
+    """
+
+    label: str
+    positive: str
+    sensitive: str
+    group: tuple[str, ...] = ()
+    at_most: float | None = None
+    excluded: tuple[str, ...] = ()
+    missing: str = "keep"
+    first_name: str = ""
+    other_name: str = ""
+
+    def group_names(self) -> tuple[str, str]:
+        """Return (name of group 0, name of group 1)."""
+        if self.at_most is not None:
+            first, other = f"{self.sensitive} up to {self.at_most:g}", f"{self.sensitive} above {self.at_most:g}"
+        else:
+            first = " or ".join(self.group)
+            other = f"not {first}" if len(self.group) < 3 else "the others"
+        return self.other_name or other, self.first_name or first
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """A table as it was read, and where it comes from.
+
+    Attributes
+    ----------
+    name : str
+        Short identifier; "upload" for a user's file.
+    title : str
+        What to call it on screen.
+    frame : pandas.DataFrame
+        The cells as read; treat as read-only.
+    source : str
+        One sentence on provenance.
+    roles : tuple of Roles
+        Suggested roles, the default first; empty for uploads.
+    synthetic, uploaded : bool
+        Whether the people in it are invented; whether it is a user's own and must stay in the session.
+    fingerprint : str
+        SHA-256 of the cells.
+    """
+
+    name: str
+    title: str
+    frame: pandas.DataFrame
+    source: str
+    fingerprint: str
+    roles: tuple[Roles, ...] = ()
+    synthetic: bool = False
+    uploaded: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRow(Result):
+    """Size and label rate of one group."""
+
+    group: str
+    count: int
+    share: float
+    label_rate: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditDataset:
+    """What an audit works on.
+
+    Attributes
+    ----------
+    title, source : str
+        From the table.
+    features : ndarray of shape (n, d), float64
+        Numbers as they are, categories as ordinal codes in the order of their text; no missing values.
+    feature_names : tuple of str
+        Names of the d columns.
+    categorical : ndarray of shape (d,), bool
+        Which columns are codes of categories.
+    labels, sensitive : ndarray of shape (n,), uint8
+        1 = positive label; 1 = first group.
+    roles : Roles
+        The roles it was built with.
+    rows_read : int
+        Records in the table, before any was dropped.
+    notes : tuple of str
+        One sentence for everything that was left out or filled in.
+    fingerprint : str
+        SHA-256 of the arrays.
+    synthetic, uploaded : bool
+        From the table.
+    """
+
+    title: str
+    source: str
+    features: npt.NDArray[np.float64]
+    feature_names: tuple[str, ...]
+    categorical: npt.NDArray[np.bool_]
+    labels: npt.NDArray[np.uint8]
+    sensitive: npt.NDArray[np.uint8]
+    roles: Roles
+    rows_read: int
+    notes: tuple[str, ...] = ()
+    fingerprint: str = field(default="")
+    synthetic: bool = False
+    uploaded: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return int(self.labels.size)
+
+    @property
+    def group_names(self) -> tuple[str, str]:
+        """Names of group 0 and group 1."""
+        return self.roles.group_names()
+
+    def groups(self) -> tuple[GroupRow, GroupRow]:
+        """Return size and label rate of the first group and of the others."""
+        rows = []
+        for code in (1, 0):
+            member = self.sensitive == code
+            count = int(member.sum())
+            positives = int(self.labels[member].sum())
+            rows.append(
+                GroupRow(
+                    group=self.group_names[code],
+                    count=count,
+                    share=count / self.n,
+                    label_rate=proportion(positives, count),
+                )
+            )
+        return rows[0], rows[1]
+
+
+def is_numeric(column: pandas.Series) -> bool:
+    """Return whether a column holds numbers (true/false columns count as categories)."""
+    import pandas as pd
+
+    return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
+
+
+def as_text(column: pandas.Series) -> pandas.Series:
+    """Return the cells as text, whole numbers without ".0"; missing cells stay missing."""
+    import pandas as pd
+
+    if pd.api.types.is_float_dtype(column):
+        present = column.dropna()
+        if len(present) and np.isfinite(present).all() and (present == present.round()).all():
+            column = column.astype("Int64")
+    return column.astype("string").str.strip()
+
+
+def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Return one row a column: name, kind, missing cells, distinct values and the most frequent value."""
+    import pandas as pd
+
+    rows = []
+    for name in frame.columns:
+        column = frame[name]
+        counts = as_text(column).value_counts()
+        rows.append(
+            {
+                "column": str(name),
+                "kind": "number" if is_numeric(column) else "category",
+                "missing": int(column.isna().sum()),
+                "distinct": len(counts),
+                "most frequent": str(counts.index[0]) if len(counts) else "",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def build_dataset(table: Table, roles: Roles) -> AuditDataset:
+    """Turn a table and the roles of its columns into the arrays an audit works on.
+
+    Raises
+    ------
+    InputError
+        If a role names no column, the label or the sensitive attribute has fewer than two sides or a side with
+        fewer than `MINIMUM_PER_GROUP` records, no feature is left, or a feature holds infinite values or numbers
+        mixed with text.
+    """
+    frame = table.frame
+    _check_roles(frame, roles)
+    notes: list[str] = []
+    label_text, sensitive_code = as_text(frame[roles.label]), _first_group(frame[roles.sensitive], roles)
+    known = label_text.notna() & sensitive_code.notna()
+    if not known.any():
+        raise InputError(f"No record has both a {roles.label!r} and a {roles.sensitive!r} value; choose other columns.")
+    features = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded}]
+    lost = int((~known).sum())
+    if lost:
+        notes.append(f"{lost:,} records without {roles.label} or {roles.sensitive} are left out.")
+    if roles.missing == "drop":
+        complete = frame[features].notna().all(axis=1)
+        if dropped := int((known & ~complete).sum()):
+            notes.append(f"{dropped:,} records with a missing feature are left out.")
+        known &= complete
+    keep = known.to_numpy(dtype=bool)
+    labels = (label_text[keep] == roles.positive).to_numpy(dtype=np.uint8)
+    sensitive = sensitive_code[keep].to_numpy(dtype=np.uint8)
+    _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
+    _check_sides(sensitive, roles.group_names())
+    matrix, names, categorical = _encode(frame.loc[keep, features], notes)
+    return AuditDataset(
+        title=table.title,
+        source=table.source,
+        features=matrix,
+        feature_names=names,
+        categorical=categorical,
+        labels=labels,
+        sensitive=sensitive,
+        roles=roles,
+        rows_read=len(frame),
+        notes=tuple(notes),
+        fingerprint=fingerprint(matrix, labels, sensitive, list(names), roles),
+        synthetic=table.synthetic,
+        uploaded=table.uploaded,
+    )
+
+
+def _check_roles(frame: pandas.DataFrame, roles: Roles) -> None:
+    choice(roles.missing, ("keep", "drop"), name="missing")
+    for name, column in (("label", roles.label), ("sensitive attribute", roles.sensitive)):
+        if column not in frame.columns:
+            raise InputError(f"The {name} must be a column of the table, got {column!r}.")
+        if frame[column].isna().all():
+            raise InputError(f"The {name} column {column!r} is empty in every record; choose another one.")
+    if roles.label == roles.sensitive:
+        raise InputError(f"Label and sensitive attribute must be two different columns, got {roles.label!r} twice.")
+    if unknown := [c for c in roles.excluded if c not in frame.columns]:
+        raise InputError(f"Columns to leave out must be columns of the table, got {unknown[0]!r}.")
+    values = as_text(frame[roles.label]).dropna().unique().tolist()
+    if len(values) < 2:
+        raise InputError(f"The label {roles.label!r} must have at least two values, got only {values[0]!r}.")
+    if roles.positive not in values:
+        shown = ", ".join(map(repr, values[:5]))
+        raise InputError(
+            f"The positive value must be one that {roles.label!r} takes ({shown}{', …' if len(values) > 5 else ''}), "
+            f"got {roles.positive!r}."
+        )
+
+
+def _first_group(column: pandas.Series, roles: Roles) -> pandas.Series:
+    """Return 1 for the first group, 0 for the others, missing where the sensitive value is."""
+    if roles.at_most is not None:
+        if not is_numeric(column):
+            raise InputError(f"A limit for {roles.sensitive!r} needs a column of numbers; choose values instead.")
+        return (column <= roles.at_most).astype("Int8").where(column.notna())
+    text = as_text(column)
+    values = set(text.dropna().unique())
+    if absent := [v for v in roles.group if v not in values]:
+        raise InputError(f"The first group must be made of values of {roles.sensitive!r}, got {absent[0]!r}.")
+    if not roles.group or len(values) < 2 or not values - set(roles.group):
+        raise InputError(
+            f"The sensitive attribute {roles.sensitive!r} must split people into two groups; "
+            f"with {len(roles.group)} of its {len(values)} values chosen it does not."
+        )
+    return text.isin(roles.group).astype("Int8").where(text.notna())
+
+
+def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, str]) -> None:
+    for code, name in enumerate(names):
+        count = int((side == code).sum())
+        if count < MINIMUM_PER_GROUP:
+            raise InputError(
+                f"An audit needs at least {MINIMUM_PER_GROUP} records on each side; there are {count} with {name}."
+            )
+
+
+def _encode(
+    frame: pandas.DataFrame, notes: list[str]
+) -> tuple[npt.NDArray[np.float64], tuple[str, ...], npt.NDArray[np.bool_]]:
+    columns, names, categorical, constant, unusable, filled = [], [], [], [], [], 0
+    for name in frame.columns:
+        column = frame[name]
+        if column.nunique(dropna=False) < 2:
+            constant.append(str(name))
+            continue
+        numeric = is_numeric(column)
+        if numeric:
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            if np.isinf(values).any():
+                raise InputError(
+                    f"Column {name!r} holds {int(np.isinf(values).sum())} infinite values; replace them by numbers or "
+                    "leave the cells empty."
+                )
+            absent = np.isnan(values)
+            filled += int(absent.sum())
+            values = np.where(absent, np.nanmedian(values), values)
+        else:
+            text = as_text(column)
+            _check_not_mixed(text, str(name))
+            if _is_identifier(text):
+                unusable.append(str(name))
+                continue
+            codes, _ = text.factorize(sort=True, use_na_sentinel=True)
+            values = codes.astype(np.float64)  # a missing value is the category -1
+        columns.append(values)
+        names.append(str(name))
+        categorical.append(not numeric)
+    _tell(notes, constant, "holds the same value in every record and is left out")
+    _tell(notes, unusable, "has a different text in most records (a name, a date or an identifier) and is left out")
+    if filled:
+        notes.append(f"{filled:,} missing numbers are filled with their column's median.")
+    if not columns:
+        raise InputError("No feature is left to predict from: every other column is excluded, constant or an identifier.")
+    return np.column_stack(columns), tuple(names), np.array(categorical, dtype=bool)
+
+
+def _check_not_mixed(text: pandas.Series, name: str) -> None:
+    import pandas as pd
+
+    present = text.dropna()
+    numbers = pd.to_numeric(present, errors="coerce").notna()
+    if numbers.mean() >= _MOSTLY_NUMBERS and not numbers.all() and present.nunique() > _FEW_VALUES:
+        stray = present[~numbers]
+        raise InputError(
+            f"Column {name!r} mixes numbers and text: {len(stray):,} of {len(present):,} values, such as "
+            f"{stray.iloc[0]!r}, are not numbers; correct them, empty them, or leave the column out."
+        )
+
+
+def _is_identifier(text: pandas.Series) -> bool:
+    distinct = text.nunique()
+    return bool(distinct > _FEW_VALUES and distinct > text.notna().sum() / 2)
+
+
+def _tell(notes: list[str], columns: Sequence[str], what: str) -> None:
+    notes.extend(f"Column {name} {what}." for name in columns)

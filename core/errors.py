@@ -1,0 +1,23 @@
+"""The few exceptions of FairLeak.
+
+Every message is one sentence that names the thing, the rule and the value, fit to be shown to a user as it is.
+"Infeasible", "out of time" and "not run" are not errors: they are values in a result, with their reason.
+"""
+
+__all__ = ["Cancelled", "DataUnavailableError", "FairLeakError", "InputError"]
+
+
+class FairLeakError(Exception):
+    """Base of all errors FairLeak raises on purpose; ``str(error)`` may be shown to a user."""
+
+
+class InputError(FairLeakError, ValueError):
+    """A table, a setting or an array breaks a rule; the message says which, and what was given."""
+
+
+class DataUnavailableError(FairLeakError):
+    """A dataset could not be fetched or found; the message names the alternatives."""
+
+
+class Cancelled(FairLeakError):
+    """Work was stopped because its caller asked for it."""

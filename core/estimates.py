@@ -1,0 +1,115 @@
+"""Rates with their intervals: the only form in which a measured rate leaves core.
+
+All intervals here treat the attacked records as a sample of the people the model could have been trained on, and
+everything else (model, attacker, seed) as given. They say nothing about another seed; repeated seeds do that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.results import Result
+
+__all__ = ["Estimate", "accuracy", "balanced_accuracy", "paired_gain", "proportion"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate(Result):
+    """A value with its interval.
+
+    Attributes
+    ----------
+    value, low, high : float
+        Point estimate and interval limits, in the unit of the value; nan where there was nothing to measure.
+    n : int
+        Number of records the estimate rests on.
+    level : float
+        Coverage the interval aims at, in (0, 1).
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    level: float = 0.95
+
+
+def _normal_quantile(level: float) -> float:
+    from statistics import NormalDist
+
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level must be in (0, 1), got {level!r}.")
+    return NormalDist().inv_cdf(0.5 + level / 2)
+
+
+def proportion(successes: int, n: int, *, level: float = 0.95) -> Estimate:
+    """Return successes/n with the Wilson score interval (Wilson 1927), which stays inside [0, 1]."""
+    if n == 0:
+        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
+    if not 0 <= successes <= n:
+        raise InputError(f"successes must be in [0, {n}], got {successes!r}.")
+    z = _normal_quantile(level)
+    p = successes / n
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == n else min(1.0, centre + half)
+    return Estimate(value=p, low=low, high=high, n=n, level=level)
+
+
+def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Return the share of records on which `guess` equals `truth`, with its Wilson interval."""
+    right = np.asarray(truth) == np.asarray(guess)
+    return proportion(int(np.count_nonzero(right)), right.size, level=level)
+
+
+def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Return the mean over groups of the share of the group that is recognised.
+
+    The interval combines the groups' Wilson intervals by the method of variance estimates recovery
+    (Zou and Donner 2008): the distances to the limits add as squares.
+    """
+    truth, guess = np.asarray(truth), np.asarray(guess)
+    groups = np.unique(truth)
+    rates = [accuracy(truth[truth == g], guess[truth == g], level=level) for g in groups]
+    if not rates:
+        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
+    k = len(rates)
+    value = sum(r.value for r in rates) / k
+    below = math.sqrt(sum((r.value - r.low) ** 2 for r in rates)) / k
+    above = math.sqrt(sum((r.high - r.value) ** 2 for r in rates)) / k
+    return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above), n=truth.size, level=level)
+
+
+def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate:
+    """Return the change in accuracy between two guesses on the same n records.
+
+    Parameters
+    ----------
+    won, lost : int
+        Records that only the second guess, or only the first guess, gets right.
+    n : int
+        All records.
+
+    Notes
+    -----
+    Wald interval for a difference of paired proportions with half an observation added to each of the four cells
+    (Agresti and Min 2005), so that it keeps some width when nothing changed.
+    """
+    if n == 0:
+        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
+    if min(won, lost) < 0 or won + lost > n:
+        raise InputError(f"won and lost must be at least 0 and together at most {n}, got {won} and {lost}.")
+    z = _normal_quantile(level)
+    b, c, m = won + 0.5, lost + 0.5, n + 2
+    centre = (b - c) / m
+    half = z * math.sqrt((b + c) - (b - c) ** 2 / m) / m
+    value = (won - lost) / n
+    return Estimate(
+        value=value, low=max(-1.0, min(value, centre - half)), high=min(1.0, max(value, centre + half)), n=n, level=level
+    )

@@ -1,0 +1,83 @@
+"""Checks shared by the public functions of core.
+
+Each check returns its argument in the form the computation wants, or raises `InputError` with one sentence
+that names the parameter, the rule and the value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+
+__all__ = ["binary_array", "choice", "one_length", "positive_array", "seed_value", "unit_interval"]
+
+
+def unit_interval(value: float, *, name: str) -> float:
+    """Return `value` as a float if it lies in [0, 1]."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number in [0, 1], got {value!r}.") from None
+    if not 0.0 <= number <= 1.0:  # also catches nan
+        raise InputError(f"{name} must be in [0, 1], got {value!r}.")
+    return number
+
+
+def choice(value: str, options: Collection[str], *, name: str) -> str:
+    """Return `value` if it is one of `options`."""
+    if value not in options:
+        raise InputError(f"{name} must be one of {', '.join(options)}, got {value!r}.")
+    return value
+
+
+def seed_value(value: int, *, name: str = "seed") -> int:
+    """Return `value` as an int if it is a whole number in [0, 2**32 - 1], the range scikit-learn accepts."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 2**32:
+        raise InputError(f"{name} must be a whole number from 0 to 4294967295, got {value!r}.")
+    return int(value)
+
+
+def binary_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.uint8]:
+    """Return `values` as a one-dimensional array of 0 and 1 (dtype uint8), copying only where it must."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, got {array.ndim} dimensions.")
+    if array.dtype == np.bool_:
+        return array.view(np.uint8)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must hold only 0 and 1, got values of type {array.dtype}.")
+    if array.size:
+        small = array if array.dtype == np.uint8 else array.astype(np.uint8)
+        if int(small.max()) > 1 or (small is not array and not np.array_equal(small, array)):
+            wrong = array[(array != 0) & (array != 1)][0]
+            raise InputError(f"{name} must hold only 0 and 1, got {wrong}.")
+        return small
+    return array.astype(np.uint8)
+
+
+def positive_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.float64]:
+    """Return `values` as a one-dimensional float array, all finite and above zero."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, got {array.ndim} dimensions.")
+    if array.size:
+        low, high = float(array.min()), float(array.max())  # nan propagates into both
+        if not (low > 0.0 and math.isfinite(high)):
+            wrong = array[~(np.isfinite(array) & (array > 0))][0]
+            raise InputError(f"{name} must be finite and above 0, got {wrong}.")
+    return array
+
+
+def one_length(**arrays: Any) -> int:
+    """Return the common length of the named arrays."""
+    lengths = {name: len(array) for name, array in arrays.items() if array is not None}
+    if len(set(lengths.values())) != 1:
+        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(f"All arrays must have the same length: {told}.")
+    return next(iter(lengths.values()))
