@@ -41,8 +41,8 @@ class Result:
         return dict(plain(self))
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return the result as a table; one row a field unless the result says otherwise."""
+        """Return the result as a table; one row a field, as text, unless the result says otherwise."""
         import pandas as pd
 
-        rows = [(name, value) for name, value in self.to_dict().items() if not isinstance(value, (list, dict))]
+        rows = [(name, str(value)) for name, value in self.to_dict().items() if not isinstance(value, (list, dict))]
         return pd.DataFrame(rows, columns=["name", "value"])

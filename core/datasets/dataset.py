@@ -7,7 +7,7 @@ checked, every record or column left out counted and named.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -33,12 +33,14 @@ __all__ = [
     "build_dataset",
     "describe_columns",
     "is_numeric",
+    "quoted",
 ]
 
 MINIMUM_PER_GROUP = 30
 """Fewest records of each group, and of each label value, with which an audit starts."""
 
 _FEW_VALUES = 20  # up to this many distinct numbers are also offered as categories
+_IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
 _MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
 
 
@@ -79,9 +81,10 @@ class Roles(Result):
     def group_names(self) -> tuple[str, str]:
         """Return (name of group 0, name of group 1)."""
         if self.at_most is not None:
-            first, other = f"{self.sensitive} up to {self.at_most:g}", f"{self.sensitive} above {self.at_most:g}"
+            first, other = f"{self.sensitive} up to {self.at_most:.12g}", f"{self.sensitive} above {self.at_most:.12g}"
         else:
-            first = " or ".join(self.group)
+            named = self.group if len(self.group) < 4 else (*self.group[:2], f"{len(self.group) - 2} more")
+            first = " or ".join(named)
             other = f"not {first}" if len(self.group) < 3 else "the others"
         return self.other_name or other, self.first_name or first
 
@@ -209,11 +212,21 @@ def as_text(column: pandas.Series) -> pandas.Series:
     """Return the cells as text, whole numbers without ".0"; missing cells stay missing."""
     import pandas as pd
 
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    column = column.infer_objects()
     if pd.api.types.is_float_dtype(column):
         present = column.dropna()
-        if len(present) and np.isfinite(present).all() and (present == present.round()).all():
+        # beyond 2**53 a float is no longer one whole number
+        if len(present) and (present.abs() <= 2**53).all() and (present == present.round()).all():
             column = column.astype("Int64")
     return column.astype("string").str.strip()
+
+
+def quoted(value: object, most: int = 40) -> str:
+    """Return the value in quotation marks, cut after `most` characters, for use in a sentence."""
+    text = repr(str(value))
+    return text if len(text) <= most else f"{text[: most - 2]}…{text[-1]}"
 
 
 def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
@@ -239,6 +252,8 @@ def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
 def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     """Turn a table and the roles of its columns into the arrays an audit works on.
 
+    Columns that say nothing about people (empty, constant, dates, identifiers) are set aside with a note.
+
     Raises
     ------
     InputError
@@ -250,24 +265,24 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     _check_roles(frame, roles)
     notes: list[str] = []
     label_text, sensitive_code = as_text(frame[roles.label]), _first_group(frame[roles.sensitive], roles)
-    known = label_text.notna() & sensitive_code.notna()
+    known = (label_text.notna() & sensitive_code.notna()).to_numpy(dtype=bool)
     if not known.any():
-        raise InputError(f"No record has both a {roles.label!r} and a {roles.sensitive!r} value; choose other columns.")
-    features = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded}]
-    lost = int((~known).sum())
-    if lost:
+        raise InputError(
+            f"No record has both a {quoted(roles.label)} and a {quoted(roles.sensitive)} value; choose other columns."
+        )
+    if lost := int((~known).sum()):
         notes.append(f"{lost:,} records without {roles.label} or {roles.sensitive} are left out.")
+    others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded}]
+    labels, sensitive = _sides(label_text[known], sensitive_code[known], roles)
+    features, told = _usable(frame.loc[known, others])
     if roles.missing == "drop":
-        complete = frame[features].notna().all(axis=1)
+        complete = frame[features].notna().all(axis=1).to_numpy(dtype=bool)
         if dropped := int((known & ~complete).sum()):
             notes.append(f"{dropped:,} records with a missing feature are left out.")
-        known &= complete
-    keep = known.to_numpy(dtype=bool)
-    labels = (label_text[keep] == roles.positive).to_numpy(dtype=np.uint8)
-    sensitive = sensitive_code[keep].to_numpy(dtype=np.uint8)
-    _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
-    _check_sides(sensitive, roles.group_names())
-    matrix, names, categorical = _encode(frame.loc[keep, features], notes)
+        known = known & complete
+        labels, sensitive = _sides(label_text[known], sensitive_code[known], roles)
+    notes.extend(told)
+    matrix, names, categorical = _encode(frame.loc[known, features], notes)
     return AuditDataset(
         title=table.title,
         source=table.source,
@@ -287,90 +302,141 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
 
 def _check_roles(frame: pandas.DataFrame, roles: Roles) -> None:
     choice(roles.missing, ("keep", "drop"), name="missing")
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(f"Every column must have a name of its own, several are called {quoted(twice)}.")
     for name, column in (("label", roles.label), ("sensitive attribute", roles.sensitive)):
         if column not in frame.columns:
-            raise InputError(f"The {name} must be a column of the table, got {column!r}.")
+            raise InputError(f"The {name} must be a column of the table, got {quoted(column)}.")
         if frame[column].isna().all():
-            raise InputError(f"The {name} column {column!r} is empty in every record; choose another one.")
+            raise InputError(f"The {name} column {quoted(column)} is empty in every record; choose another one.")
     if roles.label == roles.sensitive:
-        raise InputError(f"Label and sensitive attribute must be two different columns, got {roles.label!r} twice.")
+        raise InputError(
+            f"Label and sensitive attribute must be two different columns, got {quoted(roles.label)} twice."
+        )
     if unknown := [c for c in roles.excluded if c not in frame.columns]:
-        raise InputError(f"Columns to leave out must be columns of the table, got {unknown[0]!r}.")
+        raise InputError(f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}.")
     values = as_text(frame[roles.label]).dropna().unique().tolist()
     if len(values) < 2:
-        raise InputError(f"The label {roles.label!r} must have at least two values, got only {values[0]!r}.")
-    if roles.positive not in values:
-        shown = ", ".join(map(repr, values[:5]))
         raise InputError(
-            f"The positive value must be one that {roles.label!r} takes ({shown}{', …' if len(values) > 5 else ''}), "
-            f"got {roles.positive!r}."
+            f"The label {quoted(roles.label)} must have at least two values, got only {quoted(values[0])}."
+        )
+    if roles.positive not in values:
+        shown = ", ".join(quoted(v, 30) for v in values[:4])
+        raise InputError(
+            f"The positive value must be one that {quoted(roles.label)} takes "
+            f"({shown}{', …' if len(values) > 4 else ''}), got {quoted(roles.positive)}."
         )
 
 
 def _first_group(column: pandas.Series, roles: Roles) -> pandas.Series:
     """Return 1 for the first group, 0 for the others, missing where the sensitive value is."""
+    name = quoted(roles.sensitive)
     if roles.at_most is not None:
+        if roles.group:
+            raise InputError(f"The groups of {name} must be told apart by values or by a limit, got both.")
         if not is_numeric(column):
-            raise InputError(f"A limit for {roles.sensitive!r} needs a column of numbers; choose values instead.")
+            raise InputError(f"A limit for {name} needs a column of numbers; choose values instead.")
+        if not math.isfinite(roles.at_most):
+            raise InputError(f"The limit for {name} must be a finite number, got {roles.at_most!r}.")
         return (column <= roles.at_most).astype("Int8").where(column.notna())
     text = as_text(column)
     values = set(text.dropna().unique())
     if absent := [v for v in roles.group if v not in values]:
-        raise InputError(f"The first group must be made of values of {roles.sensitive!r}, got {absent[0]!r}.")
+        raise InputError(f"The first group must be made of values of {name}, got {quoted(absent[0])}.")
     if not roles.group or len(values) < 2 or not values - set(roles.group):
         raise InputError(
-            f"The sensitive attribute {roles.sensitive!r} must split people into two groups; "
-            f"with {len(roles.group)} of its {len(values)} values chosen it does not."
+            f"The sensitive attribute {name} must split people into two groups; "
+            f"with {len(set(roles.group))} of its {len(values)} values chosen it does not."
         )
     return text.isin(roles.group).astype("Int8").where(text.notna())
+
+
+def _sides(
+    label_text: pandas.Series, sensitive_code: pandas.Series, roles: Roles
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    labels = (label_text == roles.positive).to_numpy(dtype=np.uint8)
+    sensitive = sensitive_code.to_numpy(dtype=np.uint8)
+    _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
+    _check_sides(sensitive, roles.group_names())
+    return labels, sensitive
 
 
 def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, str]) -> None:
     for code, name in enumerate(names):
         count = int((side == code).sum())
         if count < MINIMUM_PER_GROUP:
+            told = name if len(name) <= 100 else f"{name[:99]}…"
             raise InputError(
-                f"An audit needs at least {MINIMUM_PER_GROUP} records on each side; there are {count} with {name}."
+                f"An audit needs at least {MINIMUM_PER_GROUP} records on each side; there are {count} with {told}."
             )
+
+
+def _usable(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the columns to predict from, and a note for each of the others."""
+    usable, notes = [], []
+    for name in frame.columns:
+        if reason := _set_aside(frame[name], str(name)):
+            notes.append(f"Column {name} {reason} and is left out.")
+        else:
+            usable.append(name)
+    if not usable:
+        raise InputError(
+            "No feature is left to predict from; every other column is excluded, constant, empty, a date or an "
+            "identifier."
+        )
+    return usable, notes
+
+
+def _set_aside(column: pandas.Series, name: str) -> str:
+    """Return why a column is no feature, or nothing; refuse infinite values and numbers mixed with text."""
+    distinct = column.nunique()
+    if distinct == 0:
+        return "is empty in every record"
+    if distinct == 1 and column.notna().all():
+        return "holds the same value in every record"
+    if column.dtype.kind in "mM":
+        return "holds dates or times"
+    if not is_numeric(column):
+        text = as_text(column)
+        _check_not_mixed(text, name)
+        return _IDENTIFIER if _is_identifier(text) else ""
+    values = column.dropna().to_numpy(dtype=np.float64)
+    if infinite := int(np.isinf(values).sum()):
+        raise InputError(
+            f"Column {quoted(name)} holds infinite values ({infinite:,} of them); replace them by numbers, empty the "
+            "cells, or leave the column out."
+        )
+    if distinct == 1:
+        return "holds one number and empty cells"
+    counting = distinct == len(column) and values.max() - values.min() == distinct - 1
+    return "numbers the records" if counting and (values == values.round()).all() else ""
 
 
 def _encode(
     frame: pandas.DataFrame, notes: list[str]
 ) -> tuple[npt.NDArray[np.float64], tuple[str, ...], npt.NDArray[np.bool_]]:
-    columns, names, categorical, constant, unusable, filled = [], [], [], [], [], 0
+    columns, names, categorical, filled = [], [], [], 0
     for name in frame.columns:
         column = frame[name]
-        if column.nunique(dropna=False) < 2:
-            constant.append(str(name))
-            continue
-        numeric = is_numeric(column)
-        if numeric:
+        if numeric := is_numeric(column):
             values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-            if np.isinf(values).any():
-                raise InputError(
-                    f"Column {name!r} holds {int(np.isinf(values).sum())} infinite values; replace them by numbers or "
-                    "leave the cells empty."
-                )
             absent = np.isnan(values)
             filled += int(absent.sum())
             values = np.where(absent, np.nanmedian(values), values)
         else:
-            text = as_text(column)
-            _check_not_mixed(text, str(name))
-            if _is_identifier(text):
-                unusable.append(str(name))
-                continue
-            codes, _ = text.factorize(sort=True, use_na_sentinel=True)
+            codes, _ = as_text(column).factorize(sort=True, use_na_sentinel=True)
             values = codes.astype(np.float64)  # a missing value is the category -1
+        if (values == values[0]).all():  # constant since records were dropped
+            notes.append(f"Column {name} holds the same value in every record and is left out.")
+            continue
         columns.append(values)
         names.append(str(name))
         categorical.append(not numeric)
-    _tell(notes, constant, "holds the same value in every record and is left out")
-    _tell(notes, unusable, "has a different text in most records (a name, a date or an identifier) and is left out")
     if filled:
         notes.append(f"{filled:,} missing numbers are filled with their column's median.")
     if not columns:
-        raise InputError("No feature is left to predict from: every other column is excluded, constant or an identifier.")
+        raise InputError("No feature is left to predict from; every column is constant in the complete records.")
     return np.column_stack(columns), tuple(names), np.array(categorical, dtype=bool)
 
 
@@ -382,15 +448,11 @@ def _check_not_mixed(text: pandas.Series, name: str) -> None:
     if numbers.mean() >= _MOSTLY_NUMBERS and not numbers.all() and present.nunique() > _FEW_VALUES:
         stray = present[~numbers]
         raise InputError(
-            f"Column {name!r} mixes numbers and text: {len(stray):,} of {len(present):,} values, such as "
-            f"{stray.iloc[0]!r}, are not numbers; correct them, empty them, or leave the column out."
+            f"Column {quoted(name)} mixes numbers and text: {len(stray):,} of {len(present):,} values, such as "
+            f"{quoted(stray.iloc[0])}, are not numbers; correct them, empty them, or leave the column out."
         )
 
 
 def _is_identifier(text: pandas.Series) -> bool:
     distinct = text.nunique()
     return bool(distinct > _FEW_VALUES and distinct > text.notna().sum() / 2)
-
-
-def _tell(notes: list[str], columns: Sequence[str], what: str) -> None:
-    notes.extend(f"Column {name} {what}." for name in columns)

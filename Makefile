@@ -1,0 +1,39 @@
+# make run    opens the dashboard        make test       runs every test
+# make lint   style and types            make benchmark  prints the speed figures
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# One small network or forest per core is faster than every library starting its own threads.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: run test lint benchmark clean
+
+run: $(VENV)/run.done
+	$(BIN)/python -m streamlit run app.py
+
+test: $(VENV)/test.done
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+lint: $(VENV)/test.done
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m mypy
+
+benchmark: $(VENV)/test.done
+	$(BIN)/python -m tests.benchmarks
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "FairLeak needs Python 3.11 or newer; this is " + sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/run.done: requirements.txt constraints.txt | $(VENV)/bin/python
+	$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/test.done: requirements.txt requirements-dev.txt constraints.txt | $(VENV)/bin/python
+	$(PIP) -r requirements-dev.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

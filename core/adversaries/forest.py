@@ -1,0 +1,107 @@
+"""The two adversaries of Ferry et al. (2023, IV-A): a random forest on what the attacker knows.
+
+A knows features and labels (X, Y) of everybody; A′ also knows the audited model's predictions (X, Y, Ŷ). Both learn
+the sensitive attribute on records where they know it. The class weights are balanced, as in the paper; this makes
+the forest name the smaller group far too often, which is much of what the correction then repairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.validation import choice, one_length, seed_value
+
+__all__ = ["ADVERSARIES", "ADVERSARY_TITLES", "Adversary", "known_columns", "train_adversary"]
+
+ADVERSARIES = ("features", "predictions")
+"""A (features and label) and A′ (features, label and predictions)."""
+
+ADVERSARY_TITLES = {"features": "A: features and label", "predictions": "A′: also the predictions"}
+
+_FOREST = {"n_estimators": 100, "max_depth": 6, "min_samples_split": 10, "class_weight": "balanced"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adversary:
+    """A trained attribute-inference adversary.
+
+    Attributes
+    ----------
+    sees_predictions : bool
+        Whether the audited model's predictions are among its inputs.
+    estimator : object
+        Fitted scikit-learn classifier of s.
+    """
+
+    sees_predictions: bool
+    estimator: Any
+
+    def probability(
+        self,
+        features: npt.NDArray[np.float64],
+        labels: npt.NDArray[np.uint8],
+        predictions: npt.NDArray[np.uint8] | None = None,
+    ) -> npt.NDArray[np.float64]:
+        """Return P(s = 1) for each record, shape (n,), in [0, 1]."""
+        known = known_columns(features, labels, predictions if self.sees_predictions else None)
+        return np.asarray(self.estimator.predict_proba(known)[:, 1], dtype=np.float64)
+
+
+def known_columns(
+    features: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.uint8],
+    predictions: npt.NDArray[np.uint8] | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return what the adversary knows of each record as one matrix (n, d + 1) or (n, d + 2)."""
+    columns = [features, labels] if predictions is None else [features, labels, predictions]
+    one_length(features=features, labels=labels, predictions=predictions)
+    return np.column_stack(columns)
+
+
+def train_adversary(
+    kind: str,
+    features: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.uint8],
+    sensitive: npt.NDArray[np.uint8],
+    predictions: npt.NDArray[np.uint8] | None = None,
+    *,
+    seed: int = 0,
+) -> Adversary:
+    """Train the paper's adversary on records whose sensitive attribute the attacker knows.
+
+    Parameters
+    ----------
+    kind : {"features", "predictions"}
+        A or A′.
+    features : ndarray of shape (n, d)
+    labels, sensitive : ndarray of shape (n,), 0 or 1
+    predictions : ndarray of shape (n,), 0 or 1
+        The audited model's answers; required by A′, ignored by A.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        If A′ gets no predictions, or the records hold only one group.
+
+    Notes
+    -----
+    The forest's parameters are those found on Adult by Ferry et al.'s search: 100 trees, depth 6, at least 10 records
+    to split, balanced class weights. No search is run.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+
+    kind = choice(kind, ADVERSARIES, name="adversary")
+    sees = kind == "predictions"
+    if sees and predictions is None:
+        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
+    if np.unique(sensitive).size < 2:
+        raise InputError("The attack records must hold both groups, got only one.")
+    known = known_columns(features, labels, predictions if sees else None)
+    forest = RandomForestClassifier(**_FOREST, random_state=seed_value(seed)).fit(known, sensitive)
+    return Adversary(sees_predictions=sees, estimator=forest)

@@ -1,0 +1,249 @@
+"""What one attacker gains from being told a model's fairness: guess, correct, compare.
+
+The attacker has a guess for everybody, hears "the model satisfies this metric within this tolerance", and changes as
+few guesses as possible, the unsure ones first, until they agree with it (Ferry et al. 2023, III). What the pages and
+the sweep show is one `Disclosure`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.correction.certificate import SolverCertificate
+from core.correction.costs import choose_exponent, log_odds_cost, published_cost
+from core.correction.solve import Correction, correct
+from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
+from core.fairness import unfairness
+from core.results import Result
+from core.validation import choice, unit_interval
+
+__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "disclose"]
+
+COSTS = ("published", "log_odds", "count")
+"""Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody."""
+
+_RAISE_STEP = 0.001
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackedRecords:
+    """What the attacker has on one set of records, and the truth to judge it by.
+
+    Attributes
+    ----------
+    probability, calibrated : ndarray of shape (n,), in [0, 1]
+        The adversary's P(s = 1), as it came and after calibration.
+    predictions, labels, truth : ndarray of shape (n,), 0 or 1
+        The audited model's answers, the labels, and the sensitive attribute.
+    """
+
+    probability: npt.NDArray[np.float64]
+    calibrated: npt.NDArray[np.float64]
+    predictions: npt.NDArray[np.uint8]
+    labels: npt.NDArray[np.uint8]
+    truth: npt.NDArray[np.uint8]
+
+    @property
+    def guess(self) -> npt.NDArray[np.uint8]:
+        """The group the adversary finds more probable."""
+        return (self.probability > 0.5).astype(np.uint8)
+
+    @property
+    def confidence(self) -> npt.NDArray[np.float64]:
+        """Probability the adversary gives to its own guess."""
+        return np.maximum(self.probability, 1 - self.probability)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRecognition(Result):
+    """Share of one group's people whose group is named rightly, before and after the correction."""
+
+    group: int
+    before: Estimate
+    after: Estimate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disclosure(Result):
+    """What being told the tolerance changed.
+
+    Attributes
+    ----------
+    metric, cost : str
+    told, used : float
+        Tolerance disclosed, and tolerance corrected with; they differ only if it was raised until true.
+    achieved : float
+        The model's real unfairness on these records; above `used` the disclosure is false.
+    reached : float
+        Unfairness of the model on the corrected guesses; nan when there is no correction.
+    majority : Estimate
+        Control: accuracy of naming the larger group for everybody.
+    before, balanced_before : Estimate
+        Accuracy and balanced accuracy of the adversary's guess.
+    after, balanced_after, gain : Estimate or None
+        The same after correction, and the change in accuracy; None when there is no correction.
+    n_changed, n_right : int or None
+        Guesses changed, and how many of these changes were right.
+    groups : tuple of GroupRecognition
+        First group, then the others.
+    exponent : int or None
+        Confidence exponent of the published cost; None for another cost or if none worked on the held-out records.
+    smallest_tolerance : float or None
+        Smallest tolerance these predictions allow, given when `used` is infeasible.
+    certificate : SolverCertificate
+    """
+
+    metric: str
+    cost: str
+    told: float
+    used: float
+    achieved: float
+    reached: float
+    majority: Estimate
+    before: Estimate
+    balanced_before: Estimate
+    after: Estimate | None
+    balanced_after: Estimate | None
+    gain: Estimate | None
+    n_changed: int | None
+    n_right: int | None
+    groups: tuple[GroupRecognition, ...]
+    exponent: int | None
+    smallest_tolerance: float | None
+    certificate: SolverCertificate
+
+    @property
+    def is_true(self) -> bool:
+        """Whether the model really satisfies what the attacker was told."""
+        return self.achieved <= self.used + 1e-12
+
+
+def disclose(
+    attacked: AttackedRecords,
+    held_out: AttackedRecords,
+    *,
+    tolerance: float,
+    metric: str = "statistical_parity",
+    cost: str = "published",
+    raise_until_true: bool = False,
+    solver: str = "exact",
+) -> Disclosure:
+    """Tell the attacker the metric and the tolerance, and measure what changes.
+
+    Parameters
+    ----------
+    attacked : AttackedRecords
+        The records under attack.
+    held_out : AttackedRecords
+        The attacker's own records, on which the confidence exponent is chosen.
+    tolerance : float in [0, 1]
+        What the attacker is told.
+    metric : str
+        One of `core.fairness.METRICS`.
+    cost : {"published", "log_odds", "count"}
+    raise_until_true : bool
+        Raise the tolerance in steps of 0.001 until the model satisfies it, as the published experiments do.
+    solver : {"exact", "ilp", "ilp_general"}
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule.
+    """
+    tolerance = unit_interval(tolerance, name="tolerance")
+    cost = choice(cost, COSTS, name="cost")
+    achieved = _unfairness(attacked, attacked.truth, metric)
+    used = _raised(tolerance, achieved) if raise_until_true else tolerance
+    prices, exponent = _prices(attacked, held_out, used, metric, cost)
+    correction = correct(
+        attacked.guess,
+        attacked.predictions,
+        tolerance=used,
+        metric=metric,
+        labels=attacked.labels,
+        cost=prices,
+        solver=solver,
+    )
+    return _measured(attacked, correction, metric, cost, tolerance, used, achieved, exponent)
+
+
+def _raised(tolerance: float, achieved: float) -> float:
+    steps = max(0, int(np.ceil((achieved - tolerance) / _RAISE_STEP - 1e-9)))
+    return min(1.0, tolerance + steps * _RAISE_STEP)
+
+
+def _prices(
+    attacked: AttackedRecords, held_out: AttackedRecords, tolerance: float, metric: str, cost: str
+) -> tuple[npt.NDArray[np.float64] | None, int | None]:
+    if cost == "count":
+        return None, None
+    if cost == "log_odds":
+        own = np.where(attacked.guess == 1, attacked.calibrated, 1 - attacked.calibrated)
+        return log_odds_cost(own), None
+    chosen = choose_exponent(
+        held_out.guess,
+        held_out.confidence,
+        held_out.predictions,
+        held_out.truth,
+        tolerance=tolerance,
+        metric=metric,
+        labels=held_out.labels,
+    ).exponent
+    return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
+
+
+def _measured(
+    attacked: AttackedRecords,
+    correction: Correction,
+    metric: str,
+    cost: str,
+    told: float,
+    used: float,
+    achieved: float,
+    exponent: int | None,
+) -> Disclosure:
+    truth, guess, after = attacked.truth, attacked.guess, correction.reconstruction
+    n = truth.size
+    won = lost = None
+    if after is not None:
+        won = int(np.count_nonzero((after == truth) & (guess != truth)))
+        lost = int(np.count_nonzero((after != truth) & (guess == truth)))
+    return Disclosure(
+        metric=metric,
+        cost=cost,
+        told=told,
+        used=used,
+        achieved=achieved,
+        reached=math.nan if after is None else _unfairness(attacked, after, metric),
+        majority=proportion(int(np.bincount(truth, minlength=2).max()), n),
+        before=accuracy(truth, guess),
+        balanced_before=balanced_accuracy(truth, guess),
+        after=None if after is None else accuracy(truth, after),
+        balanced_after=None if after is None else balanced_accuracy(truth, after),
+        gain=None if won is None or lost is None else paired_gain(won, lost, n),
+        n_changed=correction.n_changed if after is not None else None,
+        n_right=won,
+        groups=tuple(_recognition(g, truth, guess, after) for g in (1, 0)),
+        exponent=exponent,
+        smallest_tolerance=correction.smallest_tolerance,
+        certificate=correction.certificate,
+    )
+
+
+def _unfairness(records: AttackedRecords, groups: npt.NDArray[np.uint8], metric: str) -> float:
+    return unfairness(records.predictions, groups, metric=metric, labels=records.labels)
+
+
+def _recognition(
+    group: int, truth: npt.NDArray[np.uint8], guess: npt.NDArray[np.uint8], after: npt.NDArray[np.uint8] | None
+) -> GroupRecognition:
+    member = truth == group
+    return GroupRecognition(
+        group=group,
+        before=accuracy(truth[member], guess[member]),
+        after=None if after is None else accuracy(truth[member], after[member]),
+    )

@@ -1,0 +1,237 @@
+"""Exact correction for two groups, without a solver: sorting, cumulated costs and one pass over the counts.
+
+An optimum never changes guesses in both directions among records with the same prediction, so its cost is
+F(a) + G(b), with F and G the cumulated sorted costs to the left and right of today's counts a0 and b0.
+
+Full pass. For a fixed a every constraint bounds b from one side, so the allowed b form an interval; G is convex with
+its minimum 0 at b0, so the best b is b0 clipped to that interval. All a from 0 to P are tried at once.
+
+Short search. Let group 1's rate be too low (D < 0; else exchange the groups). "High enough" means
+-D <= t N min(m, N - m); it holds for all b up to a limit h(a) that does not fall as a grows. Raising a by x and
+lowering b by y is the natural repair: X is the smallest x that is enough with y = 0, Y the smallest y with x = 0.
+Only the X cheapest records of one cell and the Y cheapest of another are selected, and with V the cheapest allowed
+pair (x, y) among them, every solution left out costs at least one of:
+
+    a < a0:      one change there, and b <= h(a) <= h(a0), so Y changes:    cheapest + G(Y)
+    b > b0:      one change there, and h(a) > b0, so at least X changes:     cheapest + F(X)
+    x > X:       the whole prefix and one more record as dear as its last:   F(X) + last
+    y > Y:       likewise                                                    G(Y) + last
+
+V is the optimum if it is at most each of these; otherwise (at tiny tolerances, where divisibility decides) the full
+pass is made. The objective is the same either way.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
+
+__all__ = ["Repairs", "allowed_interval", "best_repair", "full_pass", "repairs", "solve"]
+
+_Costs = npt.NDArray[np.float64]
+
+
+def solve(problem: RowProblem) -> Outcome:
+    """Return the cheapest reconstruction of a row set, or a bound of inf when there is none."""
+    counts = problem.counts()
+    if counts.n < 2:
+        return Outcome(vector=None, bound=math.inf)
+    if counts.allowed(counts.a, counts.b):
+        return Outcome(vector=problem.guess.copy(), bound=0.0)
+    short = _short_search(problem, counts)
+    return _full_search(problem, counts) if short is None else short
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repairs:
+    """The natural repairs of a row set: counts only, whatever the costs.
+
+    Attributes
+    ----------
+    raised, lowered : (prediction, guess)
+        Cells the x and the y changed records come from.
+    x_limit, y_limit : int
+        X and Y: enough changes in one cell when the other stays.
+    y : (X + 1,) int array
+        Fewest changes in the second cell for x = 0..X.
+    allowed : (X + 1,) bool array
+        Whether (x, y) meets every constraint.
+    """
+
+    raised: tuple[int, int]
+    lowered: tuple[int, int]
+    x_limit: int
+    y_limit: int
+    y: npt.NDArray[np.int64]
+    allowed: npt.NDArray[np.bool_]
+
+
+def repairs(counts: Counts) -> Repairs | None:
+    """List the natural repairs of counts that are not allowed; None where a group is empty today."""
+    if not 1 <= counts.a + counts.b <= counts.n - 1:
+        return None
+    group = 1 if counts.gap(counts.a, counts.b) < 0 else 0  # the group whose rate is too low
+    own = counts if group else counts.swapped()
+    x_limit = _first_true(lambda x: own.high_enough(own.a + x, own.b), own.positives - own.a)
+    y_limit = _first_true(lambda y: own.high_enough(own.a, own.b - y), own.b)
+    a = np.arange(own.a, own.a + x_limit + 1, dtype=np.int64)
+    b = np.minimum(_highest_b(own, a), own.b)
+    return Repairs(
+        raised=(1, 1 - group),
+        lowered=(0, group),
+        x_limit=x_limit,
+        y_limit=y_limit,
+        y=own.b - b,
+        allowed=own.allowed(a, b),
+    )
+
+
+def best_repair(
+    plan: Repairs, raise_cost: _Costs, lower_cost: _Costs, cheapest: Any
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Return the cheapest natural repair and whether it is certainly the optimum.
+
+    Parameters
+    ----------
+    plan : Repairs
+        The repairs to choose from.
+    raise_cost, lower_cost : arrays of shape (..., X) and (..., Y)
+        The cheapest costs of the two cells in rising order; leading axes are independent problems.
+    cheapest : array of shape (...)
+        A lower bound on every cost.
+
+    Returns
+    -------
+    x, value, certain : arrays of shape (...)
+        Number of records raised, cost of the repair (inf if none is allowed) and the verdict on it.
+    """
+    up, down = _cumulated(raise_cost), _cumulated(lower_cost)
+    total = np.where(plan.allowed, up + down[..., plan.y], np.inf)
+    x = np.asarray(total.argmin(axis=-1))
+    value = np.take_along_axis(total, x[..., None], axis=-1)[..., 0]
+    last = [cost[..., -1] if cost.shape[-1] else cheapest for cost in (raise_cost, lower_cost)]
+    left_out = np.minimum(up[..., -1] + np.maximum(last[0], cheapest), down[..., -1] + np.maximum(last[1], cheapest))
+    left_out = np.minimum(left_out, np.minimum(up[..., -1], down[..., -1]) + cheapest)
+    return x, value, value <= left_out
+
+
+def allowed_interval(counts: Counts, a: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the smallest and largest allowed b for each a; the first exceeds the second where there is none."""
+    highest = _highest_b(counts, a)
+    mirrored = counts.swapped()
+    lowest = counts.negatives - _highest_b(mirrored, counts.positives - a)  # group 0 is high enough
+    lowest = np.where(a == 0, np.maximum(lowest, 1), lowest)
+    highest = np.where(a == counts.positives, np.minimum(highest, counts.negatives - 1), highest)
+    return lowest, highest
+
+
+def full_pass(
+    counts: Counts, a_cost: tuple[_Costs, _Costs], b_cost: tuple[_Costs, _Costs]
+) -> tuple[int, int, float] | None:
+    """Return the cheapest allowed (a, b) and its cost, or None when there is none.
+
+    Parameters
+    ----------
+    counts : Counts
+        The row set.
+    a_cost, b_cost : pairs of arrays
+        Sorted costs of the records that can leave and that can join group 1, among those predicted 1 and 0.
+    """
+    a = np.arange(counts.positives + 1, dtype=np.int64)
+    lowest, highest = allowed_interval(counts, a)
+    b = np.clip(counts.b, lowest, np.maximum(lowest, highest))
+    total = np.full(a.size, np.inf)
+    possible = lowest <= highest
+    total[possible] = _two_sided(a_cost)[a[possible]] + _two_sided(b_cost)[b[possible]]
+    best = int(total.argmin())
+    return (best, int(b[best]), float(total[best])) if possible.any() else None
+
+
+def _short_search(problem: RowProblem, counts: Counts) -> Outcome | None:
+    plan = repairs(counts)
+    if plan is None:
+        return None
+    cells = [problem.cell(*plan.raised), problem.cell(*plan.lowered)]
+    prefixes = [
+        _cheapest(problem.cost, cell, k) for cell, k in zip(cells, (plan.x_limit, plan.y_limit), strict=True)
+    ]
+    x, value, certain = best_repair(plan, prefixes[0], prefixes[1], problem.cost.min())
+    if not certain or not np.isfinite(value):
+        return None
+    vector = problem.guess.copy()
+    for cell, prefix, k in zip(cells, prefixes, (int(x), int(plan.y[x])), strict=True):
+        flip_cheapest(vector, cell, problem.cost, k, prefix[k - 1] if k else 0.0)
+    return Outcome(vector=vector, bound=float(value))
+
+
+def _full_search(problem: RowProblem, counts: Counts) -> Outcome:
+    cells = {(p, g): problem.cell(p, g) for p in (0, 1) for g in (0, 1)}
+    costs = {key: np.sort(problem.cost[cell]) for key, cell in cells.items()}
+    found = full_pass(counts, (costs[1, 1], costs[1, 0]), (costs[0, 1], costs[0, 0]))
+    if found is None:
+        return Outcome(vector=None, bound=math.inf)
+    vector = problem.guess.copy()
+    for prediction, change in ((1, found[0] - counts.a), (0, found[1] - counts.b)):
+        key, k = (prediction, 0 if change > 0 else 1), abs(change)
+        flip_cheapest(vector, cells[key], problem.cost, k, costs[key][k - 1] if k else 0.0)
+    return Outcome(vector=vector, bound=found[2])
+
+
+def _highest_b(counts: Counts, a: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return h(a), the largest b in 0..M for which group 1's rate is high enough.
+
+    -D <= t N m        gives b (P - t N) <= a (M + t N), no bound when P <= t N,
+    -D <= t N (N - m)  gives (M - b)(P + t N) >= (P - a)(M - t N), no bound when M <= t N.
+
+    Both are free of cancellation, so the rounded quotient is off by at most one, which the exact test mends.
+    """
+    positives, negatives, slack = counts.positives, counts.negatives, counts.slack
+    bound = np.full(a.shape, float(negatives))
+    if positives > slack:
+        np.minimum(bound, a * ((negatives + slack) / (positives - slack)), out=bound)
+    if negatives > slack and positives + slack > 0:
+        np.minimum(bound, negatives - (positives - a) * ((negatives - slack) / (positives + slack)), out=bound)
+    b = np.clip(np.floor(bound).astype(np.int64) + 1, 0, negatives)
+    for _ in range(2):
+        b -= ~counts.high_enough(a, b)
+    return b
+
+
+def _first_true(test: Any, most: int) -> int:
+    """Return the smallest k in 0..most with test(k), where test only ever turns from false to true; else most."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high) // 2
+        if test(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _cheapest(cost: _Costs, cell: npt.NDArray[np.bool_], k: int) -> _Costs:
+    """Return the k smallest costs of a cell in rising order."""
+    inside = np.compress(cell, cost)
+    if k < inside.size:
+        inside = np.partition(inside, k)[:k]
+    inside.sort()
+    return inside
+
+
+def _cumulated(cost: _Costs) -> _Costs:
+    """Return 0 and the running sums along the last axis."""
+    total = np.zeros((*cost.shape[:-1], cost.shape[-1] + 1))
+    np.cumsum(cost, axis=-1, out=total[..., 1:])
+    return total
+
+
+def _two_sided(cost: tuple[_Costs, _Costs]) -> _Costs:
+    """Return the cost of every count from 0 on, given the sorted costs of leaving and of joining."""
+    leave, join = cost
+    return np.concatenate([_cumulated(leave)[::-1], np.cumsum(join)])

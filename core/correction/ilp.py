@@ -1,0 +1,244 @@
+"""Correction by integer programming, through PuLP and CBC.
+
+Two models of the same problem, after Ferry et al. (SaTML 2023, section IV and appendix):
+
+RC_e  four integer counts, the changes 0 to 1 and 1 to 0 among the records predicted 1 and 0. Each distinct cost of a
+      cell is one bounded segment variable; as costs are minimised, the cheap segments fill first.
+RC    one binary variable a record. It has no use beyond small N but to check RC_e.
+
+The tolerance rows are multiplied out to counts (see `core.correction.problem`). Costs are scaled by the objective of
+a feasible reconstruction found beforehand, and records that alone cost more are left out, because raw costs may span
+eighteen magnitudes. A vector is handed on only if its own counts meet the tolerance. Whether any counts do is decided
+by `allowed_interval` before CBC starts, so that CBC never has to prove infeasibility.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.correction.exact import allowed_interval
+from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
+
+__all__ = ["solve"]
+
+_CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
+"""(prediction, guess) of the four cells."""
+
+_SCALE = 1e5
+"""Objective of the feasible reconstruction after scaling; CBC prints bounds with three or more decimals."""
+
+_TIGHTENING = 1e-6
+"""Share of N taken off the tolerance rows when CBC's own row tolerance let a solution pass that breaks them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """A row set ready for CBC: its costs scaled, `keep` marking the records that may change."""
+
+    problem: RowProblem
+    counts: Counts
+    cost: npt.NDArray[np.float64]
+    keep: npt.NDArray[np.bool_]
+    unit: float
+    margin: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answer:
+    """CBC's answer: the vector read from its variables, its objective or bound, and whether it claims optimality."""
+
+    vector: npt.NDArray[np.uint8] | None
+    bound: float
+    proved: bool
+
+
+def solve(problem: RowProblem, *, per_record: bool, seconds: float) -> Outcome:
+    """Return the best reconstruction CBC finds in the given time, with its lower bound.
+
+    Parameters
+    ----------
+    problem : RowProblem
+        The row set.
+    per_record : bool
+        Solve RC (one variable a record) rather than RC_e.
+    seconds : float
+        Time CBC may take; modelling comes on top.
+    """
+    counts = problem.counts()
+    target = _nearest_allowed(counts)
+    if target is None:
+        return Outcome(vector=None, bound=np.inf)
+    start = _move_to(problem, counts, *target)
+    budget = _objective(problem, start)
+    if budget == 0.0:
+        return Outcome(vector=start, bound=0.0)
+    task = _Task(
+        problem=problem,
+        counts=counts,
+        cost=problem.cost * (_SCALE / budget),
+        keep=problem.cost <= budget * (1 + 1e-9),
+        unit=budget / _SCALE,
+    )
+    return _solve_twice(task, per_record, time.perf_counter() + seconds)
+
+
+def _solve_twice(task: _Task, per_record: bool, deadline: float) -> Outcome:
+    """Solve; once more with tightened rows if the first vector breaks the tolerance. The first bound stays."""
+    run = _solve_records if per_record else _solve_counts
+    first = run(task, deadline - time.perf_counter())
+    bound, vector = max(0.0, first.bound), first.vector
+    if vector is not None and not _meets(task, vector):
+        again = run(replace(task, margin=_TIGHTENING * task.counts.n), deadline - time.perf_counter())
+        vector = again.vector
+    if vector is None or not _meets(task, vector):
+        return Outcome(vector=None, bound=bound)
+    own = _objective(task.problem, vector)
+    if first.proved and abs(own - bound) <= 1e-6 * own and vector is first.vector:
+        bound = own  # CBC's printed digits end before ours
+    return Outcome(vector=vector, bound=min(bound, own))
+
+
+def _solve_counts(task: _Task, seconds: float) -> _Answer:
+    """Solve RC_e."""
+    model, variables, costs = _model(), {}, []
+    for prediction, guess in _CELLS:
+        cell = task.problem.cell(prediction, guess) & task.keep
+        distinct, sizes = np.unique(task.cost[cell], return_counts=True)
+        name = f"x{prediction}{guess}"
+        count = model.add_variable(name, 0, int(sizes.sum()), "Integer")
+        segments = [model.add_variable(f"{name}_{j}", 0, size) for j, size in enumerate(sizes.tolist())]
+        model += _linear([(segment, 1) for segment in segments] + [(count, -1)]) == 0
+        costs += list(zip(segments, distinct.tolist(), strict=True))
+        variables[prediction, guess] = count
+    a_moves = [(variables[1, 0], 1), (variables[1, 1], -1)]
+    b_moves = [(variables[0, 0], 1), (variables[0, 1], -1)]
+    _constrain(model, task, a_moves, b_moves)
+    status, bound = _run(model, _linear(costs), seconds)
+    vector = None
+    if status >= 1:
+        changes = {cell: round(variable.value()) for cell, variable in variables.items()}
+        a = task.counts.a + changes[1, 0] - changes[1, 1]
+        b = task.counts.b + changes[0, 0] - changes[0, 1]
+        vector = _move_to(task.problem, task.counts, a, b)
+    return _Answer(vector=vector, bound=bound * task.unit, proved=status == 1)
+
+
+def _solve_records(task: _Task, seconds: float) -> _Answer:
+    """Solve RC."""
+    model, records = _model(), np.flatnonzero(task.keep)
+    flips = [model.add_variable(f"z{i}", 0, 1, "Integer") for i in records.tolist()]
+    effect = (1 - 2 * task.problem.guess[records].astype(int)).tolist()
+    positive = task.problem.predictions[records].tolist()
+    moves = list(zip(flips, effect, strict=True))
+    a_moves = [move for move, predicted in zip(moves, positive, strict=True) if predicted]
+    b_moves = [move for move, predicted in zip(moves, positive, strict=True) if not predicted]
+    _constrain(model, task, a_moves, b_moves)
+    status, bound = _run(model, _linear(zip(flips, task.cost[records].tolist(), strict=True)), seconds)
+    vector = None
+    if status >= 1:
+        vector = task.problem.guess.copy()
+        vector[records] ^= np.array([round(flip.value()) for flip in flips], dtype=np.uint8)
+    return _Answer(vector=vector, bound=bound * task.unit, proved=status == 1)
+
+
+def _constrain(model: Any, task: _Task, a_moves: list[Any], b_moves: list[Any]) -> None:
+    """Add non-emptiness, 1 <= m <= N - 1, and the tolerance, |D| <= t N min(m, N - m)."""
+    counts = task.counts
+    n, positives, negatives, slack = counts.n, counts.positives, counts.negatives, counts.slack
+    in_group = _linear(a_moves + b_moves) + (counts.a + counts.b)
+    model += in_group >= 1
+    model += in_group <= n - 1
+    if slack * (n // 2) < 1:  # D is an integer, so it is 0: (a, b) is a multiple of (P, M) / gcd
+        g = int(np.gcd(positives, negatives)) or 1
+        multiple = model.add_variable("multiple", 0, g, "Integer")
+        model += _linear([*a_moves, (multiple, -(positives // g))]) == -counts.a
+        model += _linear([*b_moves, (multiple, -(negatives // g))]) == -counts.b
+        return
+    up = [(move, sign * negatives) for move, sign in a_moves]
+    down = [(move, -sign * positives) for move, sign in b_moves]
+    gap = _linear(up + down) + counts.gap(counts.a, counts.b)
+    for side in (1, -1):
+        model += side * gap - slack * in_group <= -task.margin
+        model += side * gap + slack * in_group <= slack * n - task.margin
+
+
+def _model() -> Any:
+    import pulp
+
+    return pulp.LpProblem("correction", pulp.LpMinimize)
+
+
+def _linear(terms: Any) -> Any:
+    import pulp
+
+    return pulp.LpAffineExpression(dict(terms))
+
+
+def _run(model: Any, objective: Any, seconds: float) -> tuple[int, float]:
+    """Let CBC minimise; return 1 (it claims optimality), 2 (incumbent) or 0 (nothing), and its lower bound."""
+    import pulp
+
+    model += objective
+    if seconds <= 0:
+        return 0, 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        bundled = pulp.PULP_CBC_CMD.pulp_cbc_path
+        options = ["preprocess off"]  # it takes most of the time on thousands of segments and finds nothing
+        solver = pulp.COIN_CMD(
+            msg=False, path=bundled, timeLimit=seconds, gapRel=0, threads=1, logPath=str(log), options=options
+        )
+        solver.tmpDir = folder
+        model.solve(solver)
+        text = log.read_text()
+    if model.sol_status == pulp.LpSolutionOptimal:
+        return 1, float(pulp.value(objective))
+    return (2 if model.sol_status == pulp.LpSolutionIntegerFeasible else 0), _printed_bound(text)
+
+
+def _printed_bound(log: str) -> float:
+    """Return the last lower bound in CBC's log, less the rounding of its last digit; 0 if there is none."""
+    found = re.findall(r"(?:Lower bound:\s*|best possible )(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)", log)
+    if not found:
+        return 0.0
+    decimals = len(found[-1].partition(".")[2])
+    return float(found[-1]) - 10.0**-decimals
+
+
+def _nearest_allowed(counts: Counts) -> tuple[int, int] | None:
+    """Return the allowed (a, b) that the fewest changes reach, or None when no counts are allowed."""
+    if counts.n < 2:
+        return None
+    a = np.arange(counts.positives + 1, dtype=np.int64)
+    lowest, highest = allowed_interval(counts, a)
+    b = np.clip(counts.b, lowest, np.maximum(lowest, highest))
+    changes = np.where(lowest <= highest, np.abs(a - counts.a) + np.abs(b - counts.b), np.iinfo(np.int64).max)
+    best = int(changes.argmin())
+    return (best, int(b[best])) if lowest[best] <= highest[best] else None
+
+
+def _move_to(problem: RowProblem, counts: Counts, a: int, b: int) -> npt.NDArray[np.uint8]:
+    """Return the cheapest vector with these counts."""
+    vector = problem.guess.copy()
+    for prediction, change in ((1, a - counts.a), (0, b - counts.b)):
+        cell, k = problem.cell(prediction, 0 if change > 0 else 1), abs(change)
+        if k:
+            flip_cheapest(vector, cell, problem.cost, k, np.sort(problem.cost[cell])[k - 1])
+    return vector
+
+
+def _objective(problem: RowProblem, vector: npt.NDArray[np.uint8]) -> float:
+    return float(problem.cost[vector != problem.guess].sum())
+
+
+def _meets(task: _Task, vector: npt.NDArray[np.uint8]) -> bool:
+    own = replace(task.problem, guess=vector).counts()
+    return bool(own.allowed(own.a, own.b))

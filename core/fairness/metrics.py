@@ -1,0 +1,196 @@
+"""Four group fairness metrics over any number of groups.
+
+Each metric looks at one or two row sets (all rows, the rows with label 0, the rows with label 1) and compares, on
+each of them, every group's rate of positive predictions with the rate of the whole row set. The unfairness is the
+largest absolute difference, so it does not depend on how groups are named or ordered. A group without a record in a
+row set has no rate there and is left out of the comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.estimates import Estimate, proportion
+from core.results import Result
+from core.validation import binary_array, choice, one_length
+
+__all__ = ["METRICS", "METRIC_TITLES", "GroupRate", "group_rates", "row_sets", "unfairness"]
+
+METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
+"""The metrics by name."""
+
+METRIC_TITLES = {
+    "statistical_parity": "Statistical parity",
+    "predictive_equality": "Predictive equality",
+    "equal_opportunity": "Equal opportunity",
+    "equalized_odds": "Equalized odds",
+}
+"""What a page calls each metric."""
+
+_LABELS_COMPARED = {
+    "statistical_parity": (),
+    "predictive_equality": (0,),
+    "equal_opportunity": (1,),
+    "equalized_odds": (0, 1),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRate(Result):
+    """One group's rate of positive predictions on one row set.
+
+    Attributes
+    ----------
+    part : str
+        The row set: "all", "label 0" or "label 1".
+    group : Any
+        The group, as it is named in `sensitive`.
+    count : int
+        Records of the group in the row set.
+    rate, overall : Estimate
+        Rate of positive predictions in the group, and in the whole row set.
+    """
+
+    part: str
+    group: Any
+    count: int
+    rate: Estimate
+    overall: Estimate
+
+
+def row_sets(
+    metric: str, labels: npt.ArrayLike | None, n: int
+) -> list[tuple[str, npt.NDArray[np.bool_] | None]]:
+    """Return the row sets a metric compares groups on.
+
+    Parameters
+    ----------
+    metric : str
+        One of `METRICS`.
+    labels : array-like of shape (n,) or None
+        True labels, 0 or 1; statistical parity needs none and ignores them.
+    n : int
+        Number of records.
+
+    Returns
+    -------
+    list of (str, (n,) bool array or None)
+        Name of each row set and its mask; None stands for all rows. A mask may select no row.
+
+    Raises
+    ------
+    InputError
+        If the metric is unknown, or its labels are missing or have another length.
+    """
+    compared = _LABELS_COMPARED[choice(metric, METRICS, name="metric")]
+    if not compared:
+        return [("all", None)]
+    if labels is None:
+        raise InputError(f"labels must be given for {metric}, which compares groups within a label.")
+    known = binary_array(labels, name="labels")
+    if known.size != n:
+        raise InputError(f"labels must have one value a record ({n}), got {known.size}.")
+    return [(f"label {value}", known == value) for value in compared]
+
+
+def unfairness(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+) -> float:
+    """Return the largest distance between a group's rate of positive predictions and the overall rate.
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n,)
+        Predictions, 0 or 1.
+    sensitive : array-like of shape (n,)
+        Group of each record: numbers or names, any number of groups.
+    metric : str
+        One of `METRICS`. Equalized odds is the larger of predictive equality and equal opportunity.
+    labels : array-like of shape (n,), optional
+        True labels, 0 or 1; needed by all metrics but statistical parity.
+
+    Returns
+    -------
+    float
+        Unfairness, in [0, 1).
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule, labels are missing, or a row set is empty.
+    """
+    worst = 0.0
+    for _, _, size, positive in _tallies(predictions, sensitive, metric, labels):
+        worst = max(worst, float(np.abs(positive / size - positive.sum() / size.sum()).max()))
+    return worst
+
+
+def group_rates(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+) -> tuple[GroupRate, ...]:
+    """Return every group's rate on every row set of the metric, with intervals.
+
+    The arguments and errors are those of `unfairness`; groups come in sorted order within each row set.
+    """
+    rates = []
+    for part, groups, size, positive in _tallies(predictions, sensitive, metric, labels):
+        overall = proportion(int(positive.sum()), int(size.sum()))
+        for group, count, hits in zip(groups, size.tolist(), positive.tolist(), strict=True):
+            rates.append(GroupRate(part=part, group=group, count=count, rate=proportion(hits, count), overall=overall))
+    return tuple(rates)
+
+
+_Tally = tuple[str, list[Any], npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+
+def _tallies(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, metric: str, labels: npt.ArrayLike | None
+) -> list[_Tally]:
+    """Return (part, groups, records of each group, positive predictions of each group) for each row set."""
+    predicted, groups = binary_array(predictions, name="predictions"), np.asarray(sensitive)
+    if groups.ndim != 1:
+        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
+    parts = row_sets(metric, labels, one_length(predictions=predicted, sensitive=groups))
+    names, codes = _codes(groups)
+    tallies = []
+    for part, rows in parts:
+        size, positive = _count(predicted, codes, rows, len(names))
+        present = size > 0
+        if not present.any():
+            raise InputError(f"The metric {metric} needs at least one record in each row set, got none in '{part}'.")
+        kept = [name for name, there in zip(names, present, strict=True) if there]
+        tallies.append((part, kept, size[present], positive[present]))
+    return tallies
+
+
+def _codes(sensitive: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[Any]]:
+    """Return the groups' names in sorted order and each record's index into them; arrays of 0 and 1 are not copied."""
+    if sensitive.dtype == np.bool_:
+        return [False, True], sensitive.view(np.uint8)
+    if sensitive.dtype == np.uint8 and sensitive.size and sensitive.max() <= 1:
+        return [0, 1], sensitive
+    try:
+        names, codes = np.unique(sensitive, return_inverse=True)
+    except TypeError:
+        raise InputError("sensitive must hold values of one kind, got a mix that cannot be ordered.") from None
+    return names.tolist(), codes
+
+
+def _count(
+    predicted: npt.NDArray[np.uint8], codes: npt.NDArray[Any], rows: npt.NDArray[np.bool_] | None, k: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the size and the number of positive predictions of each of k groups within the rows."""
+    if codes.dtype != np.uint8:
+        inside = slice(None) if rows is None else rows
+        size = np.bincount(codes[inside], minlength=k)
+        return size, np.bincount(codes[inside][predicted[inside] == 1], minlength=k)
+    if rows is not None:
+        predicted, codes = predicted & rows, codes & rows
+    n = predicted.size if rows is None else np.count_nonzero(rows)
+    ones, positive, both = (np.count_nonzero(x) for x in (codes, predicted, predicted & codes))
+    return np.array([n - ones, ones]), np.array([positive - both, both])

@@ -1,0 +1,260 @@
+"""Charts of the reconstruction correction: recovered people by disclosed tolerance, and who they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from core.correction import Disclosure
+from core.estimates import Estimate
+from core.figures.drawing import Drawing, Palette, band, bare, line, spread, text, value_axis
+from core.wording import percent, tolerance_text
+
+__all__ = ["draw_disclosure", "draw_recognition", "recovery_range", "ticks"]
+
+_HEIGHT = 290
+_PLOT = _HEIGHT - 38  # pixels between the margins
+_WIDEST = 0.2  # right end of the tolerance axis
+_LABEL_END = 0.187
+
+
+def recovery_range(estimates: Sequence[Estimate]) -> tuple[float, float]:
+    """Return a percentage range, in steps of 2.5, that holds all estimates with some air."""
+    values = [100 * v for e in estimates for v in (e.value, e.low, e.high) if not math.isnan(v)]
+    low, high = min(values), max(values)
+    air = max(1.5, 0.08 * (high - low))
+    return max(0.0, 2.5 * math.floor((low - air) / 2.5)), min(103.0, 2.5 * math.ceil((high + air) / 2.5))
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Return round percentages inside the range."""
+    step = 5 if high - low <= 20 else 10 if high - low <= 50 else 20
+    first = int(math.floor(low / step) + 1) * step
+    return [float(t) for t in range(first, int(high) + 1, step) if low + 1 < t < high - 1]
+
+
+def draw_disclosure(
+    curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate, palette: Palette, *, attribute: str, attacker: str
+) -> Drawing:
+    """Draw the corrected accuracy over the tolerance the attacker is told, with a marker at one tolerance.
+
+    Parameters
+    ----------
+    curve : sequence of Disclosure
+        Sorted by tolerance told, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
+    marker : Disclosure
+        Where the slider stands.
+    strong : Estimate
+        Accuracy of the strong adversary, told nothing.
+    attribute, attacker : str
+        Name of the sensitive attribute, and of the attacker, as the labels say them.
+    """
+    before, majority = curve[0].before, curve[0].majority
+    known = [d for d in curve if d.after is not None]
+    low, high = recovery_range([before, majority, strong, *(d.after for d in known if d.after is not None)])
+    pixel = (high - low) / _PLOT
+    figure = bare(palette, height=_HEIGHT, x=(0, _WIDEST), y=(low, high))
+    figure.update_xaxes(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
+    references = [100 * e.value for e in (before, majority, strong)]
+    value_axis(figure, palette, ticks(low, high), crowded=references, room=16 * pixel)
+    ends = [0.0, _WIDEST]
+    band(figure, ends, [100 * before.low] * 2, [100 * before.high] * 2, palette.before)
+    _band_of(figure, known, palette)
+    line(figure, ends, [100 * majority.value] * 2, palette.chance, width=1.5, dash="dot")
+    line(figure, ends, [100 * before.value] * 2, palette.before, dash="dash")
+    line(figure, ends, [100 * strong.value] * 2, palette.strongest, dash="dashdot")
+    line(
+        figure,
+        [d.told for d in curve],
+        [None if d.after is None else 100 * d.after.value for d in curve],
+        palette.leak,
+        width=3,
+        hover="told %{x:.3f}: %{y:.1f}%",
+    )
+    labels = (
+        ("Stronger attacker, told nothing", strong, palette.strongest, 10 * pixel),
+        (f"{attacker}, before", before, palette.before, -11 * pixel),
+        ("Majority guess", majority, palette.chance, 10 * pixel),
+    )
+    heights = spread([100 * e.value + off for _, e, _, off in labels], 17 * pixel, low + 8 * pixel, high - 6 * pixel)
+    for (words, estimate, color, _), height in zip(labels, heights, strict=True):
+        text(figure, _LABEL_END, height, f"{words}  <b>{percent(estimate)}</b>", color)
+    _mark(figure, curve, marker, palette, low, pixel, attacker)
+    return Drawing(figure=figure, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong))
+
+
+def _band_of(figure: go.Figure, known: Sequence[Disclosure], palette: Palette) -> None:
+    after = [(d.told, d.after) for d in known if d.after is not None]
+    if after:
+        band(figure, [x for x, _ in after], [100 * e.low for _, e in after], [100 * e.high for _, e in after], palette.leak)
+
+
+def _mark(
+    figure: go.Figure,
+    curve: Sequence[Disclosure],
+    marker: Disclosure,
+    palette: Palette,
+    low: float,
+    pixel: float,
+    attacker: str,
+) -> None:
+    x = min(marker.told, _WIDEST)
+    shown = marker.after or marker.before
+    y = 100 * shown.value
+    figure.add_trace(
+        go.Scatter(x=[x, x], y=[low, y], mode="lines", line={"color": palette.ink, "width": 1}, hoverinfo="skip")
+    )
+    solid = marker.after is not None
+    figure.add_trace(
+        go.Scatter(
+            x=[x],
+            y=[y],
+            mode="markers",
+            cliponaxis=False,
+            marker={
+                "size": 12,
+                "symbol": "circle" if solid else "circle-open",
+                "color": palette.leak if solid else palette.muted,
+                "line": {"color": palette.background if solid else palette.muted, "width": 2},
+            },
+            hoverinfo="skip",
+        )
+    )
+    right = x < 0.1
+    reach = (x, x + 0.09) if right else (x - 0.09, x)
+    near = [100 * d.after.value for d in curve if d.after is not None and reach[0] <= d.told <= reach[1]]
+    words = f"{attacker}, told {tolerance_text(marker.told)}  <b>{percent(shown)}</b>" if solid else "no correction"
+    color = palette.leak if solid else palette.grey
+    height = max([y, *near]) + 12 * pixel
+    text(figure, x + 0.004 if right else x - 0.004, height, words, color, xanchor="left" if right else "right")
+
+
+def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate, attribute: str) -> str:
+    told = (
+        f"Told {tolerance_text(marker.told)}, the attacker gets the {attribute} of {percent(marker.after)} of people right"
+        if marker.after is not None
+        else f"At tolerance {tolerance_text(marker.told)} no correction exists"
+    )
+    return (
+        f"Line chart of the people whose {attribute} is recovered, by the tolerance the attacker is told, from 0 to 0.2. "
+        f"{told}; before {percent(curve[0].before)}, a stronger attacker told nothing {percent(strong)}, "
+        f"majority guess {percent(curve[0].majority)}."
+    )
+
+
+def _table(curve: Sequence[Disclosure], strong: Estimate):  # type: ignore[no-untyped-def]
+    import pandas as pd
+
+    rows = [
+        {
+            "tolerance told": d.told,
+            "tolerance used": d.used,
+            "model's unfairness": d.achieved,
+            "majority guess": d.majority.value,
+            "accuracy before": d.before.value,
+            "accuracy after": d.after.value if d.after else None,
+            "after, low": d.after.low if d.after else None,
+            "after, high": d.after.high if d.after else None,
+            "gain": d.gain.value if d.gain else None,
+            "balanced before": d.balanced_before.value,
+            "balanced after": d.balanced_after.value if d.balanced_after else None,
+            "guesses changed": d.n_changed,
+            "changed rightly": d.n_right,
+            "exponent": d.exponent,
+            "solver status": d.certificate.status,
+            "stronger attacker": strong.value,
+        }
+        for d in curve
+    ]
+    return pd.DataFrame(rows)
+
+
+def draw_recognition(
+    marker: Disclosure, curve: Sequence[Disclosure], palette: Palette, *, names: tuple[str, str]
+) -> Drawing:
+    """Draw, for each group and for everybody, the share recognised before and after the correction.
+
+    Parameters
+    ----------
+    marker : Disclosure
+        What to draw.
+    curve : sequence of Disclosure
+        All positions of the slider; fixes the range.
+    names : (str, str)
+        Names of group 0 and group 1.
+    """
+    import pandas as pd
+
+    rows = [(names[g.group], g.before, g.after) for g in marker.groups]
+    rows += [("everybody", marker.before, marker.after), ("balanced", marker.balanced_before, marker.balanced_after)]
+    every = [e for d in curve for g in d.groups for e in (g.before, g.after) if e is not None]
+    low, high = recovery_range(every)
+    figure = bare(palette, height=_HEIGHT, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, 3.6))
+    step = 10 if high - low <= 50 else 20
+    marks = [t for t in range(0, 101, step) if low <= t <= high]
+    figure.update_xaxes(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
+    for tick in marks:
+        figure.add_shape(
+            type="line", x0=tick, x1=tick, y0=-0.75, y1=3.45, line={"color": palette.grid, "width": 1}, layer="below"
+        )
+    for i, (name, before, after) in enumerate(rows):
+        _dumbbell(figure, palette, 3 - i, name, before, after, low - 0.6 * (high - low))
+    table = pd.DataFrame(
+        [
+            {
+                "people": name,
+                "records": before.n,
+                "before": before.value,
+                "before, low": before.low,
+                "before, high": before.high,
+                "after": after.value if after else None,
+                "after, low": after.low if after else None,
+                "after, high": after.high if after else None,
+            }
+            for name, before, after in rows
+        ]
+    )
+    told = "; ".join(f"{name} {percent(b)} before, {percent(a) if a else 'no correction'} after" for name, b, a in rows)
+    return Drawing(figure=figure, alt=f"Share recognised before and after the correction: {told}.", table=table)
+
+
+def _dumbbell(
+    figure: go.Figure, palette: Palette, y: float, name: str, before: Estimate, after: Estimate | None, left: float
+) -> None:
+    start = 100 * before.value
+    text(figure, left, y, f"<b>{_short(name)}</b>", palette.ink, xanchor="left")
+    end = start if after is None else 100 * after.value
+    figure.add_trace(
+        go.Scatter(x=[start, end], y=[y, y], mode="lines", line={"color": palette.leak, "width": 3}, hoverinfo="skip")
+    )
+    for value, color, symbol, told in ((start, palette.before, "circle-open", before), (end, palette.leak, "circle", after)):
+        if told is None:
+            continue
+        figure.add_trace(
+            go.Scatter(
+                x=[value],
+                y=[y],
+                mode="markers",
+                marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
+                error_x={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [100 * (told.high - told.value)],
+                    "arrayminus": [100 * (told.value - told.low)],
+                    "color": color,
+                    "thickness": 1.5,
+                    "width": 0,
+                },
+                hovertemplate=f"{100 * told.value:.1f}% of {told.n:,}<extra></extra>",
+            )
+        )
+    words = percent(before) if after is None else f"{percent(before)} → <b>{percent(after)}</b>"
+    text(figure, left, y - 0.36, words, palette.grey, xanchor="left")
+
+
+def _short(name: str, longest: int = 18) -> str:
+    from html import escape
+
+    return escape(name if len(name) <= longest else name[: longest - 1] + "…")

@@ -1,0 +1,77 @@
+"""Charts of the dataset: how large the groups are and how often each has the positive label."""
+
+from __future__ import annotations
+
+from html import escape
+
+import plotly.graph_objects as go
+
+from core.datasets.dataset import AuditDataset
+from core.figures.drawing import Drawing, Palette, bare, text
+from core.wording import count, interval, percent
+
+__all__ = ["draw_groups"]
+
+
+def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
+    """Draw each group as a bar as tall as its share, filled as far as its label rate."""
+    import pandas as pd
+
+    groups = dataset.groups()
+    figure = bare(palette, height=290, x=(0, 100), y=(0, 1))
+    figure.update_xaxes(tickvals=[0, 25, 50, 75, 100], ticktext=["0", "25%", "50%", "75%", "100%"])
+    overall = 100 * float(dataset.labels.mean())
+    bottom, usable = 0.0, 0.90
+    for group, color, pattern in zip(groups, (palette.first, palette.second), ("", "/"), strict=True):
+        height = usable * group.share
+        _bar(figure, bottom + height / 2, 100.0, height, palette.grid, "")
+        _bar(figure, bottom + height / 2, 100 * group.label_rate.value, height, color, pattern)
+        name = escape(group.group)
+        middle = bottom + height / 2
+        words = f"<b>{name}</b>, {count(group.count)} records<br>{percent(group.label_rate)} have the positive label"
+        inside = group.label_rate.value > 0.62
+        text(
+            figure,
+            1.5 if inside else 100 * group.label_rate.value + 1.5,
+            middle,
+            words,
+            palette.ink,
+            xanchor="left",
+            bgcolor=palette.background if inside else "rgba(0,0,0,0)",
+        )
+        bottom += height + 0.03
+    figure.add_shape(
+        type="line", x0=overall, x1=overall, y0=0, y1=0.94, line={"color": palette.ink, "width": 1.5, "dash": "dot"}
+    )
+    text(figure, overall, 0.97, f"everybody {overall:.1f}%", palette.ink, xanchor="center")
+    table = pd.DataFrame(
+        [
+            {
+                "group": g.group,
+                "records": g.count,
+                "share": g.share,
+                "label rate": g.label_rate.value,
+                "label rate, low": g.label_rate.low,
+                "label rate, high": g.label_rate.high,
+            }
+            for g in groups
+        ]
+    )
+    told = "; ".join(
+        f"{g.group}: {count(g.count)} records, {percent(g.label_rate)} with the positive label ({interval(g.label_rate)})"
+        for g in groups
+    )
+    return Drawing(figure=figure, alt=f"Bars of the two groups. {told}.", table=table)
+
+
+def _bar(figure: go.Figure, y: float, width: float, height: float, color: str, pattern: str) -> None:
+    figure.add_trace(
+        go.Bar(
+            x=[width],
+            y=[y],
+            width=[height],
+            orientation="h",
+            marker={"color": color, "opacity": 0.55 if pattern or color else 1, "pattern": {"shape": pattern, "size": 6}},
+            hoverinfo="skip",
+        )
+    )

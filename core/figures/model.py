@@ -1,0 +1,149 @@
+"""Charts of the audited model: group rates on seen and unseen people, and accuracy against the control."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from core.audit import ModelFindings
+from core.estimates import Estimate
+from core.fairness import GroupRate
+from core.figures.drawing import Drawing, Palette, bare, text
+from core.wording import percent
+
+__all__ = ["draw_accuracy", "draw_rates"]
+
+_PARTS = {
+    "all": "everybody",
+    "label 0": "people with the negative label",
+    "label 1": "people with the positive label",
+}
+
+
+def draw_rates(model: ModelFindings, palette: Palette, *, names: tuple[str, str]) -> Drawing:
+    """Draw each group's rate of positive predictions, on training and on test records, beside everybody's rate."""
+    import pandas as pd
+
+    rows: list[tuple[str, str, list[GroupRate]]] = []
+    for told, rates in (("training", model.rates_train), ("unseen", model.rates_test)):
+        for part in dict.fromkeys(rate.part for rate in rates):
+            rows.append((told, part, [rate for rate in rates if rate.part == part]))
+    rows.sort(key=lambda row: row[1])
+    limits = [100 * v for _, _, rates in rows for r in rates for v in (r.rate.low, r.rate.high)]
+    low, high = max(0.0, 5 * math.floor((min(limits) - 1) / 5)), min(100.0, 5 * math.ceil((max(limits) + 1) / 5))
+    span = high - low
+    top = len(rows) - 1
+    height = 290
+    figure = bare(palette, height=height, x=(low - 0.45 * span, high + 0.03 * span), y=(-0.6, top + 0.75))
+    step = next(s for s in (1, 2, 5, 10, 20, 25) if span / s <= 6)
+    ticks = [t for t in range(0, 101, step) if low <= t <= high]
+    figure.update_xaxes(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
+    for i, (told, part, rates) in enumerate(rows):
+        _rate_row(figure, palette, top - i, told, part, rates, names, low - 0.44 * span)
+    table = pd.DataFrame(
+        [
+            {
+                "records": told,
+                "among": _PARTS[part],
+                "group": names[int(r.group)],
+                "n": r.count,
+                "positive predictions": r.rate.value,
+                "low": r.rate.low,
+                "high": r.rate.high,
+                "everybody": r.overall.value,
+                "difference": r.rate.value - r.overall.value,
+            }
+            for told, part, rates in rows
+            for r in rates
+        ]
+    )
+    said = "; ".join(f"{names[int(r.group)]} {percent(r.rate)} ({told})" for told, _, rates in rows for r in rates)
+    return Drawing(figure=figure, alt=f"Rate of positive predictions by group: {said}.", table=table)
+
+
+def _rate_row(
+    figure: go.Figure,
+    palette: Palette,
+    y: float,
+    told: str,
+    part: str,
+    rates: Sequence[GroupRate],
+    names: tuple[str, str],
+    left: float,
+) -> None:
+    words = f"<b>{told} people</b>" + ("" if part == "all" else f"<br>{part.replace('label', 'label =')}")
+    text(figure, left, y, words, palette.ink, xanchor="left")
+    overall = 100 * rates[0].overall.value
+    figure.add_shape(
+        type="line", x0=overall, x1=overall, y0=y - 0.3, y1=y + 0.3, line={"color": palette.ink, "width": 1.5, "dash": "dot"}
+    )
+    for rate in rates:
+        first = int(rate.group) == 1
+        color = palette.first if first else palette.second
+        offset = 0.14 if first else -0.14
+        _dot(figure, y + offset, rate.rate, color, "circle" if first else "diamond")
+        side = 1 if first else -1
+        name = escape(names[int(rate.group)])
+        text(
+            figure,
+            100 * rate.rate.value,
+            y + offset + 0.2 * side,
+            f"{name if len(name) <= 22 else name[:21] + '…'} <b>{percent(rate.rate)}</b>",
+            color,
+            xanchor="center",
+        )
+
+
+def draw_accuracy(model: ModelFindings, palette: Palette) -> Drawing:
+    """Draw the model's accuracy on training and unseen records above the majority guess."""
+    import pandas as pd
+
+    rows = [
+        ("training people", model.accuracy_train, palette.leak, "circle"),
+        ("unseen people", model.accuracy_test, palette.leak, "circle"),
+        ("majority guess", model.majority_test, palette.chance, "diamond-open"),
+    ]
+    limits = [100 * v for _, e, _, _ in rows for v in (e.low, e.high)]
+    low, high = 5 * math.floor((min(limits) - 1) / 5), min(100, 5 * math.ceil((max(limits) + 1) / 5))
+    span = high - low
+    figure = bare(palette, height=290, x=(low - 0.7 * span, high + 0.08 * span), y=(-0.6, 2.75))
+    step = 5 if span <= 30 else 10
+    ticks = [t for t in range(0, 101, step) if low <= t <= high]
+    figure.update_xaxes(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
+    for i, (name, estimate, color, symbol) in enumerate(rows):
+        y = 2 - i
+        text(figure, low - 0.68 * span, y + 0.1, f"<b>{name}</b>", palette.ink, xanchor="left")
+        text(figure, low - 0.68 * span, y - 0.2, f"{percent(estimate)} of {estimate.n:,}", palette.grey, xanchor="left")
+        _dot(figure, y, estimate, color, symbol)
+    table = pd.DataFrame(
+        [
+            {"records": name, "n": e.n, "right predictions": e.value, "low": e.low, "high": e.high}
+            for name, e, _, _ in rows
+        ]
+    )
+    said = "; ".join(f"{name} {percent(e)}" for name, e, _, _ in rows)
+    return Drawing(figure=figure, alt=f"Accuracy of the model: {said}.", table=table)
+
+
+def _dot(figure: go.Figure, y: float, estimate: Estimate, color: str, symbol: str) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=[100 * estimate.value],
+            y=[y],
+            mode="markers",
+            marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [100 * (estimate.high - estimate.value)],
+                "arrayminus": [100 * (estimate.value - estimate.low)],
+                "color": color,
+                "thickness": 2,
+                "width": 0,
+            },
+            hovertemplate=f"{100 * estimate.value:.1f}% of {estimate.n:,}<extra></extra>",
+        )
+    )

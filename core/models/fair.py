@@ -1,0 +1,176 @@
+"""The four ways to train the audited model, all on a decision tree of depth 8 as in Ferry et al. (2023, IV-B).
+
+Every method comes from fairlearn. A randomised model is asked for its predictions once, with a seed; whoever needs
+them later is handed that one answer, because two draws differ on up to 5.6% of people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.fairness import METRICS
+from core.validation import choice, one_length, seed_value, unit_interval
+
+__all__ = ["METHODS", "METHOD_TITLES", "FairModel", "fit_model"]
+
+METHODS = ("exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated")
+"""Names of the ways to train, in-, post- and pre-processing, then the control."""
+
+METHOD_TITLES = {
+    "exponentiated_gradient": "Exponentiated gradient",
+    "threshold_optimizer": "Threshold optimizer",
+    "correlation_remover": "Correlation remover",
+    "unmitigated": "No mitigation",
+}
+
+_MAX_DEPTH = 8
+_THRESHOLD_CONSTRAINTS = {
+    "statistical_parity": "demographic_parity",
+    "predictive_equality": "false_positive_rate_parity",
+    "equal_opportunity": "true_positive_rate_parity",
+    "equalized_odds": "equalized_odds",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FairModel:
+    """A trained model.
+
+    Attributes
+    ----------
+    method : str
+        One of `METHODS`.
+    needs_sensitive : bool
+        Whether it must be told people's sensitive attribute to predict.
+    randomised : bool
+        Whether two predictions for the same person may differ.
+    estimator : object
+        The fitted fairlearn or scikit-learn object.
+    """
+
+    method: str
+    needs_sensitive: bool
+    randomised: bool
+    estimator: Any
+
+    def predict(
+        self, features: npt.NDArray[np.float64], sensitive: npt.NDArray[np.uint8], *, seed: int
+    ) -> npt.NDArray[np.uint8]:
+        """Return one draw of the predictions, shape (n,), 0 or 1.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n, d)
+        sensitive : ndarray of shape (n,)
+            Used only where `needs_sensitive` is true.
+        seed : int
+            Fixes the draw of a randomised model.
+        """
+        if self.method == "exponentiated_gradient":
+            drawn = self.estimator.predict(features, random_state=seed)
+        elif self.method == "threshold_optimizer":
+            drawn = self.estimator.predict(features, sensitive_features=sensitive, random_state=seed)
+        elif self.method == "correlation_remover":
+            remover, tree = self.estimator
+            drawn = tree.predict(remover.transform(np.column_stack([features, sensitive])))
+        else:
+            drawn = self.estimator.predict(features)
+        return np.asarray(drawn).astype(np.uint8)
+
+
+def fit_model(
+    method: str,
+    features: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.uint8],
+    sensitive: npt.NDArray[np.uint8],
+    *,
+    metric: str = "statistical_parity",
+    tolerance: float = 0.0,
+    seed: int = 0,
+) -> FairModel:
+    """Train a model.
+
+    Parameters
+    ----------
+    method : {"exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated"}
+    features : ndarray of shape (n, d)
+    labels, sensitive : ndarray of shape (n,), 0 or 1
+    metric : str
+        Fairness metric the method is to satisfy; correlation remover and control do not use it.
+    tolerance : float in [0, 1]
+        Largest distance of a group's rate from everybody's that is asked for. Only exponentiated gradient can be
+        asked for more than 0; fairlearn's threshold optimizer always aims at 0.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule.
+    """
+    method = choice(method, METHODS, name="method")
+    metric = choice(metric, METRICS, name="metric")
+    tolerance = unit_interval(tolerance, name="tolerance")
+    seed = seed_value(seed)
+    one_length(features=features, labels=labels, sensitive=sensitive)
+    if np.unique(labels).size < 2 or np.unique(sensitive).size < 2:
+        raise InputError("A fair model needs training records of both labels and both groups, got only one of them.")
+    fit = {
+        "exponentiated_gradient": _exponentiated_gradient,
+        "threshold_optimizer": _threshold_optimizer,
+        "correlation_remover": _correlation_remover,
+        "unmitigated": _unmitigated,
+    }[method]
+    estimator = fit(features, labels, sensitive, metric, tolerance, seed)
+    return FairModel(
+        method=method,
+        needs_sensitive=method in ("threshold_optimizer", "correlation_remover"),
+        randomised=method in ("exponentiated_gradient", "threshold_optimizer"),
+        estimator=estimator,
+    )
+
+
+def _tree(seed: int) -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier(max_depth=_MAX_DEPTH, random_state=seed)
+
+
+def _exponentiated_gradient(features: Any, labels: Any, sensitive: Any, metric: str, tolerance: float, seed: int) -> Any:
+    from fairlearn import reductions
+
+    constraint = {
+        "statistical_parity": reductions.DemographicParity,
+        "predictive_equality": reductions.FalsePositiveRateParity,
+        "equal_opportunity": reductions.TruePositiveRateParity,
+        "equalized_odds": reductions.EqualizedOdds,
+    }[metric](difference_bound=tolerance)
+    mitigator = reductions.ExponentiatedGradient(_tree(seed), constraint)
+    mitigator.fit(features, labels, sensitive_features=sensitive)
+    return mitigator
+
+
+def _threshold_optimizer(features: Any, labels: Any, sensitive: Any, metric: str, tolerance: float, seed: int) -> Any:
+    from fairlearn.postprocessing import ThresholdOptimizer
+
+    optimizer = ThresholdOptimizer(
+        estimator=_tree(seed), constraints=_THRESHOLD_CONSTRAINTS[metric], predict_method="predict_proba"
+    )
+    optimizer.fit(features, labels, sensitive_features=sensitive)
+    return optimizer
+
+
+def _correlation_remover(features: Any, labels: Any, sensitive: Any, metric: str, tolerance: float, seed: int) -> Any:
+    from fairlearn.preprocessing import CorrelationRemover
+
+    remover = CorrelationRemover(sensitive_feature_ids=[features.shape[1]])
+    decorrelated = remover.fit_transform(np.column_stack([features, sensitive]))
+    return remover, _tree(seed).fit(decorrelated, labels)
+
+
+def _unmitigated(features: Any, labels: Any, sensitive: Any, metric: str, tolerance: float, seed: int) -> Any:
+    return _tree(seed).fit(features, labels)

@@ -1,0 +1,71 @@
+"""How numbers are written: no more digits than the sample supports, a true minus, thousands separated."""
+
+from __future__ import annotations
+
+import math
+
+from core.estimates import Estimate
+
+__all__ = ["count", "gap", "interval", "percent", "points", "tolerance_text"]
+
+_COARSE = 0.025
+"""From this half width of an interval on, percentages lose their decimal."""
+
+
+def _decimals(estimate: Estimate) -> int:
+    half = (estimate.high - estimate.low) / 2
+    return 0 if math.isnan(half) or half >= _COARSE else 1
+
+
+def percent(value: Estimate | float, *, decimals: int | None = None) -> str:
+    """Write a rate as "82.9%"; the decimal goes when the interval is wider than ±2.5 points."""
+    rate = value.value if isinstance(value, Estimate) else value
+    if math.isnan(rate):
+        return "n/a"
+    places = decimals if decimals is not None else _decimals(value) if isinstance(value, Estimate) else 1
+    return f"{100 * rate:.{places}f}%"
+
+
+def interval(value: Estimate) -> str:
+    """Write the limits of a rate as "82.4 to 83.3%"."""
+    if math.isnan(value.low):
+        return "n/a"
+    places = _decimals(value)
+    return f"{_signed_zero(100 * value.low, places)} to {_signed_zero(100 * value.high, places)}%"
+
+
+def points(value: Estimate | float) -> str:
+    """Write a difference of rates as "+7.0 points", with a true minus."""
+    difference = value.value if isinstance(value, Estimate) else value
+    return f"{_plus(100 * difference, 1)} points"
+
+
+def gap(value: float, *, decimals: int = 3) -> str:
+    """Write a signed gap as "+0.131" or "−0.079"."""
+    return _plus(value, decimals)
+
+
+def count(number: int) -> str:
+    """Write a count as "15,375"."""
+    return f"{number:,}"
+
+
+def tolerance_text(value: float) -> str:
+    """Write a tolerance or an unfairness with the digits it has, four at most: "0.001", "0.0004", "0.2", "0"."""
+    if value == 0:
+        return "0"
+    if abs(value) < 5e-5:
+        return "less than 0.0001"
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def _plus(value: float, places: int) -> str:
+    text = f"{value:+.{places}f}"
+    if float(text) == 0:
+        return text[1:]
+    return text.replace("-", "−")
+
+
+def _signed_zero(value: float, places: int) -> str:
+    text = f"{value:.{places}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")

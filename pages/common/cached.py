@@ -1,0 +1,187 @@
+"""All caching of the dashboard. Results are kept under one fingerprint of data, settings and version.
+
+Built-in data go to a store shared by everybody; a user's own table, and all that follows from it, to a store of the
+session that is emptied when the session ends. Nothing is written to disk.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from core.audit import AuditConfig, AuditFindings, audit_key, run
+from core.correction import Disclosure
+from core.datasets.dataset import AuditDataset, Roles, Table
+from core.fingerprint import fingerprint
+from pages.common.jobs import Job, Store
+from pages.common.state import UPLOAD
+
+__all__ = [
+    "CURVE_TOLERANCES",
+    "curve",
+    "dataset_of",
+    "disclosure",
+    "drop_own_table",
+    "findings_of",
+    "keep_own_table",
+    "own_table",
+    "store_of",
+    "sweep_job",
+    "table_of",
+]
+
+CURVE_TOLERANCES = tuple(
+    [t / 1000 for t in range(0, 20, 1)] + [t / 1000 for t in range(20, 60, 4)] + [t / 1000 for t in range(60, 201, 10)]
+)
+"""Disclosed tolerances of the curve: 45 values in [0, 0.2], denser near 0; others are added when asked for."""
+
+
+@st.cache_resource(show_spinner=False)
+def _shared_store() -> Store:
+    return Store("shared store", entries=48)
+
+
+@st.cache_resource(scope="session", max_entries=1, on_release=lambda store: store.release(), show_spinner=False)
+def _session_store() -> Store:
+    return Store("session store", entries=24)
+
+
+def store_of(dataset: str) -> Store:
+    """Return where results of a dataset are kept."""
+    return _session_store() if dataset == UPLOAD else _shared_store()
+
+
+def own_table() -> Table | None:
+    """Return the session's own table, if there is one."""
+    table: Table | None = _session_store().get("table:upload")
+    return table
+
+
+def keep_own_table(table: Table) -> None:
+    """Make a table the session's own; what followed from an earlier one is dropped."""
+    store = _session_store()
+    store.release()
+    store.put("table:upload", table)
+
+
+def drop_own_table() -> None:
+    """Forget the session's own table and all that followed from it."""
+    _session_store().release()
+
+
+def table_of(dataset: str) -> Table:
+    """Return a table by name; waits with a progress bar while it is read or fetched."""
+    from pages.common.panels import need
+
+    if dataset == UPLOAD:
+        table = own_table()
+        if table is None:
+            st.info("Your table is gone with the connection it came through. Add it again on the Data page.")
+            st.stop()
+        return table
+
+    def fetch(job: Job) -> Table:
+        from core.datasets.catalog import default_cache_folder, load
+
+        local = os.environ.get("FAIRLEAK_DATA")
+        return load(dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
+
+    return need(_shared_store(), f"table:{dataset}", "Reading the table", fetch)  # type: ignore[no-any-return]
+
+
+def dataset_of(table: Table, roles: Roles) -> AuditDataset:
+    """Return a table with its roles, as arrays."""
+    from pages.common.panels import need
+
+    key = fingerprint("dataset", table.fingerprint, roles)
+
+    def build(job: Job) -> AuditDataset:
+        from core.datasets.dataset import build_dataset
+
+        return build_dataset(table, roles)
+
+    return need(store_of(table.name), key, "Preparing the table", build)  # type: ignore[no-any-return]
+
+
+class _Curve(dict[float, Disclosure]):
+    """Disclosures by tolerance told."""
+
+
+def _curve_key(findings: AuditFindings, dataset: AuditDataset, settings: tuple[Any, ...]) -> str:
+    return fingerprint("curve", audit_key(findings.config, dataset), list(settings))
+
+
+def _fill(findings: AuditFindings, adversary: str, cost: str, as_published: bool) -> _Curve:
+    return _Curve(
+        (t, findings.disclose(t, adversary=adversary, cost=cost, as_published=as_published)) for t in CURVE_TOLERANCES
+    )
+
+
+def findings_of(config: AuditConfig, table: Table) -> tuple[AuditFindings, AuditDataset]:
+    """Return a finished audit and its data; waits with a progress bar while it runs."""
+    from pages.common.panels import need
+
+    dataset = dataset_of(table, config.roles or table.roles[0])
+    store = store_of(config.dataset)
+
+    def work(job: Job) -> AuditFindings:
+        findings = run(config, job.report, dataset=dataset)
+        settings = ("features", "published", False)
+        store.put(_curve_key(findings, dataset, settings), _fill(findings, *settings))
+        return findings
+
+    return need(store, audit_key(config, dataset), "Auditing", work), dataset
+
+
+def curve(
+    findings: AuditFindings, dataset: AuditDataset, *, adversary: str, cost: str, as_published: bool
+) -> dict[float, Disclosure]:
+    """Return the disclosures over the slider's range, computing them if need be."""
+    settings = (adversary, cost, as_published)
+
+    def make() -> _Curve:
+        with st.spinner("Telling the attacker every tolerance"):
+            return _fill(findings, *settings)
+
+    store = store_of(findings.config.dataset)
+    return store.remember(_curve_key(findings, dataset, settings), make)  # type: ignore[no-any-return]
+
+
+def disclosure(
+    points: dict[float, Disclosure],
+    findings: AuditFindings,
+    tolerance: float,
+    *,
+    adversary: str,
+    cost: str,
+    as_published: bool,
+) -> Disclosure:
+    """Return the disclosure at one tolerance, adding it to the curve if it is not there."""
+    tolerance = round(tolerance, 6)
+    if tolerance not in points:
+        points[tolerance] = findings.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published)
+    return points[tolerance]
+
+
+def sweep_job(config: AuditConfig, dataset: AuditDataset, *, start: str = "no") -> Job | None:
+    """Return the job that trains one model a tolerance.
+
+    Parameters
+    ----------
+    start : {"no", "first", "again"}
+        Whether to start it: never, unless it was started before, or anew.
+    """
+    from dataclasses import replace
+
+    from core.sweep import sweep, tolerance_configs
+
+    store = store_of(config.dataset)
+    configs = tolerance_configs(replace(config, method="exponentiated_gradient"))
+    key = fingerprint("sweep", dataset.fingerprint, list(configs))
+    job = store.job(key)
+    if start == "again" or (start == "first" and job is None):
+        job = store.start(key, lambda job: job.collect(sweep(configs, dataset, n_jobs=2), len(configs)), lane="sweep")
+    return job

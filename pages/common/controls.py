@@ -1,0 +1,264 @@
+"""The controls that define an audit: one function a control, with its key, range and help.
+
+They live in the sidebar; the Data and Model pages show theirs in the page instead, with more room. Their values are
+bound to the address, so that a link restores an audit. Nothing of a user's table ever enters a link.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.adversaries import ADVERSARIES
+from core.datasets.catalog import CATALOG
+from core.fairness import METRIC_TITLES, METRICS
+from core.models import METHOD_TITLES, METHODS
+from pages.common import state
+from pages.common.cached import own_table
+
+__all__ = [
+    "attacker_settings",
+    "attacker_values",
+    "audit_settings",
+    "data_settings",
+    "model_settings",
+    "published_switch",
+    "told_tolerance",
+]
+
+_BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+
+
+def audit_settings(page: str) -> None:
+    """Draw in the sidebar the settings that `page` does not show itself."""
+    state.apply_choices()
+    with st.sidebar:
+        st.markdown("#### What is audited")
+        if page != "data":
+            dataset()
+            attribute()
+        if page != "model":
+            metric()
+            left, right = st.columns(2)
+            with left:
+                tolerance()
+            with right:
+                seed()
+            method()
+            train_share()
+
+
+def data_settings() -> None:
+    """Draw, on the Data page, which table and which attribute."""
+    left, right = st.columns(2)
+    with left:
+        dataset()
+    with right:
+        attribute()
+    name = state.dataset_name()
+    if name in CATALOG:
+        entry = CATALOG[name]
+        st.caption(f"{entry.people}. {entry.about}")
+
+
+def model_settings() -> None:
+    """Draw, on the Model page, how the model is trained."""
+    left, middle, right = st.columns([2, 2, 1])
+    with left:
+        method()
+    with middle:
+        metric()
+    with right:
+        tolerance()
+    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    with left:
+        train_share()
+    with right:
+        seed()
+
+
+def published_switch(title: str) -> bool:
+    """Draw a page's name with the switch to the published protocol at its right."""
+    from pages.common import shell
+
+    name, switch = st.columns([4, 1], vertical_alignment="center")
+    with name:
+        shell.title(title)
+    with switch:
+        return st.toggle(
+            "As published",
+            key="as_published",
+            persist_state="session",
+            help=(
+                "The published experiments choose the confidence exponent on the model owner's test records, which an "
+                "attacker does not have, and raise the tolerance in steps of 0.001 until the model meets it. Switched "
+                "off, the attacker tunes on her own held-out records and is told the tolerance as it is."
+            ),
+        )
+
+
+_COSTS = {
+    "published": "Confidence, exponentiated",
+    "log_odds": "Log-odds, calibrated",
+    "count": "The same for everybody",
+}
+
+
+def attacker_values() -> dict[str, str]:
+    """Return the attacker's settings as they stand, whether or not their widgets are drawn yet."""
+    return {
+        "adversary": st.session_state.get("adversary") or ADVERSARIES[0],
+        "cost": st.session_state.get("cost") or "published",
+    }
+
+
+def attacker_settings() -> None:
+    """Choose the adversary, and how she prices the change of one guess."""
+    left, right = st.columns([2, 3])
+    with left:
+        st.segmented_control(
+            "Attacker",
+            ADVERSARIES,
+            default=ADVERSARIES[0],
+            required=True,
+            key="adversary",
+            format_func={"features": "A", "predictions": "A′"}.__getitem__,
+            help=(
+                "The paper's random forest, with balanced class weights. A guesses from features and label, A′ also "
+                "from the model's predictions."
+            ),
+            persist_state="session",
+        )
+    with right:
+        st.selectbox(
+            "Price of changing a guess",
+            list(_COSTS),
+            key="cost",
+            format_func=_COSTS.__getitem__,
+            help=(
+                "The correction changes the cheapest guesses. Published: the attacker's confidence, raised to the "
+                "power that works best on held-out records. Log-odds: finds the most probable answer. The same for "
+                "everybody: changes as few guesses as possible."
+            ),
+            persist_state="session",
+        )
+
+
+def told_tolerance(value: float) -> None:
+    """Choose the tolerance the attacker is told; stands under its chart, along the x axis."""
+    st.slider(
+        "Tolerance told to the attacker",
+        min_value=0.0,
+        max_value=0.2,
+        value=value,
+        step=0.001,
+        format="%.3f",
+        key="told",
+        persist_state="session",
+    )
+
+
+def dataset() -> None:
+    """Choose the table."""
+    options = list(CATALOG)
+    if own_table() is not None:
+        options.append(state.UPLOAD)
+    st.selectbox(
+        "Dataset",
+        options,
+        key="dataset",
+        format_func=lambda name: CATALOG[name].title if name in CATALOG else "Your table",
+        help="Add your own table on the Data page.",
+        **_BOUND,
+    )
+
+
+def attribute() -> None:
+    """Choose the sensitive attribute among those set up for the table."""
+    names = state.attribute_names(st.session_state.get("dataset") or state.default("dataset"))
+    if not names:
+        st.selectbox("Sensitive attribute", [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
+        return
+    st.selectbox(
+        "Sensitive attribute",
+        names,
+        key="attribute",
+        format_func=lambda name: name[:1].upper() + name[1:],
+        help="What the attacker tries to learn about each person. Other columns and groups: on the Data page.",
+        **_BOUND,
+    )
+
+
+def metric() -> None:
+    """Choose the fairness metric."""
+    st.selectbox(
+        "Fairness metric",
+        METRICS,
+        key="metric",
+        format_func=METRIC_TITLES.__getitem__,
+        help=(
+            "Statistical parity compares the groups' rates of positive predictions; predictive equality does so among "
+            "people with the negative label, equal opportunity among those with the positive label, equalized odds "
+            "among both."
+        ),
+        **_BOUND,
+    )
+
+
+def tolerance() -> None:
+    """Choose the tolerance the model is trained for."""
+    st.number_input(
+        "Tolerance",
+        min_value=0.0,
+        max_value=1.0,
+        value=state.default("tolerance"),
+        step=0.001,
+        format="%.3f",
+        key="tolerance",
+        help=(
+            "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can be "
+            "asked for more than 0."
+        ),
+        **_BOUND,
+    )
+
+
+def seed() -> None:
+    """Choose the seed."""
+    st.number_input(
+        "Seed",
+        min_value=0,
+        max_value=2**32 - 1,
+        value=state.default("seed"),
+        step=1,
+        key="seed",
+        help="Fixes the split, the training and the draw of predictions.",
+        **_BOUND,
+    )
+
+
+def method() -> None:
+    """Choose how the audited model is trained."""
+    st.selectbox(
+        "Fair learning method",
+        METHODS,
+        key="method",
+        format_func=METHOD_TITLES.__getitem__,
+        help="In-, post- and pre-processing, and the control without mitigation. All on a decision tree of depth 8.",
+        **_BOUND,
+    )
+
+
+def train_share() -> None:
+    """Choose the share of records the model is trained on."""
+    st.slider(
+        "Training share",
+        min_value=0.10,
+        max_value=0.80,
+        value=state.default("train_share"),
+        step=0.01,
+        key="train_share",
+        help="The rest is halved between the attacker and the test. The published experiments use 0.34.",
+        **_BOUND,
+    )

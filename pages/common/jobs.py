@@ -1,0 +1,183 @@
+"""Long work: a thread with progress, cancel and a place for its results.
+
+A `Store` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one a
+session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from core.errors import Cancelled, FairLeakError
+
+__all__ = ["Job", "Store"]
+
+_log = logging.getLogger("fairleak.jobs")
+
+Work = Callable[["Job"], Any]
+
+_LANES = {"audit": threading.BoundedSemaphore(2), "sweep": threading.BoundedSemaphore(1)}
+
+
+class Job:
+    """One piece of work in a thread of its own.
+
+    Attributes
+    ----------
+    done, total : int
+        Steps finished, and in all (0 while unknown).
+    partial : list
+        Results that are there already, in the order they came.
+    error : str
+        One sentence, empty unless the work failed.
+    state : {"waiting", "running", "finished", "failed", "cancelled"}
+    """
+
+    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None]) -> None:
+        self.done = 0
+        self.total = 0
+        self.partial: list[Any] = []
+        self.error = ""
+        self.state = "waiting"
+        self.started = time.monotonic()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(work, lane, keep), daemon=True, name="fairleak-job")
+        self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether the work still waits or runs."""
+        return self.state in ("waiting", "running")
+
+    @property
+    def share(self) -> float:
+        """Share of the work that is done, in [0, 1]."""
+        return self.done / self.total if self.total else 0.0
+
+    def remaining(self) -> float | None:
+        """Return the seconds left, judged by the pace so far; None while nothing is done."""
+        if not self.done:
+            return None
+        return (time.monotonic() - self.started) / self.done * (self.total - self.done)
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next step."""
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the thread has ended (tests and page runs that need no progress bar)."""
+        self._thread.join(seconds)
+
+    def report(self, done: int, total: int) -> None:
+        """Note progress; stops the work if it was cancelled."""
+        if self._stop.is_set():
+            raise Cancelled("Stopped.")
+        self.done, self.total = done, total
+
+    def collect(self, results: Iterator[Any], total: int) -> list[Any]:
+        """Take results one by one, so that they can be shown before the last is there."""
+        self.report(0, total)
+        try:
+            for result in results:
+                self.partial.append(result)
+                self.report(len(self.partial), total)
+        finally:
+            close = getattr(results, "close", None)
+            if close is not None:
+                close()
+        return list(self.partial)
+
+    def _run(self, work: Work, lane: str, keep: Callable[[Any], None]) -> None:
+        try:
+            with _LANES[lane]:
+                self.report(0, self.total)
+                self.state, self.started = "running", time.monotonic()
+                keep(work(self))
+            self.state = "finished"
+        except Cancelled:
+            self.state = "cancelled"
+        except FairLeakError as error:
+            self.error, self.state = str(error), "failed"
+        except MemoryError:
+            self.error, self.state = "There is not enough memory for this; use fewer records or columns.", "failed"
+        except Exception:
+            _log.exception("work failed")
+            self.error = "Something went wrong in FairLeak itself; the server's log has the details."
+            self.state = "failed"
+
+
+class Store:
+    """Results by fingerprint, the oldest dropped first, and the jobs under way.
+
+    Parameters
+    ----------
+    name : str
+        For the log.
+    entries : int
+        Most results kept.
+    """
+
+    def __init__(self, name: str, entries: int) -> None:
+        self.name = name
+        self._entries = entries
+        self._lock = threading.Lock()
+        self._results: OrderedDict[str, Any] = OrderedDict()
+        self._jobs: dict[str, Job] = {}
+
+    def get(self, key: str) -> Any | None:
+        """Return the result, or None if it is not there."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def put(self, key: str, value: Any) -> None:
+        """Keep a result."""
+        with self._lock:
+            self._results[key] = value
+            self._results.move_to_end(key)
+            while len(self._results) > self._entries:
+                self._results.popitem(last=False)
+
+    def remember(self, key: str, make: Callable[[], Any]) -> Any:
+        """Return the result, making it here and now if need be."""
+        found = self.get(key)
+        if found is None:
+            found = make()
+            self.put(key, found)
+        return found
+
+    def job(self, key: str) -> Job | None:
+        """Return the job last started for this key."""
+        return self._jobs.get(key)
+
+    def start(self, key: str, work: Work, *, lane: str = "audit") -> Job:
+        """Return the job for this key, starting it unless it is under way or has its result."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None and (job.busy or (job.state == "finished" and key in self._results)):
+                return job
+            job = Job(work, lane, lambda result: self.put(key, result))
+            self._jobs[key] = job
+            self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k == key or k in self._results}
+            return job
+
+    def forget(self, key: str) -> None:
+        """Forget the job for this key, so that it can be started again."""
+        with self._lock:
+            self._jobs.pop(key, None)
+
+    def release(self) -> None:
+        """Stop all work and drop all results."""
+        with self._lock:
+            for job in self._jobs.values():
+                job.cancel()
+            held = len(self._results)
+            self._results.clear()
+            self._jobs.clear()
+        _log.info("%s released: %d results dropped", self.name, held)

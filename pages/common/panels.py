@@ -1,0 +1,128 @@
+"""Parts of pages: a chart with its text and numbers, a progress bar that waits for a job, a problem in one sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import streamlit as st
+
+from pages.common import shell
+from pages.common.jobs import Job, Store, Work
+
+if TYPE_CHECKING:
+    import pandas
+
+    from core.figures import Drawing
+
+__all__ = ["chart", "choose_columns", "csv_bytes", "how_to_read", "need", "numbers", "problem", "sweep_progress"]
+
+
+def problem(sentence: str) -> None:
+    """Say what is wrong, in one sentence."""
+    st.warning(shell.escape(sentence), icon=":material/error:")
+
+
+def need(store: Store, key: str, label: str, work: Work) -> Any:
+    """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
+    found = store.get(key)
+    if found is not None:
+        return found
+    job = store.job(key)
+    if job is None or job.state == "finished":  # finished, but since dropped from the store
+        job = store.start(key, work)
+        job.wait(0.15)
+        if job.state == "finished":
+            return store.get(key)
+    if job.state == "failed":
+        problem(job.error)
+        _again(store, key, "Try again")
+    elif job.state == "cancelled":
+        st.info("Stopped before it was finished.", icon=":material/stop_circle:")
+        _again(store, key, "Start again")
+    else:
+        _progress(store, key, label)
+    st.stop()
+
+
+def _again(store: Store, key: str, label: str) -> None:
+    if st.button(label, key=f"again_{key[:16]}", icon=":material/refresh:"):
+        store.forget(key)
+        st.rerun()
+
+
+@st.fragment(run_every=0.4)
+def _progress(store: Store, key: str, label: str) -> None:
+    job = store.job(key)
+    if job is None or not job.busy:
+        st.rerun()
+    waiting = "waiting for another audit" if job.state == "waiting" else f"step {job.done} of {job.total or '…'}"
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    left.progress(job.share, text=f"{label}: {waiting}")
+    right.button("Cancel", key=f"cancel_{key[:16]}", on_click=job.cancel, width="stretch")
+
+
+def choose_columns() -> NoReturn:
+    """Send the user of a fresh table to the Data page."""
+    st.info("Your table is here. Say on the Data page which column is the label and which the sensitive attribute.")
+    st.page_link("pages/data.py", label="Choose the columns", icon=":material/table_rows:")
+    st.stop()
+
+
+def sweep_progress(job: Job, done: str) -> None:
+    """Show how far a sweep is, with a button that stops it."""
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(job.share, text=f"{done}, {_time_left(job)}")
+    button.button("Cancel", key="cancel_sweep", on_click=job.cancel, width="stretch")
+
+
+def _time_left(job: Job) -> str:
+    """Say how long a job will take."""
+    seconds = job.remaining()
+    if seconds is None:
+        return "time left not known yet"
+    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"
+
+
+def chart(drawing: Drawing, key: str) -> None:
+    """Show a chart with its alternative text."""
+    st.plotly_chart(
+        drawing.figure,
+        theme=None,
+        key=key,
+        alt=drawing.alt,
+        config={"displayModeBar": False, "scrollZoom": False},
+    )
+
+
+def how_to_read(text: str) -> None:
+    """Offer an explanation, folded."""
+    with st.expander("How to read this", icon=":material/help:"):
+        st.markdown(text)
+
+
+def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
+    """Offer the numbers behind the charts as tables and CSV, folded."""
+    with st.expander("Numbers and CSV", icon=":material/table:"):
+        for i, (name, table) in enumerate(tables.items()):
+            st.markdown(f"**{shell.escape(name)}**")
+            st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 300)
+            st.download_button(
+                "CSV",
+                data=lambda table=table: csv_bytes(table),
+                file_name=f"fairleak-{key}-{i + 1}.csv",
+                mime="text/csv",
+                key=f"csv_{key}_{i}",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+def csv_bytes(table: pandas.DataFrame) -> bytes:
+    """Return a table as CSV in which no text starts a spreadsheet formula."""
+
+    def defuse(cell: Any) -> Any:
+        return "'" + cell if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
+
+    safe = table.map(defuse)
+    safe.columns = [defuse(str(c)) for c in safe.columns]
+    return bytes(safe.to_csv(index=False).encode("utf-8"))

@@ -1,0 +1,143 @@
+"""The frame around every page: settings, navigation, the guard for cold deep links, headings and wording helpers."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from core.figures import Palette
+
+__all__ = ["chips", "configure", "doors", "escape", "finding", "guard", "navigation", "palette", "run", "title", "whisper"]
+
+_ROOT = Path(__file__).resolve().parents[2]
+_STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
+
+_STYLE = """<style>
+.stMainBlockContainer {max-width: 1240px; padding: 4.4rem 5rem 2rem}
+@media (max-width: 760px) {.stMainBlockContainer {padding: 4.4rem 1rem 2rem}}
+.stMainBlockContainer h1 {padding: 0 0 .1rem}
+.stMainBlockContainer h2 {padding: 0 0 .15rem; line-height: 1.3; text-wrap: pretty}
+.stMainBlockContainer h3 {padding: .3rem 0 0}
+[data-testid=stMarkdownContainer]:has(h2) p, [data-testid=stMarkdownContainer]:has(h3) p
+  {color: var(--fl-grey); text-wrap: pretty}
+[data-testid=stMarkdownContainer]:has(h3) p {font-size: .9rem}
+.stSidebar h4 {padding: 0 0 .2rem}
+</style>"""
+
+_GREY = {"light": "#5B626D", "dark": "#A9B0BA"}
+
+_SCALES = """<g stroke="{ink}" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">
+<path d="M16 4v4M5 8h22M8 8l-4 9h8zM24 8l-4 9h8z"/></g>
+<path d="M24 21c2.4 3.2 3.6 4.9 3.6 6.5a3.6 3.6 0 0 1-7.2 0c0-1.6 1.2-3.3 3.6-6.5z" fill="{drop}"/>"""
+
+_ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 34 34" fill="none">'
+    + _SCALES.format(ink="#6A7585", drop="#B84A00")
+    + "</svg>"
+)
+
+_LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="146" height="34" viewBox="0 0 146 34" fill="none">{scales}
+<text x="38" y="24" font-family="Source Sans, Source Sans Pro, Helvetica, Arial, sans-serif" font-size="21"
+ font-weight="700" fill="{ink}">FairLeak</text></svg>"""
+
+
+def configure() -> None:
+    """Set the page's title, icon, width, style and wordmark."""
+    st.set_page_config(page_title="FairLeak", page_icon=_ICON, layout="wide", initial_sidebar_state="auto")
+    theme = _theme()
+    st.html(_STYLE + f"<style>:root {{--fl-grey: {_GREY[theme]}}}</style>")
+    ink, drop = ("#22262D", "#B84A00") if theme == "light" else ("#E9E7E2", "#F5965A")
+    st.logo(_LOGO.format(ink=ink, scales=_SCALES.format(ink=ink, drop=drop)), size="large")
+
+
+def navigation() -> Any:
+    """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server."""
+    folder = _ROOT / "pages"
+    return st.navigation(
+        {
+            "Audit": [
+                st.Page(folder / "start.py", title="Start", icon=":material/flag:", default=True),
+                st.Page(folder / "data.py", title="Data", icon=":material/table_rows:", url_path="data"),
+                st.Page(folder / "model.py", title="Model", icon=":material/balance:", url_path="model"),
+            ],
+            "Attacks": [
+                st.Page(
+                    folder / "correction.py", title="Correction", icon=":material/tune:", url_path="correction"
+                ),
+            ],
+        },
+        position="sidebar",
+    )
+
+
+def run(page: Any) -> None:
+    """Run a page and let it know that app.py has started it."""
+    token = _STARTED.set(True)
+    try:
+        page.run()
+    finally:
+        _STARTED.reset(token)
+
+
+def guard() -> None:
+    """Start app.py if this page was opened without it.
+
+    On a fresh server Streamlit runs a page file in a folder named `pages` by itself when its address is opened before
+    the front page has been; app.py then runs the page again, with sidebar and settings.
+    """
+    if not _STARTED.get():
+        runpy.run_path(str(_ROOT / "app.py"), run_name="__main__")
+        st.stop()
+
+
+def palette() -> Palette:
+    """Return the colours of the theme the user sees."""
+    from core.figures import DARK, LIGHT
+
+    return DARK if _theme() == "dark" else LIGHT
+
+
+def _theme() -> str:
+    return "dark" if st.context.theme.type == "dark" else "light"
+
+
+def escape(words: str) -> str:
+    """Make text from a user's table harmless in Markdown: it is shown as it is."""
+    return re.sub(r"([\\`*_{}\[\]()#+!|~$:<>&-])", r"\\\1", str(words))
+
+
+def title(name: str, badge: str = "") -> None:
+    """Write a page's name, small, with a badge behind it."""
+    st.markdown(f"# {name}" + (f" :gray-badge[{badge}]" if badge else ""))
+
+
+def finding(point: str, quantity: str) -> None:
+    """Write what the page found, and under it in grey the interval and the control."""
+    st.markdown(f"## {point}\n\n{quantity}")
+
+
+def whisper(heading: str, quantity: str) -> None:
+    """Write a chart's point, and under it in grey what is drawn."""
+    st.markdown(f"### {heading}\n\n{quantity}")
+
+
+def chips(known: list[str], unknown: list[str]) -> None:
+    """Write what the attacker knows and does not know."""
+    yes = " ".join(f":blue-badge[:material/check: {escape(word)}]" for word in known)
+    no = " ".join(f":gray-badge[:material/close: {escape(word)}]" for word in unknown)
+    st.markdown(f"The attacker knows {yes} but not {no}")
+
+
+def doors(cards: list[tuple[str, str, str, str]]) -> None:
+    """Draw a card for each page: (file, title, icon, what it tells)."""
+    for column, (file, name, icon, told) in zip(st.columns(len(cards)), cards, strict=True):
+        with column.container(border=True, height="stretch"):
+            st.page_link(str(_ROOT / "pages" / file), label=f"**{name}**", icon=icon)
+            st.markdown(told)
+

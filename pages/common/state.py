@@ -1,0 +1,110 @@
+"""From widgets to a frozen `AuditConfig`, and the roles a user has chosen for a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.audit import AuditConfig
+from core.datasets.catalog import CATALOG
+from core.datasets.dataset import Roles, Table
+
+__all__ = [
+    "UPLOAD",
+    "apply_choices",
+    "attribute_names",
+    "choose",
+    "chosen_roles",
+    "config",
+    "dataset_name",
+    "default",
+    "forget_roles",
+    "keep_roles",
+]
+
+UPLOAD = "upload"
+"""Name under which a user's own table is chosen."""
+
+_DEFAULTS: dict[str, Any] = {
+    "dataset": "demo",
+    "method": "exponentiated_gradient",
+    "metric": "statistical_parity",
+    "tolerance": 0.005,
+    "train_share": 0.34,
+    "seed": 42,
+}
+
+
+def default(key: str) -> Any:
+    """Return a setting's value before anybody has touched it."""
+    return _DEFAULTS[key]
+
+
+def choose(key: str, value: Any) -> None:
+    """Set a setting's widget at the start of the next run; within a run a drawn widget cannot be set."""
+    st.session_state.setdefault("chosen_next", {})[key] = value
+
+
+def apply_choices() -> None:
+    """Set the widgets as `choose` asked; called before any of them is drawn."""
+    for key, value in st.session_state.pop("chosen_next", {}).items():
+        st.session_state[key] = value
+
+
+def _setting(key: str) -> Any:
+    value = st.session_state.get(key)
+    return _DEFAULTS[key] if value is None else value
+
+
+def dataset_name() -> str:
+    """Return the name of the chosen table."""
+    return str(_setting("dataset"))
+
+
+def _own_roles(dataset: str) -> list[Roles]:
+    own: list[Roles] = st.session_state.get(f"own_roles_{dataset}", [])
+    return own
+
+
+def attribute_names(dataset: str) -> list[str]:
+    """Return the sensitive attributes on offer: the dataset's own order, then the user's additions."""
+    offered = CATALOG[dataset].attributes if dataset in CATALOG else ()
+    return list(dict.fromkeys([*offered, *(roles.sensitive for roles in _own_roles(dataset))]))
+
+
+def keep_roles(dataset: str, roles: Roles) -> None:
+    """Remember the roles a user chose and make them the audited ones."""
+    others = [kept for kept in _own_roles(dataset) if kept.sensitive != roles.sensitive]
+    st.session_state[f"own_roles_{dataset}"] = [roles, *others]
+    choose("attribute", roles.sensitive)
+
+
+def forget_roles(dataset: str) -> None:
+    """Forget the roles a user chose."""
+    st.session_state.pop(f"own_roles_{dataset}", None)
+
+
+def chosen_roles(table: Table) -> Roles | None:
+    """Return the roles to audit a table with, the user's own before the suggested; None while it has none."""
+    on_offer = [*_own_roles(table.name), *table.roles]
+    if not on_offer:
+        return None
+    attribute = st.session_state.get("attribute")
+    return next((roles for roles in on_offer if roles.sensitive == attribute), on_offer[0])
+
+
+def config(table: Table) -> AuditConfig | None:
+    """Return the audit the settings describe; None while a user's table has no roles."""
+    roles = chosen_roles(table)
+    if roles is None:
+        return None
+    return AuditConfig(
+        dataset=table.name,
+        roles=roles,
+        method=_setting("method"),
+        metric=_setting("metric"),
+        tolerance=float(_setting("tolerance")),
+        train_share=float(_setting("train_share")),
+        seed=int(_setting("seed")),
+    )

@@ -1,0 +1,190 @@
+"""Bringing one's own table: the upload box, and the form that says what the columns are.
+
+A file is read from memory, kept in the session and nowhere else. A file or a form that breaks a rule is answered in
+one sentence; what was audited before stays as it was.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.errors import InputError
+from pages.common import cached, panels, shell, state
+
+if TYPE_CHECKING:
+    import pandas
+
+    from core.datasets.dataset import Roles, Table
+
+__all__ = ["box", "roles_form"]
+
+_MOST_VALUES = 50  # a column with more distinct values is split by a limit, not by picking values
+
+
+def box() -> None:
+    """Draw the upload box, read what comes, and say what is wrong with it."""
+    file = st.file_uploader(
+        "Your own table (CSV or Parquet, up to 200 MB)",
+        key="upload",
+        on_change=_forget_problem,
+        help="Kept in this session's memory only: never written to disk, gone when you close the page.",
+    )
+    if file is not None and st.session_state.get("upload_read") != file.file_id:
+        _read(file)
+    if sentence := st.session_state.get("upload_problem"):
+        panels.problem(sentence)
+    if cached.own_table() is not None:
+        st.button("Remove your table", key="remove_upload", icon=":material/delete:", on_click=_remove)
+
+
+def _forget_problem() -> None:
+    st.session_state.pop("upload_problem", None)
+
+
+def _read(file) -> None:  # type: ignore[no-untyped-def]
+    from core.datasets.table import read_table
+
+    st.session_state["upload_read"] = file.file_id
+    try:
+        with st.spinner("Reading your table"):
+            table = read_table(file.getvalue(), file.name)
+    except InputError as error:
+        st.session_state["upload_problem"] = str(error)
+        return
+    except MemoryError:
+        st.session_state["upload_problem"] = "The table does not fit into memory; use fewer records or columns."
+        return
+    cached.keep_own_table(table)
+    state.forget_roles(state.UPLOAD)
+    state.choose("dataset", state.UPLOAD)
+    st.rerun()
+
+
+def _remove() -> None:
+    cached.drop_own_table()
+    state.forget_roles(state.UPLOAD)
+    st.session_state["dataset"] = state.default("dataset")
+
+
+def roles_form(table: Table, columns: pandas.DataFrame) -> None:
+    """Draw the form: label and positive value, sensitive attribute and groups, columns to leave out."""
+    name = table.name
+    current = state.chosen_roles(table)
+    with st.container(border=True):
+        shell.whisper("What the columns are", "Changes take effect with the button; until then the audit stays as it is")
+        roles = _ask(name, table, columns, current)
+        if st.button("Use these columns", key="use_roles", type="primary", disabled=roles is None) and roles is not None:
+            _apply(name, table, roles)
+        if sentence := st.session_state.get("roles_problem"):
+            panels.problem(sentence)
+
+
+def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles | None:
+    from core.datasets.dataset import Roles, as_text, is_numeric
+
+    frame, names = table.frame, [str(c) for c in table.frame.columns]
+    few = [c for c, distinct in zip(columns["column"], columns["distinct"], strict=True) if 2 <= distinct <= _MOST_VALUES]
+    left, right = st.columns(2, gap="large")
+    with left:
+        label = _select("Label: what the model predicts", few, current.label if current else None, f"label_{name}")
+        values = _values(frame, label) if label else []
+        positive = _select(
+            "Its positive value", values, current.positive if current else None, f"positive_{name}_{label}"
+        )
+    with right:
+        usable = [c for c, d in zip(columns["column"], columns["distinct"], strict=True) if d >= 2 and c != label]
+        sensitive = _select(
+            "Sensitive attribute: what the attacker is after",
+            usable,
+            current.sensitive if current else None,
+            f"sensitive_{name}",
+        )
+        group: list[str] = []
+        at_most = None
+        if sensitive and is_numeric(frame[sensitive]) and as_text(frame[sensitive]).nunique() > 10:
+            at_most = _limit(frame, sensitive, current, name)
+        elif sensitive:
+            options = _values(frame, sensitive)[:_MOST_VALUES]
+            preset = [v for v in (current.group if current and current.sensitive == sensitive else ()) if v in options]
+            group = st.multiselect(
+                "First group: people with these values",
+                options,
+                default=preset or options[:1],
+                key=f"group_{name}_{sensitive}",
+                help="Everybody else is the other group.",
+            )
+    left, right = st.columns(2, gap="large")
+    with left:
+        others = [c for c in names if c not in (label, sensitive)]
+        excluded = st.multiselect(
+            "Columns to leave out",
+            others,
+            default=[c for c in (current.excluded if current else ()) if c in others],
+            key=f"excluded_{name}",
+            help="Neither the model nor the attacker sees them.",
+        )
+    with right:
+        missing = st.segmented_control(
+            "Records with a missing feature",
+            ["keep", "drop"],
+            default=current.missing if current else "keep",
+            required=True,
+            key=f"missing_{name}",
+            help="Kept: numbers get the column's median, categories a value of their own.",
+        )
+    if not (label and positive and sensitive):
+        return None
+    return Roles(
+        label=label,
+        positive=positive,
+        sensitive=sensitive,
+        group=tuple(group),
+        at_most=at_most,
+        excluded=tuple(excluded),
+        missing=missing or "keep",
+        first_name=_kept(current, sensitive, group, "first_name"),
+        other_name=_kept(current, sensitive, group, "other_name"),
+    )
+
+
+def _kept(current: Roles | None, sensitive: str, group: list[str], name: str) -> str:
+    same = current is not None and current.sensitive == sensitive and tuple(group) == current.group
+    return str(getattr(current, name)) if same else ""
+
+
+def _select(label: str, options: list[str], preset: str | None, key: str) -> str | None:
+    index = options.index(preset) if preset in options else None
+    return st.selectbox(label, options, index=index, key=key, placeholder="choose")
+
+
+def _values(frame: pandas.DataFrame, column: str) -> list[str]:
+    from core.datasets.dataset import as_text
+
+    return [str(v) for v in as_text(frame[column]).value_counts().index]
+
+
+def _limit(frame: pandas.DataFrame, column: str, current: Roles | None, name: str) -> float:
+    present = frame[column].dropna()
+    known = current is not None and current.sensitive == column and current.at_most is not None
+    preset = float(current.at_most) if known else float(present.quantile(0.25))  # type: ignore[union-attr, arg-type]
+    return st.number_input(
+        "First group: people with a value up to",
+        value=preset,
+        key=f"limit_{name}_{column}",
+        help="Preset: the lowest quarter.",
+    )
+
+
+def _apply(name: str, table: Table, roles: Roles) -> None:
+    from core.datasets.dataset import build_dataset
+
+    try:
+        build_dataset(table, roles)
+    except InputError as error:
+        st.session_state["roles_problem"] = str(error)
+        return
+    st.session_state.pop("roles_problem", None)
+    state.keep_roles(name, roles)
+    st.rerun()

@@ -1,0 +1,352 @@
+"""The sentences of the pages: the finding with its number, then interval and control, claiming no more than measured."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.audit import AuditConfig, AuditFindings
+from core.correction import Disclosure
+from core.datasets.dataset import AuditDataset, Table
+from core.fairness import METRIC_TITLES
+from core.models import METHOD_TITLES
+from core.wording import count, interval, percent, points, tolerance_text
+from pages.common.shell import escape
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = [
+    "DATA_GUIDE",
+    "MODEL_GUIDE",
+    "asked_and_reached",
+    "asked_table",
+    "attribute",
+    "certificate",
+    "correction",
+    "door_correction",
+    "door_data",
+    "door_model",
+    "metric_sentence",
+    "model",
+    "model_chart",
+    "provenance",
+]
+
+_ATTACKERS = {"features": "the paper's attacker", "predictions": "the paper's attacker, given the predictions,"}
+
+
+def attribute(config: AuditConfig) -> str:
+    """Return what the sensitive attribute is called."""
+    return config.roles.sensitive if config.roles else "attribute"
+
+
+def correction(findings: AuditFindings, now: Disclosure, config: AuditConfig, *, adversary: str) -> tuple[str, str]:
+    """Return the finding of the correction, and its interval and control."""
+    name = escape(attribute(config))
+    told, who = tolerance_text(now.told), _ATTACKERS[adversary]
+    strong = f"A stronger attacker gets {percent(findings.strong)} without being told."
+    control = f"Control: calling everybody “{escape(_majority(findings))}” is right for {percent(now.majority)}."
+    if now.after is None or now.gain is None:
+        smallest = now.smallest_tolerance
+        rule = f"the smallest that can be met is {smallest:.4g}" if smallest is not None else "no tolerance can be met"
+        return (
+            f"No correction meets tolerance {tolerance_text(now.used)}; {rule}. {strong}",
+            f"The attacker stays at {percent(now.before)} ({interval(now.before)}). {control}",
+        )
+    if now.gain.low > 0:
+        point = (
+            f"Told that the model is fair to within {told}, {who} names the {name} of {percent(now.after)} of people, "
+            f"up from {percent(now.before)}. {strong}"
+        )
+    elif now.gain.high < 0:
+        point = (
+            f"Told that the model is fair to within {told}, {who} does worse: {name} right for {percent(now.after)} of "
+            f"people, down from {percent(now.before)}. {strong}"
+        )
+    else:
+        point = (
+            f"Told that the model is fair to within {told}, {who} learns nothing measurable: {name} right for "
+            f"{percent(now.after)} of people. {strong}"
+        )
+    return (
+        point,
+        f"95% interval over the {count(now.after.n)} people attacked, one seed: {interval(now.after)}; change "
+        f"{points(now.gain)} ({points(now.gain.low).removesuffix(' points')} to {points(now.gain.high)}). {control}",
+    )
+
+
+def _majority(findings: AuditFindings) -> str:
+    first, other = findings.groups
+    return first.group if first.count > other.count else other.group
+
+
+def certificate(now: Disclosure) -> str:
+    """Return what the solver did, and how its answer was checked."""
+    proof = now.certificate
+    solver = {"exact": "Exact two-group solver", "ilp": "Integer program, CBC", "ilp_general": "General program, CBC"}
+    took = f"{proof.seconds:.1f} s" if proof.seconds >= 1 else f"{max(1, round(1000 * proof.seconds))} ms"
+    if now.n_changed is None or now.after is None:
+        return f":red[:material/cancel:] **No correction exists** at tolerance {tolerance_text(now.used)}. {solver[proof.solver]}, {took}."
+    mark = (
+        ":green[:material/verified:] **Proved optimal.**"
+        if proof.status == "optimal"
+        else ":orange[:material/help:] **Feasible, not proved optimal.**"
+    )
+    share = f"{100 * now.n_right / now.n_changed:.0f}% of them rightly" if now.n_changed and now.n_right is not None else ""
+    changed = f"{count(now.n_changed)} of {count(now.before.n)} guesses changed{', ' + share if share else ''}."
+    balanced = (
+        f" Balanced accuracy {percent(now.balanced_before)} → {percent(now.balanced_after)}." if now.balanced_after else ""
+    )
+    asked = f" Unfairness asked for {tolerance_text(now.used)}, reached {tolerance_text(now.reached)}."
+    return f"{mark} {changed}{balanced}{asked} {solver[proof.solver]}, {took}."
+
+
+def metric_sentence(findings: AuditFindings) -> str:
+    """Say what the metric compares."""
+    among = {
+        "statistical_parity": "",
+        "predictive_equality": " among people with the negative label",
+        "equal_opportunity": " among people with the positive label",
+        "equalized_odds": " among people with the negative and with the positive label, the larger of the two",
+    }[findings.config.metric]
+    return (
+        f"{METRIC_TITLES[findings.config.metric]}: distance of a group's rate of positive predictions from "
+        f"everybody's{among}."
+    )
+
+
+def model(findings: AuditFindings) -> tuple[str, str]:
+    """Return the finding of the model page."""
+    found, config = findings.model, findings.config
+    point = (
+        f"The model is fair to within {tolerance_text(found.unfairness_train)} on the people it learned from and "
+        f"{_rounded(found.unfairness_test.value)} on others, and is right for {percent(found.accuracy_test)} of them."
+    )
+    if config.method == "exponentiated_gradient":
+        asked = f"Asked for {tolerance_text(config.tolerance)}."
+    elif config.method == "threshold_optimizer":
+        asked = "The threshold optimizer always aims at 0."
+    else:
+        asked = "Nothing was asked for."
+    test = found.unfairness_test
+    control = (
+        f"{metric_sentence(findings)} {asked} 95% interval on others: {_rounded(test.low)} to {_rounded(test.high)}. "
+        f"Control: the more frequent label for everybody is right for {percent(found.majority_test)}."
+    )
+    return point, control
+
+
+def _rounded(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def model_chart(findings: AuditFindings) -> tuple[str, str]:
+    """Return heading and quantity of the chart of group rates."""
+    found = findings.model
+    worse = found.unfairness_test.low > found.unfairness_train
+    heading = "Fair to those it has seen, less so to others" if worse else "How the groups are treated"
+    return heading, "Positive predictions, with 95% intervals; dotted: everybody"
+
+
+def door_data(findings: AuditFindings) -> str:
+    """Return one sentence on the data."""
+    first, other = findings.groups
+    total = first.count + other.count
+    invented = "invented people" if findings.synthetic else "people"
+    return (
+        f"{count(total)} {invented}. The positive label goes to {percent(first.label_rate)} of {escape(first.group)} and "
+        f"{percent(other.label_rate)} of {escape(other.group)}. Choose another table or bring your own."
+    )
+
+
+def door_model(findings: AuditFindings) -> str:
+    """Return one sentence on the model."""
+    found = findings.model
+    return (
+        f"{METHOD_TITLES[findings.config.method]}: right for {percent(found.accuracy_test)} of unseen people "
+        f"(always the same answer: {percent(found.majority_test)}). Choose how it is made fair, and how fair."
+    )
+
+
+def door_correction(findings: AuditFindings, now: Disclosure) -> str:
+    """Return one sentence on the attack."""
+    gain = points(now.gain) if now.gain else "no correction"
+    return (
+        f"The fairness promise changes the paper's attacker by {gain}. Move the tolerance she is told, choose what she "
+        f"knows, and train tighter and looser models."
+    )
+
+
+def provenance(findings: AuditFindings) -> str:
+    """Say where the data come from and how they were split."""
+    sizes = findings.sizes
+    return (
+        f"{escape(findings.source)} Records: {count(sizes['train'])} train the model and are attacked, "
+        f"{count(sizes['attack'] + sizes['validation'])} are known to the attacker, {count(sizes['test'])} are kept for testing."
+    )
+
+
+def known(findings: AuditFindings, adversary: str) -> tuple[list[str], list[str]]:
+    """Return what the attacker knows, and what not."""
+    name = attribute(findings.config)
+    first = findings.groups[0].group
+    yes = [f"{findings.n_features} features", findings.config.roles.label if findings.config.roles else "label"]
+    yes += ["predictions", "metric", "tolerance"]
+    if adversary == "features":
+        yes[2] = "predictions (to correct)"
+    return yes, [name, f"share of {first}"]
+
+
+def curve_heading(curve: list[Disclosure]) -> str:
+    """Return what the curve of disclosed tolerances shows."""
+    shown = [d for d in curve if d.gain is not None and d.gain.low > 0]
+    if not shown:
+        return "The promise gives nothing measurable away here"
+    gains = [d.gain.value for d in curve if d.gain is not None]
+    if gains[0] >= max(gains) - 0.005:
+        return "The tighter the promise, the more it gives away"
+    return "What the promise gives away"
+
+
+def false_disclosure(now: Disclosure) -> str:
+    """Say that the attacker is told a falsehood."""
+    return (
+        f"The attacker is told a falsehood: the model's unfairness on these people is {now.achieved:.4f}, above "
+        f"{tolerance_text(now.used)}. The published experiments raise the tolerance until it is true; the switch "
+        f"“As published” does so."
+    )
+
+
+def correction_guide(findings: AuditFindings, now: Disclosure) -> str:
+    """Explain the correction."""
+    name = escape(attribute(findings.config))
+    exponent = {
+        "published": (
+            f"Here a change costs the attacker's confidence, scaled to 1–2 and raised to the power {now.exponent}."
+            if now.exponent is not None
+            else "No exponent worked on the held-out records; the plain confidence is used."
+        ),
+        "log_odds": "Here a change costs the log-odds of the guess, calibrated on held-out records.",
+        "count": "Here every change costs the same.",
+    }[now.cost]
+    return (
+        f"The attacker knows everybody's features and label, and the {name} of other people to learn from. She guesses, "
+        f"then hears “each group's rate is within the tolerance of everybody's”. Her guesses rarely agree with that, so "
+        f"she changes the cheapest ones until they do. {exponent}\n\n"
+        f"**What it does not show.** The forest of the paper names the smaller group too often because its class weights "
+        f"are balanced; much of the gain repairs that. The purple line is an attacker without that weakness who is "
+        f"told nothing. The interval is over people, for one seed and one model.\n\n"
+        f"Source: Ferry, Aïvodji, Gambs, Huguet, Siala: *Exploiting Fairness to Enhance Sensitive Attributes "
+        f"Reconstruction*, SaTML 2023, model RC_e. The answer is recomputed from the corrected guesses themselves."
+    )
+
+
+MODEL_GUIDE = (
+    "A point is a group's rate of positive predictions, its bar the 95% interval, the dotted line everybody's rate. The "
+    "unfairness is the larger distance of a group from the dotted line. On the people the model learned from it is a "
+    "fact, and the promise a release would make; on unseen people it is an estimate.\n\n"
+    "Exponentiated gradient keeps the promise while learning (Agarwal et al. 2018) and answers by drawing among several "
+    "trees; the answers are drawn once, with the seed, and used everywhere. The threshold optimizer (Hardt et al. 2016) "
+    "sets a threshold for each group and needs the sensitive attribute to predict. The correlation remover subtracts from "
+    "each feature what is linear in the attribute; nothing is promised. All methods are fairlearn's."
+)
+
+DATA_GUIDE = (
+    "The label is what the model predicts; the first group is the one whose members the attacker tries to name. A record "
+    "without label or attribute is left out; a column that is constant, or different in most records, too. Categories "
+    "become numbers in the order of their text.\n\n"
+    "Your own table stays in this session's memory: it is not written to disk, not shared with other sessions, and gone "
+    "when you close the page."
+)
+
+
+def asked_and_reached(findings: AuditFindings) -> str:
+    """Say what tolerance was asked for and what was reached."""
+    found, config = findings.model, findings.config
+    reached = tolerance_text(found.unfairness_train)
+    if config.method == "exponentiated_gradient":
+        kept = found.unfairness_train <= config.tolerance
+        mark = ":green[:material/check_circle:] **Kept.**" if kept else ":orange[:material/error:] **Missed.**"
+        return f"{mark} Unfairness asked for {tolerance_text(config.tolerance)}, reached {reached} on the training people."
+    if config.method == "threshold_optimizer":
+        return f":gray[:material/info:] The threshold optimizer aims at 0; reached {reached} on the training people."
+    return f":gray[:material/info:] No tolerance was asked for; reached {reached} on the training people."
+
+
+def asked_table(findings: AuditFindings) -> pandas.DataFrame:
+    """Return asked and reached unfairness as a table."""
+    import pandas as pd
+
+    found, config = findings.model, findings.config
+    asked = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
+    return pd.DataFrame(
+        [
+            {"records": "training", "asked": asked, "unfairness": found.unfairness_train, "low": None, "high": None},
+            {
+                "records": "unseen",
+                "asked": asked,
+                "unfairness": found.unfairness_test.value,
+                "low": found.unfairness_test.low,
+                "high": found.unfairness_test.high,
+            },
+        ]
+    )
+
+
+def model_cautions(findings: AuditFindings) -> list[str]:
+    """Return what a user of this model must know."""
+    cautions = []
+    if findings.model.needs_sensitive:
+        cautions.append(
+            f"This method must be told each person's {escape(attribute(findings.config))} to predict, now and after its "
+            "release."
+        )
+    if findings.config.method in ("correlation_remover", "unmitigated") and findings.config.tolerance > 0:
+        cautions.append("The tolerance in the settings is not used by this method.")
+    if findings.config.method == "threshold_optimizer" and findings.config.tolerance > 0:
+        cautions.append("The tolerance in the settings is not used: this method always aims at 0.")
+    return cautions
+
+
+def synthetic_badge(dataset: str) -> str:
+    """Return the badge of the built-in table."""
+    return "synthetic" if dataset == "demo" else ""
+
+
+def data(dataset: AuditDataset) -> tuple[str, str]:
+    """Return the finding of the data page."""
+    first, other = dataset.groups()
+    gap_low, gap_high = first.label_rate, other.label_rate
+    label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
+    apart = gap_low.low > gap_high.high or gap_high.low > gap_low.high
+    verb = "against" if apart else "and"
+    point = (
+        f"{label} is “{positive}” for {percent(first.label_rate)} of {escape(first.group)} {verb} "
+        f"{percent(other.label_rate)} of {escape(other.group)}."
+    )
+    invented = "invented people" if dataset.synthetic else "people"
+    quantity = (
+        f"{count(dataset.n)} {invented} of {count(dataset.rows_read)} records, {len(dataset.feature_names)} features. "
+        f"95% intervals {interval(first.label_rate)} and {interval(other.label_rate)}. Control: naming "
+        f"“{escape(first.group if first.count > other.count else other.group)}” for everybody is right for "
+        f"{percent(max(first.share, other.share))}."
+    )
+    return point, quantity
+
+
+def groups_chart(dataset: AuditDataset) -> tuple[str, str]:
+    """Return heading and quantity of the chart of the groups."""
+    return (
+        "Who is in it",
+        f"Height: share of people. Filled: {escape(dataset.roles.label)} is “{escape(dataset.roles.positive)}”",
+    )
+
+
+def table_without_roles(table: Table) -> tuple[str, str]:
+    """Return the finding for a table whose columns have no roles yet."""
+    rows, columns = table.frame.shape
+    return (
+        f"{escape(table.title)} is read: {count(rows)} records, {columns} columns.",
+        "Say below which column the model predicts and which one the attacker is after.",
+    )
+

@@ -1,0 +1,53 @@
+"""Data: choose or bring a table, say what its columns are, and see who is in it."""
+
+from pages.common import shell
+
+shell.guard()
+
+import streamlit as st
+
+from pages.common import cached, controls, panels, state, upload, wording
+
+shell.title("Data", wording.synthetic_badge(state.dataset_name()))
+opening = st.container()
+left, right = st.columns([3, 2], gap="large")
+with left:
+    controls.data_settings()
+with right:
+    upload.box()
+
+table = cached.table_of(state.dataset_name())
+config = state.config(table)
+
+from core.datasets.dataset import describe_columns
+from core.figures import draw_groups
+
+columns = describe_columns(table.frame)
+if config is None or config.roles is None:
+    with opening:
+        shell.finding(*wording.table_without_roles(table))
+else:
+    dataset = cached.dataset_of(table, config.roles)
+    with opening:
+        shell.finding(*wording.data(dataset))
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        shell.whisper(*wording.groups_chart(dataset))
+        drawing = draw_groups(dataset, shell.palette())
+        panels.chart(drawing, key="groups_chart")
+    with right:
+        shell.whisper("Columns", "Missing cells and distinct values in the table as it was read")
+        st.dataframe(columns, hide_index=True, height=290)
+    for note in dataset.notes:
+        st.caption(shell.escape(note))
+
+upload.roles_form(table, columns)
+left, right = st.columns(2)
+with left:
+    panels.how_to_read(wording.DATA_GUIDE)
+with right:
+    tables = {"Columns": columns}
+    if config is not None and config.roles is not None:
+        tables = {"Groups": drawing.table, **tables}
+    panels.numbers(tables, key="data")
+st.caption(shell.escape(table.source))

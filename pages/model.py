@@ -1,0 +1,48 @@
+"""Model: how the audited model is made fair, how fair and how accurate it is."""
+
+from pages.common import shell
+
+shell.guard()
+
+import streamlit as st
+
+from pages.common import cached, controls, panels, state, wording
+
+shell.title("Model")
+opening = st.container()
+controls.model_settings()
+table = cached.table_of(state.dataset_name())
+config = state.config(table)
+if config is None:
+    panels.choose_columns()
+findings, _ = cached.findings_of(config, table)
+
+from core.figures import draw_accuracy, draw_rates
+
+colours = shell.palette()
+with opening:
+    shell.finding(*wording.model(findings))
+left, right = st.columns([3, 2], gap="large")
+with left:
+    shell.whisper(*wording.model_chart(findings))
+    rates = draw_rates(findings.model, colours, names=findings.group_names)
+    panels.chart(rates, key="rates_chart")
+with right:
+    shell.whisper("Right predictions", "Share of people predicted rightly, 95% intervals")
+    accuracy = draw_accuracy(findings.model, colours)
+    panels.chart(accuracy, key="accuracy_chart")
+st.markdown(wording.asked_and_reached(findings))
+for caution in wording.model_cautions(findings):
+    st.info(caution, icon=":material/info:")
+left, right = st.columns(2)
+with left:
+    panels.how_to_read(wording.MODEL_GUIDE)
+with right:
+    panels.numbers(
+        {
+            "Rates by group": rates.table,
+            "Right predictions": accuracy.table,
+            "Asked and reached": wording.asked_table(findings),
+        },
+        key="model",
+    )

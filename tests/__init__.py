@@ -1,0 +1,1 @@
+"""Tests; a package so that the problem bank can be imported from any of them."""

@@ -1,0 +1,145 @@
+"""Properties of the exact correction: against brute force, against itself, and at the edge of feasibility."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.correction import correct, exact, smallest_tolerance
+from core.correction.problem import RowProblem
+from tests.problem_bank import METRICS, brute_force, brute_smallest
+
+COSTS = (
+    st.integers(1, 3).map(float),
+    st.floats(1e-3, 1e3),
+    st.floats(1.0, 2.0).map(lambda base: base**60),
+)
+TOLERANCES = st.one_of(
+    st.just(Fraction(0)), st.just(Fraction(1)), st.fractions(0, 1, max_denominator=60), st.fractions(0, "1/5")
+)
+
+
+@st.composite
+def problems(draw, most=9):
+    """Draw the arguments of `brute_force`, which are those of `correct` with the tolerance as a fraction."""
+    n = draw(st.integers(1, most))
+    bits = st.lists(st.integers(0, 1), min_size=n, max_size=n)
+    cost = draw(st.lists(draw(st.sampled_from(COSTS)), min_size=n, max_size=n))
+    metric = draw(st.sampled_from(METRICS))
+    return {
+        "guess": draw(bits),
+        "predictions": draw(bits),
+        "tolerance": draw(TOLERANCES),
+        "metric": metric,
+        "labels": draw(bits),
+        "cost": cost,
+    }
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(problems())
+def test_exact_is_brute_force(problem):
+    result = correct(**(problem | {"tolerance": float(problem["tolerance"])}))
+    best = brute_force(**problem)
+    if math.isinf(best):
+        assert result.certificate.status == "infeasible"
+    else:
+        assert result.certificate.status == "optimal"
+        assert result.objective == pytest.approx(best, rel=1e-12)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(st.integers(0, 1), min_size=0, max_size=11))
+def test_smallest_tolerance_is_brute_force(predictions):
+    smallest = brute_smallest(predictions)
+    expected = math.inf if smallest is None else float(smallest)
+    assert smallest_tolerance(predictions) == pytest.approx(expected, rel=1e-14)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.integers(2, 3000), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_the_edge_of_feasibility(n, share, guessed, seed):
+    rng = np.random.default_rng(seed)
+    predictions, guess = rng.random(n) < share, rng.random(n) < guessed
+    smallest = smallest_tolerance(predictions)
+    at_edge = correct(guess, predictions, tolerance=smallest)
+    assert at_edge.certificate.status == "optimal"
+    if smallest > 0:
+        below = correct(guess, predictions, tolerance=smallest * (1 - 1e-9))
+        assert below.certificate.status == "infeasible" and below.smallest_tolerance == smallest
+
+
+def random_rows(rng):
+    """Return a random row set: sizes to 3,000, ties, magnitudes, tolerances from 0 to 1, equal to today's too."""
+    n = int(rng.choice([rng.integers(2, 40), rng.integers(40, 3000)]))
+    predictions = (rng.random(n) < rng.random()).astype(np.uint8)
+    guess = (rng.random(n) < np.where(predictions, rng.random(), rng.random())).astype(np.uint8)
+    base = 1 + rng.random(n)
+    cost = (base, base**59, np.ones(n), rng.integers(1, 4, n).astype(float), np.round(base, 1))[rng.integers(5)]
+    rate = predictions.mean()
+    tolerance = (0.0, 1e-3, float(10 ** rng.uniform(-4, 0)), 1 / n, rate, 1 - rate)[rng.integers(6)]
+    return RowProblem(guess=guess, predictions=predictions, cost=cost, tolerance=tolerance)
+
+
+def test_short_search_is_the_full_pass():
+    rng, short = np.random.default_rng(7), 0
+    for _ in range(4000):
+        problem = random_rows(rng)
+        counts = problem.counts()
+        if counts.allowed(counts.a, counts.b):
+            continue
+        full, found = exact._full_search(problem, counts), exact._short_search(problem, counts)
+        if found is not None:
+            short += 1
+            assert found.bound == pytest.approx(full.bound, rel=1e-12)
+            own = RowProblem(
+                guess=found.vector, predictions=problem.predictions, cost=problem.cost, tolerance=problem.tolerance
+            ).counts()
+            assert own.allowed(own.a, own.b)
+    assert short > 500  # the comparison is worth nothing if the search always gives up
+
+
+def test_the_full_pass_is_a_search_over_all_counts():
+    rng = np.random.default_rng(8)
+    for _ in range(300):
+        n = int(rng.integers(2, 25))
+        predictions, guess = (rng.random((2, n)) < rng.random((2, 1))).astype(np.uint8)
+        tolerance = float(rng.choice([0.0, 0.05, 0.3, predictions.mean(), 1 - predictions.mean()]))
+        problem = RowProblem(guess=guess, predictions=predictions, cost=np.ones(n), tolerance=tolerance)
+        counts = problem.counts()
+        a, b = np.meshgrid(np.arange(counts.positives + 1), np.arange(counts.negatives + 1), indexing="ij")
+        allowed = counts.allowed(a, b)
+        low, high = exact.allowed_interval(counts, np.arange(counts.positives + 1))
+        assert np.array_equal(allowed, (low[:, None] <= b) & (b <= high[:, None]))
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(2, 400), st.integers(0, 2**32 - 1), st.sampled_from(METRICS))
+def test_a_wider_tolerance_never_costs_more(n, seed, metric):
+    rng = np.random.default_rng(seed)
+    guess, predictions, labels = rng.integers(0, 2, (3, n))
+    cost, last = 1 + rng.random(n), math.inf
+    for tolerance in (0.0, 1e-4, 1e-3, 0.01, 0.05, 0.2, 1.0):
+        result = correct(guess, predictions, tolerance=tolerance, metric=metric, labels=labels, cost=cost)
+        objective = math.inf if result.objective is None else result.objective
+        assert objective <= last * (1 + 1e-12)
+        last = objective
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(2, 400), st.integers(0, 2**32 - 1), st.floats(0, 0.2))
+def test_record_order_and_group_names_do_not_matter(n, seed, tolerance):
+    rng = np.random.default_rng(seed)
+    guess, predictions = rng.integers(0, 2, (2, n))
+    cost, order = rng.integers(1, 5, n).astype(float), rng.permutation(n)
+    results = [
+        correct(guess, predictions, cost=cost, tolerance=tolerance),
+        correct(guess[order], predictions[order], cost=cost[order], tolerance=tolerance),
+        correct(1 - guess, predictions, cost=cost, tolerance=tolerance),
+        correct(guess, 1 - predictions, cost=cost, tolerance=tolerance),
+    ]
+    assert len({result.certificate.status for result in results}) == 1
+    assert len({result.objective for result in results}) == 1

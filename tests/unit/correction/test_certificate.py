@@ -1,0 +1,145 @@
+"""The certificate believes the vector, not the solver; time limits and bad input are told honestly."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.correction import correct, ilp, smallest_tolerance
+from core.correction.certificate import Claim, certify
+from core.errors import InputError
+from tests.problem_bank import adult_like
+
+
+def claim(**changed):
+    arguments = {
+        "guess": np.array([1, 1, 0, 0], dtype=np.uint8),
+        "predictions": np.array([1, 1, 0, 0], dtype=np.uint8),
+        "labels": None,
+        "cost": np.array([5.0, 2.0, 7.0, 3.0]),
+        "metric": "statistical_parity",
+        "tolerance": 0.1,
+    }
+    return Claim(**(arguments | changed))
+
+
+def certificate(vector, bounds, **changed):
+    vector = None if vector is None else np.array(vector, dtype=np.uint8)
+    return certify(claim(**changed), vector, bounds, solver="any", seconds=0.0)
+
+
+@pytest.mark.parametrize(
+    ("vector", "bounds", "status", "objective", "residual"),
+    [
+        ([1, 0, 0, 1], [5.0], "optimal", 5.0, 0.0),
+        ([1, 0, 0, 1], [4.0], "feasible", 5.0, 0.0),
+        ([0, 1, 0, 1], [5.0], "feasible", 8.0, 0.0),
+        ([1, 1, 0, 0], [0.0], "not_solved", 0.0, 0.4),
+        ([1, 1, 1, 1], [0.0], "not_solved", 10.0, math.inf),
+        (None, [2.0], "not_solved", None, None),
+        (None, [math.inf], "infeasible", None, None),
+        (None, [1.0, math.inf], "infeasible", None, None),
+    ],
+)
+def test_status_follows_from_the_vector_and_the_bound(vector, bounds, status, objective, residual):
+    result = certificate(vector, bounds)
+    assert (result.status, result.objective, result.best_bound) == (status, objective, sum(bounds))
+    assert result.residual == (None if residual is None else pytest.approx(residual))
+
+
+def test_a_group_empty_on_one_row_set_breaks_the_certificate():
+    labels = np.array([1, 1, 0, 0], dtype=np.uint8)
+    result = certificate([1, 1, 0, 0], [0.0], metric="equalized_odds", labels=labels, tolerance=1.0)
+    assert result.status == "not_solved" and math.isinf(result.residual)
+
+
+def test_a_solver_that_breaks_the_tolerance_is_not_believed(monkeypatch):
+    from core.correction.problem import Outcome
+
+    monkeypatch.setattr(ilp, "solve", lambda problem, **_: Outcome(vector=problem.guess.copy(), bound=0.0))
+    result = correct([1, 1, 0, 0], [1, 1, 0, 0], tolerance=0.1, solver="ilp")
+    assert result.certificate.status == "not_solved" and result.certificate.residual == pytest.approx(0.4)
+    assert result.reconstruction is None and result.objective is None and result.smallest_tolerance is None
+
+
+@pytest.mark.parametrize("limit", [1e-9, 0.05, 1.0])
+def test_a_time_limit_never_passes_for_an_optimum(limit):
+    arguments = adult_like(3000, seed=1)
+    best = correct(**arguments, tolerance=1e-5).objective
+    result = correct(**arguments, tolerance=1e-5, solver="ilp_general", time_limit=limit)
+    told = result.certificate
+    assert 0 <= told.best_bound < best and told.seconds < limit + 5
+    if told.status == "feasible":
+        assert result.objective >= best and told.best_bound < result.objective and told.residual == 0
+    else:
+        assert told.status == "not_solved" and result.reconstruction is None
+    if limit < 1e-6:
+        assert told.status == "not_solved"
+
+
+def test_rows_are_tightened_once_when_a_solution_breaks_them(monkeypatch):
+    margins, solve_counts = [], ilp._solve_counts
+
+    def breaks_first(task, seconds):
+        margins.append(task.margin)
+        answer = solve_counts(task, seconds)
+        return answer if task.margin else replace(answer, vector=task.problem.guess.copy())
+
+    monkeypatch.setattr(ilp, "_solve_counts", breaks_first)
+    arguments = adult_like(200)
+    result = correct(**arguments, tolerance=0.02, solver="ilp")
+    assert margins == [0.0, pytest.approx(200 * ilp._TIGHTENING)]
+    assert result.certificate.residual == 0
+    assert result.objective == pytest.approx(correct(**arguments, tolerance=0.02).objective)
+    assert result.certificate.best_bound <= result.objective * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("log", "bound"),
+    [
+        ("Lower bound:                    4.182\nGap: 0.1\n", 4.181),
+        ("Cbc0005I Partial search - best objective 9 (best possible 8.5), took\n", 8.4),
+        ("nothing was said", 0.0),
+    ],
+)
+def test_the_bound_is_read_from_the_log_rounded_down(log, bound):
+    assert ilp._printed_bound(log) == pytest.approx(bound)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"tolerance": 1.4}, "tolerance must be in \\[0, 1\\], got 1.4"),
+        ({"tolerance": math.nan}, "tolerance must be in \\[0, 1\\]"),
+        ({"metric": "parity"}, "metric must be one of"),
+        ({"metric": "equalized_odds"}, "labels must be given for equalized_odds"),
+        ({"metric": "equal_opportunity", "labels": [1]}, "same length"),
+        ({"solver": "simplex"}, "solver must be one of exact, ilp, ilp_general"),
+        ({"time_limit": 0}, "time_limit must be above 0 seconds, got 0"),
+        ({"cost": [1, 1, 0, 1]}, "cost must be finite and above 0, got 0"),
+        ({"cost": [1, 1, math.inf, 1]}, "cost must be finite and above 0, got inf"),
+        ({"cost": [1, 1]}, "same length"),
+        ({"guess": [2, 0, 0, 0]}, "guess must hold only 0 and 1, got 2"),
+        ({"predictions": ["a"] * 4}, "predictions must hold only 0 and 1"),
+        ({"predictions": [1]}, "same length"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(changed, message):
+    arguments = {"guess": [1, 1, 0, 0], "predictions": [1, 1, 0, 0], "tolerance": 0.1}
+    with pytest.raises(InputError, match=message) as caught:
+        correct(**(arguments | changed))
+    assert str(caught.value).endswith(".") and str(caught.value).count(". ") == 0
+
+
+@pytest.mark.parametrize("metric", ["predictive_equality", "equalized_odds"])
+def test_a_row_set_without_records_is_infeasible(metric):
+    result = correct([1, 0], [1, 0], tolerance=1.0, metric=metric, labels=[1, 1])
+    assert result.certificate.status == "infeasible" and result.smallest_tolerance == math.inf
+
+
+def test_smallest_tolerance_asks_for_labels():
+    with pytest.raises(InputError, match="labels must be given"):
+        smallest_tolerance([0, 1], metric="equal_opportunity")
+    with pytest.raises(InputError, match="metric must be one of"):
+        smallest_tolerance([0, 1], metric="other")

@@ -1,0 +1,109 @@
+"""Costs from confidences, and the exponent chosen on validation records."""
+
+import math
+
+import numpy as np
+import pytest
+
+from core.correction import choose_exponent, correct, log_odds_cost, published_cost
+from core.correction.costs import SMALLEST_COST
+from core.errors import InputError
+from core.fairness import METRICS
+
+
+def validation_records(n, seed=0, decimals=9):
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < 0.33).astype(np.uint8)
+    predictions = (rng.random(n) < 0.2).astype(np.uint8)
+    labels = (rng.random(n) < np.where(predictions, 0.7, 0.2)).astype(np.uint8)
+    confidence = np.round(0.5 + rng.random(n) / 2, decimals)
+    guess = np.where(rng.random(n) < confidence - 0.2 * predictions * truth, truth, 1 - truth).astype(np.uint8)
+    return {"guess": guess, "confidence": confidence, "predictions": predictions, "truth": truth, "labels": labels}
+
+
+def test_published_cost_is_a_power_of_the_rescaled_confidence():
+    assert published_cost([0.5, 0.75, 1.0], 3).tolist() == [1.0, 1.5**3, 8.0]
+    assert published_cost([0.5, 0.75, 1.0], 0).tolist() == [1.0, 1.0, 1.0]
+    assert published_cost([0.7, 0.7], 9).tolist() == [1.0, 1.0]
+    assert published_cost([], 9).tolist() == []
+
+
+def test_log_odds_are_clipped_at_both_ends():
+    cost = log_odds_cost([0.2, 0.5, 0.75, 1.0])
+    assert cost[:2].tolist() == [SMALLEST_COST] * 2
+    assert cost[2] == pytest.approx(math.log(3))
+    assert np.isfinite(cost[3]) and cost[3] > 20
+
+
+def test_log_odds_cost_yields_the_most_probable_reconstruction():
+    rng = np.random.default_rng(4)
+    predictions = np.array([1, 0, 1, 0, 0, 1, 0, 0, 1])
+    probability = 0.6 * rng.random(9) + 0.4 * predictions  # makes the guess unfair
+    guess = (probability > 0.5).astype(np.uint8)
+    corrected = correct(
+        guess, predictions, tolerance=0.12, cost=log_odds_cost(np.maximum(probability, 1 - probability))
+    )
+    weights = np.log(np.stack([1 - probability, probability]))
+    best = -math.inf
+    for code in range(1, 2**9 - 1):
+        vector = np.array([code >> i & 1 for i in range(9)])
+        rates = [predictions[vector == g].mean() for g in (0, 1)]
+        if max(abs(rate - predictions.mean()) for rate in rates) <= 0.12:
+            best = max(best, weights[vector, np.arange(9)].sum())
+    assert corrected.objective > 0
+    assert weights[corrected.reconstruction, np.arange(9)].sum() == pytest.approx(best)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize(("n", "decimals"), [(400, 9), (401, 1)])
+@pytest.mark.parametrize("tolerance", [0.0, 0.002, 0.01])
+def test_curve_is_the_accuracy_of_the_corrections(metric, n, decimals, tolerance):
+    records = validation_records(n, seed=n, decimals=decimals)
+    known = {"tolerance": tolerance, "metric": metric, "labels": records["labels"]}
+    tried = (0, 1, 2, 7, 40, 99)
+    choice = choose_exponent(**records, tolerance=tolerance, metric=metric, exponents=tried)
+    for exponent, told in zip(tried, choice.curve, strict=True):
+        cost = published_cost(records["confidence"], exponent)
+        vector = correct(records["guess"], records["predictions"], cost=cost, **known).reconstruction
+        if vector is None:
+            assert math.isnan(told) and choice.exponent is None
+        else:
+            assert told == np.mean(vector == records["truth"])
+
+
+def test_the_smallest_exponent_of_the_best_wins():
+    choice = choose_exponent(**validation_records(2000), tolerance=0.001, metric="statistical_parity")
+    assert choice.exponents.tolist() == list(range(100))
+    assert choice.exponent == int(np.flatnonzero(choice.curve == choice.curve.max())[0])
+    assert choice.accuracy.value == choice.curve.max() > choice.curve.min()
+    assert "smallest wins" in choice.reason
+    assert choice.to_frame()["accuracy"].tolist() == choice.curve.tolist()
+
+
+def test_no_correction_is_told_with_the_smallest_tolerance():
+    choice = choose_exponent(
+        [1, 1, 0, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5], [1, 0, 0, 0, 0], [0, 1, 0, 1, 0],
+        tolerance=0.1, metric="statistical_parity",
+    )  # fmt: skip
+    assert choice.exponent is None and choice.accuracy is None and np.isnan(choice.curve).all()
+    assert "0.2" in choice.reason
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: published_cost([0.5, 0.0], 1), "confidence must be finite and above 0"),
+        (lambda: published_cost([0.5], -1), "exponent must be at least 0 and finite, got -1"),
+        (lambda: published_cost([0.5], math.nan), "exponent must be at least 0 and finite"),
+        (lambda: log_odds_cost([0.5, 1.2]), "confidence must be at most 1, got 1.2"),
+        (lambda: choose_exponent([1], [0.5, 0.5], [1], [1], tolerance=0, metric="statistical_parity"), "same length"),
+        (
+            lambda: choose_exponent([1], [0.5], [1], [1], tolerance=0, metric="statistical_parity", exponents=()),
+            "at least one exponent",
+        ),
+        (lambda: choose_exponent([1], [0.5], [1], [1], tolerance=2, metric="statistical_parity"), "tolerance must be"),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(call, message):
+    with pytest.raises(InputError, match=message):
+        call()

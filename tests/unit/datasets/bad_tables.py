@@ -1,0 +1,288 @@
+"""Files and roles that must be refused with one clear sentence, for tests of core, app and browser alike.
+
+`BAD_UPLOADS` fail when the file is read, `BAD_ROLES` when columns of a readable file get their roles. Contents are
+bytes, or functions where making them takes long or much memory; `BadUpload.data` gives the bytes either way.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import pickle
+import re
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.datasets.dataset import Roles
+
+_INTERNALS = ("pandas", "pyarrow", "arrow", "traceback", "codec", "tokeniz", "dtype", "errno", "numpy", "exception")
+
+HEADER = "age,job,sex,hired"
+
+
+def rows(count: int = 80) -> list[str]:
+    """Return records that fit `HEADER`; both sexes and both answers are frequent in each."""
+    jobs = ("clerk", "nurse", "cook")
+    return [f"{20 + i % 37},{jobs[i % 3]},{'FM'[i % 2]},{'yes' if i % 4 < 2 else 'no'}" for i in range(count)]
+
+
+def csv_bytes(header: str = HEADER, records: list[str] | None = None) -> bytes:
+    """Return a text table in UTF-8."""
+    return "\n".join([header, *(rows() if records is None else records), ""]).encode()
+
+
+GOOD = csv_bytes()
+GOOD_ROLES = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
+
+
+def assert_one_sentence(message: str, words: tuple[str, ...] = ()) -> None:
+    """Check that a message is one clear sentence that names no internals."""
+    assert message.endswith(".") and "\n" not in message and len(message) <= 300, message
+    outside = re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)", "", message)
+    assert not re.search(r"[.!?]\s+\S", outside), message
+    for word in words:
+        assert word in message, (word, message)
+    assert not [word for word in _INTERNALS if word in outside.lower()], message
+
+
+@dataclass(frozen=True)
+class BadUpload:
+    """A file that `read_table` must refuse with a sentence holding all of `words_expected`."""
+
+    kind: str
+    file_name: str
+    content: bytes | Callable[[], bytes]
+    words_expected: tuple[str, ...]
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        return self.content if isinstance(self.content, bytes) else self.content()
+
+
+@dataclass(frozen=True)
+class BadRoles:
+    """Roles that `build_dataset` must refuse for a file that reads well."""
+
+    kind: str
+    content: bytes
+    roles: Roles
+    words_expected: tuple[str, ...]
+
+
+def _with_line(number: int, line: str) -> bytes:
+    lines = GOOD.decode().split("\n")
+    lines[number - 1] = line
+    return "\n".join(lines).encode()
+
+
+def _zip(*names: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in names:
+            archive.writestr(name, "content")
+    return buffer.getvalue()
+
+
+def parquet_bytes(columns: dict[str, object] | None = None) -> bytes:
+    """Return a Parquet file of the columns, or of a small good table."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    default = {"age": list(range(20, 60)) * 2, "sex": ["F", "M"] * 40, "hired": ["yes", "yes", "no", "no"] * 20}
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns or default), sink)
+    return sink.getvalue()
+
+
+def _damaged_parquet() -> bytes:
+    content = bytearray(parquet_bytes())
+    content[len(content) // 2 : -8] = b"\xff" * (len(content) - 8 - len(content) // 2)
+    return bytes(content)
+
+
+def _nested(value: object) -> Callable[[], bytes]:
+    return lambda: parquet_bytes({"id": list(range(80)), "visits": [value] * 80})
+
+
+def _million_columns() -> bytes:
+    wide = range(1_000_000)
+    return (",".join(f"c{i}" for i in wide) + "\n" + ",".join("1" for _ in wide) + "\n").encode()
+
+
+_JUNK = bytes((i * 197 + i // 7 * 31) % 256 for i in range(5000))
+_JSON_RECORDS = json.dumps([{"age": 20, "sex": "F"}] * 80).encode()
+_HTML = b"<!DOCTYPE html>\n<html><body><table><tr><td>age</td></tr></table></body></html>"
+
+BAD_UPLOADS: list[BadUpload] = [
+    # size and emptiness
+    BadUpload("empty file", "empty.csv", b"", ("empty.csv", "empty")),
+    BadUpload("only whitespace", "blank.csv", b" \n\n \t \r\n", ("empty",)),
+    BadUpload("only a byte order mark", "mark.csv", b"\xef\xbb\xbf", ("mark.csv", "empty")),
+    BadUpload("only a mark and blanks", "mark.txt", " \n\t\n".encode("utf-16"), ("mark.txt", "empty")),
+    BadUpload("header only", "header.csv", HEADER.encode(), ("60 records", "got 0")),
+    BadUpload("too few records", "few.csv", csv_bytes(records=rows(59)), ("60 records", "got 59")),
+    BadUpload("over 200 MB", "huge.csv", lambda: b"a" * (200 * 1024 * 1024 + 1), ("200 MB", "200.1 MB")),
+    BadUpload("a million columns", "wide.csv", _million_columns, ("500 columns", "at least")),
+    BadUpload("601 columns", "wide.csv", csv_bytes(",".join(f"c{i}" for i in range(601)), []), ("500", "601")),
+    BadUpload("one column", "one.csv", csv_bytes("age", [str(i) for i in range(80)]), ("first line", "'age'")),
+    BadUpload("title above the header", "title.csv", b"Staff\n" + GOOD, ("first line", "'Staff'")),
+    # column names
+    BadUpload("duplicate header", "twice.csv", csv_bytes("age,job,age,hired"), ("1 and 3", "'age'")),
+    BadUpload("duplicate after trimming", "twice.csv", csv_bytes("age,job, age ,hired"), ("1 and 3", "'age'")),
+    BadUpload("blank header", "blank.csv", csv_bytes("age,,sex,hired"), ("column 2", "name")),
+    BadUpload("separators only", "blank.csv", b",,,\n" * 80, ("column 1", "name")),
+    BadUpload("missing last header", "blank.csv", csv_bytes("age,job,sex,"), ("column 4", "name")),
+    BadUpload("no header, numbers", "bare.csv", csv_bytes("1,2.5,0,1", ["1,2,0,1"] * 80), ("column names", "numbers")),
+    BadUpload("no header, mixed", "bare.csv", csv_bytes(rows()[0], rows()[1:]), ("column names", "a record", "20")),
+    BadUpload("header repeated", "joined.csv", GOOD + GOOD, ("first line only", "line 82")),
+    # records
+    BadUpload("record too short", "ragged.csv", _with_line(7, "31,cook,F"), ("line 7", "4 cells", "has 3")),
+    BadUpload("record too long", "ragged.csv", _with_line(9, "31,cook,F,yes,1"), ("line 9", "4 cells", "has 5")),
+    BadUpload("decimal comma in comma file", "ragged.csv", _with_line(5, "31,5,cook,F,yes"), ("line 5", "has 5")),
+    BadUpload(
+        "ragged after a cell of two lines", "ragged.csv", _with_line(7, '"a\nb",c,F,no\n1,2'), ("line 9", "has 2")
+    ),
+    BadUpload("remark at the end", "ragged.csv", GOOD + b"(80 records)\n", ("line 82", "has 1")),
+    BadUpload("unclosed quote", "quote.csv", _with_line(7, '31,"cook,F,yes'), ("quotation mark", "line 7")),
+    BadUpload("text after quote", "quote.csv", _with_line(7, '31,"cook"s,F,yes'), ("Line 7", "quotation mark")),
+    BadUpload("very long cell", "long.csv", _with_line(7, f"31,{'x' * 140_000},F,yes"), ("line 7", "131,072")),
+    BadUpload("very long quoted cell", "long.csv", _with_line(7, '31,"' + "x\n" * 70_000), ("line 7", "131,072")),
+    # encodings
+    BadUpload(
+        "latin-1",
+        "latin.csv",
+        _with_line(4, "31,André,F,yes").replace(b"\xc3\xa9", b"\xe9"),
+        ("Line 4", "byte 8", "0xE9", "UTF-8"),
+    ),
+    BadUpload("latin-1 header", "latin.csv", GOOD.replace(b"age", b"\xe2ge", 1), ("Line 1", "byte 1", "UTF-8")),
+    BadUpload(
+        "latin-1 late in the file",
+        "latin.csv",
+        csv_bytes(records=rows(90_000)) + b"31,Andr\xe9,F,yes\n",
+        ("Line 90,002", "UTF-8"),
+    ),
+    BadUpload("UTF-16 without mark", "utf16.csv", GOOD.decode().encode("utf-16-le"), ("UTF-16", "UTF-8")),
+    BadUpload("UTF-16 big end without mark", "utf16.csv", GOOD.decode().encode("utf-16-be"), ("UTF-16", "UTF-8")),
+    BadUpload("UTF-16 cut off", "utf16.csv", GOOD.decode().encode("utf-16")[:-1], ("UTF-16", "damaged")),
+    BadUpload("UTF-32", "utf32.csv", GOOD.decode().encode("utf-32"), ("UTF-32", "UTF-8")),
+    BadUpload("NUL byte", "nul.csv", _with_line(6, "31,co\0ok,F,yes"), ("Line 6", "NUL")),
+    BadUpload("binary junk", "junk.csv", _JUNK, ("junk.csv", "not text")),
+    # other kinds of file
+    BadUpload("xlsx named csv", "book.csv", _zip("[Content_Types].xml", "xl/workbook.xml"), ("Excel", "CSV")),
+    BadUpload("xlsx named parquet", "book.parquet", _zip("[Content_Types].xml", "xl/workbook.xml"), ("Excel", "CSV")),
+    BadUpload("old xls named csv", "old.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), ("Excel", "CSV")),
+    BadUpload("zip named csv", "zip.csv", _zip("table.csv"), ("zip archive", "unpack")),
+    BadUpload("gzip named csv", "packed.csv", gzip.compress(GOOD, mtime=0), ("gzip", "unpack")),
+    BadUpload("web page named csv", "page.csv", _HTML, ("web page", "CSV")),
+    BadUpload("JSON named csv", "data.csv", _JSON_RECORDS, ("JSON", "CSV")),
+    BadUpload("JSON lines named txt", "data.txt", b'{"age": 20, "sex": "F"}\n' * 80, ("JSON", "CSV")),
+    BadUpload("PDF named csv", "paper.csv", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", ("PDF", "CSV")),
+    BadUpload("pickle named csv", "model.csv", pickle.dumps(list(range(300)), 4), ("model.csv", "not text")),
+    # Parquet
+    BadUpload("Parquet named csv", "table.csv", parquet_bytes, ("Parquet", ".parquet")),
+    BadUpload("CSV named Parquet", "table.parquet", GOOD, ("not Parquet", ".csv")),
+    BadUpload("Parquet cut off", "cut.parquet", lambda: parquet_bytes()[:-100], ("damaged", "cut.parquet")),
+    BadUpload("Parquet start only", "cut.pq", b"PAR1", ("damaged", "export")),
+    BadUpload("Parquet damaged inside", "bad.parquet", _damaged_parquet, ("damaged", "bad.parquet")),
+    BadUpload("Parquet with lists", "nested.parquet", _nested([1, 2]), ("'visits'", "lists or records")),
+    BadUpload("Parquet with records", "nested.parquet", _nested({"day": 1}), ("'visits'", "lists or records")),
+    BadUpload(
+        "Parquet with raw bytes",
+        "raw.parquet",
+        lambda: parquet_bytes({"a": [1] * 80, "face": [b"\xff"] * 80}),
+        ("'face'", "raw bytes"),
+    ),
+    BadUpload(
+        "Parquet with one column", "one.parquet", lambda: parquet_bytes({"a": list(range(80))}), ("label", "got 1")
+    ),
+    BadUpload("Parquet with few records", "few.parquet", lambda: parquet_bytes({"a": [1], "b": [2]}), ("60", "got 1")),
+    # names
+    BadUpload("pickle", "model.pkl", pickle.dumps([1]), ("model.pkl", "run", "code")),
+    BadUpload("joblib", "model.JOBLIB", pickle.dumps([1]), ("run", "code")),
+    BadUpload("workbook", "book.xlsx", _zip("xl/workbook.xml"), (".csv", "'book.xlsx'", "export")),
+    BadUpload("no ending", "table", GOOD, (".csv", "'table'")),
+    BadUpload("packed csv", "table.csv.gz", gzip.compress(GOOD, mtime=0), (".csv", "'table.csv.gz'")),
+]
+
+
+def _roles(**changes: object) -> Roles:
+    from dataclasses import replace
+
+    return replace(GOOD_ROLES, **changes)  # type: ignore[arg-type]
+
+
+def _more(name: str, cell: Callable[[int], str], base: str = HEADER) -> bytes:
+    """Return the good table with one more column."""
+    return csv_bytes(f"{base},{name}", [f"{row},{cell(i)}" for i, row in enumerate(rows())])
+
+
+def _only(name: str, cell: Callable[[int], str]) -> bytes:
+    """Return a table whose one possible feature is this column."""
+    return csv_bytes(f"{name},sex,hired", [f"{cell(i)},{','.join(row.split(',')[2:])}" for i, row in enumerate(rows())])
+
+
+_ONE_SEX = csv_bytes(records=[row.replace(",M,", ",F,") for row in rows()])
+_FEW_MEN = csv_bytes(records=[row.replace(",M,", ",F,") if i > 40 else row for i, row in enumerate(rows())])
+
+BAD_ROLES: list[BadRoles] = [
+    BadRoles("label gone", GOOD, _roles(label="gone"), ("label", "'gone'")),
+    BadRoles("sensitive gone", GOOD, _roles(sensitive="gone"), ("sensitive", "'gone'")),
+    BadRoles("label equals sensitive", GOOD, _roles(sensitive="hired", group=("yes",)), ("different", "'hired'")),
+    BadRoles("excluded gone", GOOD, _roles(excluded=("gone",)), ("leave out", "'gone'")),
+    BadRoles("positive absent", GOOD, _roles(positive="maybe"), ("positive", "'yes'", "'maybe'")),
+    BadRoles("all-missing label", _more("y", lambda i: "NA"), _roles(label="y"), ("'y'", "empty")),
+    BadRoles("all-missing sensitive", _more("s", lambda i: "?"), _roles(sensitive="s"), ("'s'", "empty")),
+    BadRoles("one class", _more("y", lambda i: "1"), _roles(label="y", positive="1"), ("two values", "'1'")),
+    BadRoles("few positives", _more("y", lambda i: str(int(i < 29))), _roles(label="y", positive="1"), ("30", "29")),
+    BadRoles("one group", _ONE_SEX, GOOD_ROLES, ("two groups", "'sex'")),
+    BadRoles("group too small", _FEW_MEN, GOOD_ROLES, ("30 records", "20", "not F")),
+    BadRoles("every value chosen", GOOD, _roles(group=("F", "M")), ("two groups", "2 of its 2")),
+    BadRoles("no value chosen", GOOD, _roles(group=()), ("two groups", "0 of its 2")),
+    BadRoles("value absent", GOOD, _roles(group=("X",)), ("first group", "'X'")),
+    BadRoles("limit on text", GOOD, _roles(group=(), at_most=3.0), ("limit", "numbers", "'sex'")),
+    BadRoles("limit and values", GOOD, _roles(sensitive="age", at_most=30.0), ("limit", "both")),
+    BadRoles("limit not finite", GOOD, _roles(sensitive="age", group=(), at_most=float("nan")), ("finite", "nan")),
+    BadRoles(
+        "limit below everybody", GOOD, _roles(sensitive="age", group=(), at_most=3.0), ("30 records", "age up to 3")
+    ),
+    BadRoles("unknown rule for missing", GOOD, _roles(missing="guess"), ("missing", "'guess'")),
+    BadRoles(
+        "never both known",
+        _more("y", lambda i: "a" if i % 2 else "").replace(b",F,", b",,"),
+        _roles(label="sex", positive="M", sensitive="y", group=("a",)),
+        ("two", "'M'"),
+    ),
+    BadRoles(
+        "label and sensitive never together",
+        csv_bytes("age,s,y", ["1,a,", "2,b,", "3,,c", "4,,d"] * 20),
+        Roles(label="y", positive="c", sensitive="s", group=("a",)),
+        ("No record", "'y'", "'s'"),
+    ),
+    BadRoles("constant features only", _only("city", lambda i: "Ulm"), GOOD_ROLES, ("No feature", "constant")),
+    BadRoles("empty features only", _only("city", lambda i: ""), GOOD_ROLES, ("No feature", "empty")),
+    BadRoles(
+        "dates only",
+        _only("day", lambda i: f"2024-{i // 28 + 1:02}-{i % 28 + 1:02}"),
+        GOOD_ROLES,
+        ("No feature", "date"),
+    ),
+    BadRoles("text identifiers only", _only("name", lambda i: f"P{i}"), GOOD_ROLES, ("No feature", "identifier")),
+    BadRoles("numbered records only", _only("id", lambda i: str(1000 + i)), GOOD_ROLES, ("No feature", "identifier")),
+    BadRoles("everything excluded", GOOD, _roles(excluded=("age", "job")), ("No feature", "excluded")),
+    BadRoles("inf", _more("pay", lambda i: "inf" if i == 5 else f"{i}.5"), GOOD_ROLES, ("'pay'", "infinite", "1")),
+    BadRoles("-inf", _more("pay", lambda i: "-inf" if i < 2 else f"{i}.5"), GOOD_ROLES, ("'pay'", "infinite", "2")),
+    BadRoles("Infinity", _more("pay", lambda i: "Infinity" if i == 5 else str(i)), GOOD_ROLES, ("'pay'", "infinite")),
+    BadRoles("1e999", _more("pay", lambda i: "1e999" if i == 5 else str(i)), GOOD_ROLES, ("'pay'", "infinite")),
+    BadRoles(
+        "numbers and text",
+        _more("pay", lambda i: "unknown" if i == 5 else str(i)),
+        GOOD_ROLES,
+        ("'pay'", "mixes", "'unknown'", "1 of 80"),
+    ),
+    BadRoles(
+        "nobody complete", _more("pay", lambda i: "" if i % 2 else f"{i}.5"), _roles(missing="drop"), ("30", "0 with")
+    ),
+]

@@ -1,0 +1,377 @@
+"""From a table and roles to the arrays of an audit: groups, notes, codes, and what is set aside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence
+
+from core.datasets.dataset import (
+    AuditDataset,
+    Roles,
+    Table,
+    as_text,
+    build_dataset,
+    describe_columns,
+    is_numeric,
+    quoted,
+)
+from core.datasets.table import read_table
+from core.errors import InputError
+from core.fingerprint import fingerprint_frame
+
+N = 120
+
+
+def table_of(**columns: object) -> Table:
+    """Return a table of N people with sex, hired, age, and the given columns (repeated to length N)."""
+    base = {"age": [20 + i % 37 for i in range(N)], "sex": list("FM") * 60, "hired": ["yes", "yes", "no", "no"] * 30}
+    frame = pd.DataFrame(base)
+    for name, cells in columns.items():
+        series = pd.Series(cells)
+        frame[name] = series.iloc[[i % len(series) for i in range(N)]].reset_index(drop=True)
+    return Table(name="t", title="T", frame=frame, source="Made up.", fingerprint=fingerprint_frame(frame))
+
+
+def built(roles: Roles = GOOD_ROLES, **columns: Any) -> AuditDataset:
+    """Build a dataset and check what holds of every dataset."""
+    table = table_of(**columns)
+    before = table.frame.copy(deep=True)
+    data = build_dataset(table, roles)
+    pd.testing.assert_frame_equal(table.frame, before)
+    assert data.features.dtype == np.float64 and data.features.shape == (data.n, len(data.feature_names))
+    assert np.isfinite(data.features).all() and data.categorical.shape == (len(data.feature_names),)
+    assert data.labels.dtype == data.sensitive.dtype == np.uint8
+    assert data.labels.shape == data.sensitive.shape == (data.n,) and data.rows_read == N
+    assert {roles.label, roles.sensitive, *roles.excluded}.isdisjoint(data.feature_names)
+    assert all(note.endswith(".") for note in data.notes)
+    return data
+
+
+@pytest.mark.parametrize("bad", BAD_ROLES, ids=lambda bad: bad.kind)
+def test_bad_roles_give_one_sentence(bad: BadRoles) -> None:
+    table = read_table(bad.content, "good.csv")
+    with pytest.raises(InputError) as caught:
+        build_dataset(table, bad.roles)
+    assert type(caught.value) is InputError
+    assert_one_sentence(str(caught.value), bad.words_expected)
+    assert build_dataset(read_table(GOOD, "good.csv"), GOOD_ROLES).n == 80
+
+
+def test_long_names_and_values_are_cut_in_messages() -> None:
+    long = "x" * 4000
+    frame = pd.DataFrame(
+        {long: ["a", "b", long, f"{long}y"] * 30, "n": ["1"] * 20 + ["2"] * 99 + [long], "f": range(120)}
+    )
+    table = Table(name="t", title="T", frame=frame, source="", fingerprint="")
+    for roles in (
+        Roles(label=long, positive="no", sensitive="n", group=("1",)),
+        Roles(label=f"{long}?", positive="a", sensitive="n", group=("1",)),
+        Roles(label=long, positive=long, sensitive="n", group=(long,)),
+        Roles(label=long, positive=long, sensitive="n", group=("1",), first_name=long),
+        Roles(label="n", positive=long, sensitive=long, group=(long, f"{long}y")),
+        Roles(label="n", positive="1", sensitive=long, group=("a",), excluded=(f"{long}?",)),
+    ):
+        with pytest.raises(InputError) as caught:
+            build_dataset(table, roles)
+        assert_one_sentence(str(caught.value))
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    frame = pd.concat([table_of().frame, table_of().frame[["age"]]], axis=1)
+    with pytest.raises(InputError, match="'age'"):
+        build_dataset(replace(table_of(), frame=frame), GOOD_ROLES)
+
+
+# Groups
+
+
+def test_plain_case() -> None:
+    data = built(job=["cook", "nurse", "clerk"])
+    assert data.feature_names == ("age", "job") and data.categorical.tolist() == [False, True]
+    assert data.features[:4, 0].tolist() == [20, 21, 22, 23] and data.features[:4, 1].tolist() == [1, 2, 0, 1]
+    assert data.labels[:4].tolist() == [1, 1, 0, 0] and data.sensitive[:4].tolist() == [1, 0, 1, 0]
+    assert data.notes == () and data.n == N and (data.title, data.source) == ("T", "Made up.")
+    assert data.group_names == ("not F", "F") and not data.uploaded and not data.synthetic
+
+
+def test_table_flags_are_kept() -> None:
+    data = build_dataset(replace(table_of(), uploaded=True, synthetic=True), GOOD_ROLES)
+    assert data.uploaded and data.synthetic
+
+
+def test_group_of_several_values() -> None:
+    data = built(replace(GOOD_ROLES, sensitive="origin", group=("a", "b")), origin=list("abcd"))
+    assert data.sensitive[:4].tolist() == [1, 1, 0, 0] and data.group_names == ("not a or b", "a or b")
+
+
+@pytest.mark.parametrize(
+    "cells", [[1, 2], [1.0, 2.0], ["1", "2"], pd.array([1, 2], "Int64"), pd.Categorical([1.0, 2.0])]
+)
+def test_groups_by_numbers_written_in_any_way(cells: object) -> None:
+    data = built(replace(GOOD_ROLES, sensitive="code", group=("1",)), code=cells)
+    assert data.sensitive[:4].tolist() == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [30, 50, None],
+        [30.0, 50.0, np.nan],
+        pd.array([30, 50, None], "Int64"),
+        pd.array([30, 50, None], "int64[pyarrow]"),
+    ],
+)
+def test_group_by_limit(cells: object) -> None:
+    data = built(replace(GOOD_ROLES, sensitive="years", group=(), at_most=30), years=cells)
+    assert data.sensitive[:4].tolist() == [1, 0, 1, 0] and data.n == 80
+    assert data.group_names == ("years above 30", "years up to 30")
+    assert data.notes == ("40 records without hired or years are left out.",)
+
+
+def test_group_names() -> None:
+    roles = Roles(label="y", positive="1", sensitive="s", group=("a", "b", "c", "d", "e"))
+    assert roles.group_names() == ("the others", "a or b or 3 more")
+    assert replace(roles, first_name="some", other_name="rest").group_names() == ("rest", "some")
+    assert replace(roles, group=(), at_most=1234567.5).group_names() == ("s above 1234567.5", "s up to 1234567.5")
+
+
+def test_group_table() -> None:
+    cells = ["a", "a", "b", "a"]
+    first, other = built(replace(GOOD_ROLES, sensitive="origin", group=("b",)), origin=cells).groups()
+    assert (first.group, first.count, first.share) == ("b", 30, 0.25)
+    assert (other.group, other.count, other.share) == ("not b", 90, 0.75)
+    assert first.label_rate.value == 0 and other.label_rate.value == pytest.approx(2 / 3)
+    assert first.label_rate.n == 30 and other.label_rate.low < 2 / 3 < other.label_rate.high
+    assert first.to_dict()["label_rate"]["n"] == 30
+
+
+@pytest.mark.parametrize(
+    ("cells", "positive"),
+    [
+        ([1, 0], "1"),
+        ([1.0, 0.0], "1"),
+        (["1", "0"], "1"),
+        ([True, False], "True"),
+        (["yes", "no"], "yes"),
+        (pd.array([True, False], "boolean"), "True"),
+        (pd.Categorical(["y", "n"]), "y"),
+        ([0.5, 0.25], "0.5"),
+    ],
+)
+def test_labels_of_any_kind(cells: object, positive: str) -> None:
+    data = built(replace(GOOD_ROLES, label="y", positive=positive, sensitive="hired", group=("yes",)), y=cells)
+    assert data.labels[:4].tolist() == [1, 0, 1, 0]
+
+
+# Missing values
+
+
+def test_records_without_role_are_left_out() -> None:
+    data = built(replace(GOOD_ROLES, label="y", positive="a"), y=["a", "b", "b", None, "a", "a"])
+    assert data.n == 100 and data.notes == ("20 records without y or sex are left out.",)
+
+
+def test_missing_features_are_filled_or_dropped() -> None:
+    cells: dict[str, Any] = {"pay": [1.0, 2.0, 9.0, np.nan, 4.0], "job": ["b", "a", None]}
+    kept = built(**cells)
+    assert kept.n == N and kept.notes == ("24 missing numbers are filled with their column's median.",)
+    assert kept.features[:4, 1].tolist() == [1, 2, 9, 3] and kept.features[:4, 2].tolist() == [1, 0, -1, 1]
+    dropped = built(replace(GOOD_ROLES, missing="drop"), **cells)
+    assert dropped.n == 64 and dropped.notes == ("56 records with a missing feature are left out.",)
+    assert dropped.features[:3, 2].tolist() == [1, 0, 0]
+    nullable = built(pay=pd.array([1, 2, 9, None, 4], "Int64"), job=cells["job"])
+    np.testing.assert_array_equal(nullable.features, kept.features)
+
+
+def test_dropping_looks_only_at_columns_in_use() -> None:
+    roles = replace(GOOD_ROLES, missing="drop", excluded=("left",))
+    data = built(roles, left=[None, 1], empty=[None], one=[None, 5.0])
+    assert data.n == N and data.feature_names == ("age",)
+
+
+def test_column_made_constant_by_dropping_is_set_aside() -> None:
+    data = built(replace(GOOD_ROLES, missing="drop"), pay=[1.0, 2.0, 3.0, 4.0, None, None], flag=["a"] * 4 + ["b", "b"])
+    assert data.n == 80 and data.feature_names == ("age", "pay")
+    assert "Column flag holds the same value in every record and is left out." in data.notes
+
+
+# Columns set aside
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        (["Ulm"], "the same value"),
+        ([1.5], "the same value"),
+        ([True], "the same value"),
+        ([None], "empty"),
+        ([np.nan], "empty"),
+        (pd.array([None], "Int64"), "empty"),
+        ([pd.NaT], "empty"),
+        ([5, None], "one number"),
+        (pd.date_range("2024", periods=7), "dates"),
+        (pd.date_range("2024", periods=7, tz="UTC"), "dates"),
+        (pd.to_timedelta([1, 2, 3], unit="h"), "dates"),
+        (pd.Series(pd.date_range("2024", periods=7)).astype("timestamp[ns][pyarrow]"), "dates"),
+        ([f"P{i}" for i in range(N)], "different text"),
+        ([date(2024, i // 28 + 1, i % 28 + 1) for i in range(N)], "different text"),
+        ([Decimal(i) / 7 for i in range(N)], "different text"),
+        (range(1, N + 1), "numbers the records"),
+        (list(range(N))[::-1], "numbers the records"),
+        ([float(i) for i in range(N)], "numbers the records"),
+    ],
+)
+def test_useless_columns_are_set_aside_with_a_note(cells: object, words: str) -> None:
+    data = built(extra=cells)
+    assert data.feature_names == ("age",)
+    assert len(data.notes) == 1 and data.notes[0].startswith("Column extra ") and words in data.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "first", "categorical"),
+    [
+        ([True, False], [1, 0], True),
+        (pd.array([True, None], "boolean"), [0, -1], True),
+        (pd.array([True, None], "bool[pyarrow]"), [0, -1], True),
+        ([True, None, False], [1, -1, 0], True),
+        (pd.Categorical(["b", "a"], categories=["b", "a"]), [1, 0], True),
+        (pd.Categorical([10, 9]), [0, 1], True),
+        (["a", None], [0, -1], True),
+        ([2**60, 2**61], [2.0**60, 2.0**61], False),
+        (np.array([2**64 - 1, 1], np.uint64), [2.0**64, 1], False),
+        ([2**70, 1, 2], [1, 0, 2], True),
+        ([1e300, -1e300], [1e300, -1e300], False),
+        (np.array([1, 2], np.float16), [1, 2], False),
+        (np.array([1, -2], np.int8), [1, -2], False),
+        (pd.array([0.5, 1.5], "Float64"), [0.5, 1.5], False),
+        (pd.array([0.5, 1.5], "double[pyarrow]"), [0.5, 1.5], False),
+        ([3 * i for i in range(N)], [0, 3], False),
+        ([i / 2 for i in range(N)], [0, 0.5], False),
+        (["7", "x"] * 5, [0, 1], True),
+    ],
+)
+def test_kinds_of_features(cells: object, first: list[float], categorical: bool) -> None:
+    data = built(extra=cells)
+    assert data.feature_names == ("age", "extra") and data.categorical.tolist() == [False, categorical]
+    assert data.features[: len(first), 1].tolist() == first
+
+
+def test_numbers_with_a_few_words_are_refused_unless_excluded() -> None:
+    cells = [str(i % 50) for i in range(119)] + ["n.a."]
+    with pytest.raises(InputError, match="mixes numbers and text"):
+        built(pay=cells)
+    assert built(replace(GOOD_ROLES, excluded=("pay",)), pay=cells).feature_names == ("age",)
+    assert built(replace(GOOD_ROLES, excluded=("pay",)), pay=[np.inf, 1]).feature_names == ("age",)
+
+
+# Determinism
+
+
+def test_codes_do_not_depend_on_the_order_of_records() -> None:
+    table = table_of(job=["cook", "nurse", None, "Äbtissin", "clerk"], pay=[3.5, None, 1.5])
+    order = np.random.default_rng(0).permutation(N)
+    shuffled = replace(table, frame=table.frame.iloc[order])
+    straight, mixed = build_dataset(table, GOOD_ROLES), build_dataset(shuffled, GOOD_ROLES)
+    np.testing.assert_array_equal(straight.features[order], mixed.features)
+    np.testing.assert_array_equal(straight.sensitive[order], mixed.sensitive)
+    categories = replace(
+        table, frame=table.frame.astype({"job": pd.CategoricalDtype(["nurse", "cook", "clerk", "Äbtissin"])})
+    )
+    np.testing.assert_array_equal(straight.features, build_dataset(categories, GOOD_ROLES).features)
+
+
+def test_any_index_will_do() -> None:
+    table = table_of(job=["cook", "nurse"])
+    repeated = replace(table, frame=table.frame.set_axis([7] * N, axis=0))
+    for missing in ("keep", "drop"):
+        roles = replace(GOOD_ROLES, missing=missing)
+        assert build_dataset(repeated, roles).fingerprint == build_dataset(table, roles).fingerprint
+
+
+def test_fingerprint_changes_with_every_part() -> None:
+    prints = [
+        built().fingerprint,
+        built(job=["cook", "nurse"]).fingerprint,
+        built(job=["cook", "nurse"] * 59 + ["nurse", "nurse"]).fingerprint,
+        built(trade=["cook", "nurse"]).fingerprint,
+        built(replace(GOOD_ROLES, positive="no")).fingerprint,
+        built(replace(GOOD_ROLES, group=("M",))).fingerprint,
+        built(replace(GOOD_ROLES, first_name="women")).fingerprint,
+    ]
+    assert len(set(prints)) == len(prints)
+    assert prints[0] == built().fingerprint
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [1, 2],
+        [0.5, None],
+        ["a", None],
+        [True, False],
+        pd.array([1, None], "Int64"),
+        pd.array([True, None], "boolean"),
+        pd.date_range("2024", periods=2),
+        pd.Categorical(["a", "b"]),
+    ],
+)
+def test_table_fingerprint_changes_with_one_cell(cells: object) -> None:
+    frame = table_of(extra=cells).frame
+    changed = frame.copy(deep=True)
+    changed.loc[77, "extra"] = frame.loc[76, "extra"]
+    assert fingerprint_frame(frame) != fingerprint_frame(changed)
+    assert fingerprint_frame(frame) == fingerprint_frame(frame.copy(deep=True))
+    assert fingerprint_frame(frame) != fingerprint_frame(frame.rename(columns={"extra": "other"}))
+
+
+# Helpers
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([1.0, None], ["1", None]),
+        ([1.5, 2.0], ["1.5", "2.0"]),
+        ([-0.0, 1.0], ["0", "1"]),
+        ([1e300, 1.0], ["1e+300", "1.0"]),
+        ([np.inf, 1.0], ["inf", "1.0"]),
+        ([" a ", None], ["a", None]),
+        ([1, "a", None], ["1", "a", None]),
+        ([True, None], ["True", None]),
+        (pd.Series([1.0, None, 2], dtype=object), ["1", None, "2"]),
+        (pd.Categorical([1.0, None]), ["1", None]),
+        (pd.array([2**62 + 1, None], "Int64"), [str(2**62 + 1), None]),
+        (np.array([2**64 - 1], np.uint64), [str(2**64 - 1)]),
+    ],
+)
+def test_as_text(cells: object, expected: list[str | None]) -> None:
+    text = as_text(pd.Series(cells))
+    assert [None if pd.isna(cell) else cell for cell in text] == expected
+
+
+def test_is_numeric() -> None:
+    frame = table_of(
+        flag=[True, False], gaps=pd.array([1, None], "Int64"), maybe=pd.array([True, None], "boolean")
+    ).frame
+    assert [is_numeric(frame[name]) for name in frame] == [True, False, False, False, True, False]
+
+
+def test_quoted() -> None:
+    assert quoted("a") == "'a'" and quoted(1) == "'1'" and quoted("two\nlines") == "'two\\nlines'"
+    assert len(quoted("x" * 500)) == 40 and quoted("x" * 500).endswith("…'") and quoted("it's" * 50)[-1] == '"'
+
+
+def test_describe_columns() -> None:
+    table = table_of(pay=[1.0, None, 3.0, 3.0], empty=[None], flag=[True], day=pd.date_range("2024", periods=1))
+    told = describe_columns(table.frame).set_index("column")
+    assert told.loc["pay"].tolist() == ["number", 30, 2, "3"]
+    assert told.loc["empty"].tolist() == ["category", N, 0, ""]
+    assert told.loc["flag", "kind"] == "category" and told.loc["sex", "most frequent"] == "F"
+    assert told.loc["day", "missing"] == 0

@@ -1,0 +1,359 @@
+"""Reading users' files: what is accepted and how, what is refused and in which words."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import random
+import subprocess
+import sys
+import tracemalloc
+from datetime import date, datetime, timedelta
+from datetime import time as clock
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from bad_tables import BAD_UPLOADS, GOOD, GOOD_ROLES, BadUpload, assert_one_sentence, csv_bytes, parquet_bytes, rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.datasets.dataset import Table, as_text, build_dataset
+from core.datasets.table import MISSING_WORDS, read_table
+from core.errors import InputError
+
+_FUZZ = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+
+
+def read_or_refuse(content: bytes, name: str) -> Table | None:
+    """Return the table, or None when it was refused properly; anything else fails the test."""
+    try:
+        return read_table(content, name)
+    except InputError as error:
+        assert type(error) is InputError
+        assert_one_sentence(str(error))
+        return None
+
+
+def _stands_alone(error: BaseException) -> bool:
+    return error.__suppress_context__ or error.__context__ is None
+
+
+@pytest.mark.parametrize("bad", BAD_UPLOADS, ids=lambda bad: bad.kind)
+def test_bad_file_gives_one_sentence(bad: BadUpload) -> None:
+    content = bad.data
+    with pytest.raises(InputError) as caught:
+        read_table(content, bad.file_name)
+    assert type(caught.value) is InputError and _stands_alone(caught.value)
+    assert_one_sentence(str(caught.value), bad.words_expected)
+    assert len(read_table(GOOD, "good.csv").frame) == 80
+
+
+def test_at_least_thirty_kinds_each_once() -> None:
+    kinds = [bad.kind for bad in BAD_UPLOADS]
+    assert len(kinds) == len(set(kinds)) >= 30
+
+
+def test_limits_are_parameters() -> None:
+    for limits, words in (
+        ({"max_bytes": 100}, ("MB", "larger")),
+        ({"max_columns": 3}, ("3 columns", "4")),
+        ({"max_rows": 79}, ("79 records",)),
+    ):
+        with pytest.raises(InputError) as caught:
+            read_table(GOOD, "good.csv", **limits)
+        assert_one_sentence(str(caught.value), words)
+        with pytest.raises(InputError) as caught:
+            read_table(parquet_bytes({c: [1] * 80 for c in "abcd"}), "good.parquet", **limits)
+        assert_one_sentence(str(caught.value), words)
+
+
+@pytest.mark.parametrize("line", [b"c,", b"cc;", b'"c"\t', b"|"])
+def test_endless_first_line_is_not_taken_apart(line: bytes) -> None:
+    """Only the sample at the start is split: the memory needed does not grow with the line."""
+    content = line * 20_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match="more than 500 columns"):
+            read_table(content, "wide.csv")
+        assert tracemalloc.get_traced_memory()[1] < 150_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_parquet_that_unpacks_to_too_much_is_refused() -> None:
+    bomb = parquet_bytes({"a": ["x" * 10_000] * 5000, "b": [1] * 5000})
+    assert len(bomb) < 40_000
+    with pytest.raises(InputError, match="unpack"):
+        read_table(bomb, "bomb.parquet", max_bytes=1_000_000)
+
+
+def test_very_long_names_are_cut_in_messages() -> None:
+    long = "x" * 5000
+    for content, name in (
+        (b"", f"{long}.csv"),
+        (GOOD, long),
+        (csv_bytes(f"{long},{long},sex,hired"), "a.csv"),
+        (csv_bytes(long, ["1"] * 80), "a.csv"),
+    ):
+        assert read_or_refuse(content, name) is None
+
+
+# Good files
+
+
+def test_table_says_where_it_comes_from() -> None:
+    table = read_table(GOOD, "staff.csv")
+    assert (table.name, table.title, table.uploaded, table.synthetic, table.roles) == (
+        "upload",
+        "staff.csv",
+        True,
+        False,
+        (),
+    )
+    assert "'staff.csv'" in table.source and table.source.endswith(".")
+    assert table.frame.columns.tolist() == ["age", "job", "sex", "hired"]
+    assert table.frame["age"].dtype == np.int64 and table.frame["sex"].tolist() == ["F", "M"] * 40
+    assert len(table.fingerprint) == 64
+
+
+def test_fingerprint_follows_the_cells_and_not_the_spelling() -> None:
+    same = read_table(GOOD.replace(b"\n", b"\r\n").replace(b",", b";"), "other.csv")
+    assert same.fingerprint == read_table(GOOD, "staff.csv").fingerprint
+    other = read_table(GOOD.replace(b"clerk", b"clark", 1), "staff.csv")
+    assert other.fingerprint != same.fingerprint
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+def test_separators_line_endings_and_encodings(separator: str, ending: str, encoding: str) -> None:
+    text = GOOD.decode().replace("clerk", "Bürokraft, „erste“").replace("nurse", "看護師").replace("cook", "👩‍🍳")
+    lines = [next(csv.reader([line])) for line in text.replace("Bürokraft, „", "Bürokraft „").splitlines()]
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=separator, lineterminator=ending).writerows(lines)
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    frame = read_table(mark + buffer.getvalue().encode(encoding), "t.txt").frame
+    assert frame.shape == (80, 4) and frame.columns[0] == "age"
+    assert frame["job"][:3].tolist() == ["Bürokraft „erste“", "看護師", "👩‍🍳"]
+    assert frame["age"].tolist() == [20 + i % 37 for i in range(80)]
+
+
+def column_of(cells: list[str], separator: str = ";", name: str = "a.csv") -> pd.Series:
+    """Return how one column of 80 records reads, the given cells first and repeated."""
+    filled = [cells[i % len(cells)] for i in range(80)]
+    lines = [f"{i}x{separator}{cell}" for i, cell in enumerate(filled)]
+    return read_table(csv_bytes(f"key{separator}value", lines), name).frame["value"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "expected"),
+    [
+        (["1", "2"], ",", [1, 2]),
+        (["+1", "-2"], ",", [1, -2]),
+        (["1.0", "0"], ",", [1.0, 0.0]),
+        (["1e3", ".5"], ",", [1000.0, 0.5]),
+        ([" 7 ", "8"], ",", [7, 8]),
+        (["1,5", "-2", "0,25"], ";", [1.5, -2.0, 0.25]),
+        (["1,5", "2,5e1"], "\t", [1.5, 25.0]),
+        (["1,5", "2.5"], ";", ["1,5", "2.5"]),
+        (["1,5", "x"], ";", ["1,5", "x"]),
+        (['"1,5"', '"2,5"'], ",", ["1,5", "2,5"]),
+        (["1.234,5", "7.000,0"], ";", ["1.234,5", "7.000,0"]),
+        (['"1,234.5"', '"7,000"'], ",", ["1,234.5", "7,000"]),
+        (["1 234", "7 000"], ";", ["1 234", "7 000"]),
+        (["yes", "no"], ",", ["yes", "no"]),
+        (["true", "False"], ",", ["true", "False"]),
+        (["007", "12"], ",", ["007", "12"]),
+        (["123456789012345678901", "1"], ",", ["123456789012345678901", "1"]),
+        (["9223372036854775807", "1"], ",", [2**63 - 1, 1]),
+        (["inf", "sup"], ",", ["inf", "sup"]),
+        (["-inf", "1"], ",", [-math.inf, 1.0]),
+        (["<script>alert(1)</script>", "=cmd()"], ",", ["<script>alert(1)</script>", "=cmd()"]),
+        (['"old\rMac"', '"two\r\nlines"'], ",", ["old\rMac", "two\r\nlines"]),
+        (['"say ""hi"""', '"two\nlines"', '"a;b,c|d"'], ",", ['say "hi"', "two\nlines", "a;b,c|d"]),
+    ],
+)
+def test_cells(cells: list[str], separator: str, expected: list[object]) -> None:
+    read = column_of(cells, separator)
+    assert read.tolist() == [expected[i % len(expected)] for i in range(80)]
+    assert pd.api.types.is_numeric_dtype(read) == (not isinstance(expected[0], str))
+
+
+@pytest.mark.parametrize("word", MISSING_WORDS)
+def test_missing_words(word: str) -> None:
+    text, number = column_of(["a", f" {word} "]), column_of(["3", word])
+    assert text.isna().tolist() == number.isna().tolist() == [False, True] * 40
+    assert as_text(number).dropna().unique().tolist() == ["3"]
+
+
+def test_blank_lines_are_skipped_and_empty_records_kept() -> None:
+    frame = read_table(b"\n  \n" + GOOD.replace(b"\n30,", b"\n\n30,") + b",,,\n\n \n\n", "a.csv").frame
+    assert frame.shape == (81, 4) and frame.iloc[80].isna().all()
+
+
+def test_names_may_hold_anything_but_must_be_told_apart() -> None:
+    names = ["<script>alert(1)</script>", "price, in €", "a;b|c\td", "two\nlines", "2019", "AGE", "age"]
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer).writerows([[f" {name} " for name in names], *([[str(i) for i in range(7)]] * 60)])
+    assert read_table(buffer.getvalue().encode(), "a.csv").frame.columns.tolist() == names
+
+
+def test_years_as_names_and_answers_named_like_their_column_are_no_record() -> None:
+    assert read_table(csv_bytes("country,2019,2020", ["Chad,1,2"] * 60), "a.csv").frame.shape == (60, 3)
+    assert read_table(csv_bytes("person,Red,Blue", ["p,Red,", "q,,Blue"] * 30), "a.csv").frame.shape == (60, 3)
+
+
+def test_adult_style_blanks_after_commas() -> None:
+    content = csv_bytes("age, job, sex", ['39, State-gov, "Male, adult"', "50, ?, Female"] * 40)
+    frame = read_table(content, "adult.txt").frame
+    assert frame.columns.tolist() == ["age", "job", "sex"] and frame["job"].isna().sum() == 40
+    assert frame["sex"][0] == "Male, adult"
+
+
+def test_more_records_than_one_batch() -> None:
+    content = csv_bytes(records=[*rows(45_000), "x,,,"])
+    frame = read_table(content, "a.csv").frame
+    assert len(frame) == 45_001 and frame["age"].iloc[-1] == "x" and frame["age"].iloc[44_999] == str(20 + 44_999 % 37)
+
+
+def test_parquet_types() -> None:
+    day, at = date(2024, 2, 29), datetime(2024, 2, 29, 12)
+    pairs: dict[str, pa.Array] = {
+        "whole": pa.array([1, 2], pa.int8()),
+        "gaps": pa.array([2**60 + 1, None], pa.int64()),
+        "unsigned": pa.array([2**64 - 1, None], pa.uint64()),
+        "half": pa.array([np.float16(0.5), None], pa.float16()),
+        "float": pa.array([0.1, None], pa.float64()),
+        "decimal": pa.array([Decimal("1.25"), None], pa.decimal128(7, 2)),
+        "true": pa.array([True, False]),
+        "maybe": pa.array([True, None]),
+        "text": pa.array([" a ", "?"]),
+        "large": pa.array(["a", None], pa.large_string()),
+        "bytes": pa.array(["é".encode(), None], pa.binary()),
+        "category": pa.array(["a", None]).dictionary_encode(),
+        "level": pa.array([3, None], pa.int64()).dictionary_encode(),
+        "day": pa.array([day, None]),
+        "at": pa.array([at, None], pa.timestamp("ns", "Europe/Berlin")),
+        "clock": pa.array([clock(8, 30), None]),
+        "took": pa.array([timedelta(1), None]),
+        "nothing": pa.nulls(2),
+    }
+    table = read_table(parquet_bytes({k: pa.concat_arrays([v] * 30) for k, v in pairs.items()}), "t.PARQUET")
+    frame = table.frame
+    assert frame.shape == (60, 18) and frame.columns.tolist() == list(pairs)
+    first = {name: as_text(frame[name]).iloc[0] for name in frame.columns}
+    assert first["whole"] == "1" and first["gaps"] == str(2**60 + 1) and first["unsigned"] == str(2**64 - 1)
+    assert first["half"] == "0.5" and frame["decimal"].iloc[0] == 1.25 and first["true"] == first["maybe"] == "True"
+    assert (
+        first["text"] == first["large"] == first["category"] == "a" and first["bytes"] == "é" and first["level"] == "3"
+    )
+    assert frame["day"].dtype.kind == frame["at"].dtype.kind == "M" and frame["took"].dtype.kind == "m"
+    assert first["clock"].startswith("08:30")
+    gaps = frame.drop(columns=["whole", "true", "nothing"]).isna()
+    assert (gaps.iloc[1::2].all() & ~gaps.iloc[::2].any()).all() and frame["nothing"].isna().all()
+    assert (
+        table.fingerprint
+        == read_table(parquet_bytes({k: pa.concat_arrays([v] * 30) for k, v in pairs.items()}), "u.pq").fingerprint
+    )
+
+
+def test_frame_saved_by_others_reads_back() -> None:
+    frame = read_table(GOOD, "a.csv").frame.astype({"job": "category", "age": "Int16", "sex": object})
+    sink = io.BytesIO()
+    frame.to_parquet(sink)
+    again = read_table(sink.getvalue(), "a.parquet").frame
+    pd.testing.assert_frame_equal(again, read_table(GOOD, "a.csv").frame, check_dtype=False)
+    assert build_dataset(read_table(sink.getvalue(), "a.parquet"), GOOD_ROLES).n == 80
+
+
+def test_nothing_is_written_to_disk() -> None:
+    """Where writing any byte to any file fails, both kinds of file still read."""
+    script = """
+import resource, sys, tempfile
+import pandas, pyarrow.compute, pyarrow.parquet
+from bad_tables import GOOD, csv_bytes, parquet_bytes, rows
+from core.datasets.table import read_table
+big, packed = csv_bytes(records=rows(50_000)), parquet_bytes()
+def no_opening(event, args):
+    if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):
+        raise SystemExit(f"opened {args[0]} for writing")
+sys.addaudithook(no_opening)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+print(len(read_table(GOOD, "a.csv").frame), len(read_table(big, "a.csv").frame), len(read_table(packed, "a.pq").frame))
+try:
+    tempfile.gettempdir()  # tries to write
+except FileNotFoundError:
+    print("guarded")
+"""
+    pytest.importorskip("resource")
+    command = [sys.executable, "-B", "-c", f"import sys\nsys.path[:0] = {sys.path!r}\n{script}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.split() == ["80", "50000", "80", "guarded"], done.stderr
+
+
+# Random files
+
+_TEXT = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from(',;\t|"\n '), max_size=8)
+_CELLS = {
+    "text": st.none() | _TEXT.map(lambda text: f"x{text}x"),
+    "whole": st.none() | st.integers(-(2**53), 2**53),
+    "float": st.none() | st.floats(allow_nan=False, allow_infinity=False),
+}
+
+
+@settings(_FUZZ, max_examples=60)
+@given(st.data())
+def test_random_frame_survives_csv(data: st.DataObject) -> None:
+    kinds = data.draw(st.lists(st.sampled_from(sorted(_CELLS)), min_size=2, max_size=4))
+    some = [data.draw(st.lists(_CELLS[kind], min_size=3, max_size=8)) for kind in kinds]
+    records = [[cells[i % len(cells)] for cells in some] for i in range(61)]
+    buffer = io.StringIO(newline="")
+    separator, ending = data.draw(st.sampled_from(",;\t|")), data.draw(st.sampled_from(["\n", "\r\n"]))
+    writer = csv.writer(buffer, delimiter=separator, lineterminator=ending)
+    writer.writerows([[f"c{i}" for i in range(len(kinds))], *records])
+    frame = read_table(
+        buffer.getvalue().encode(data.draw(st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]))), "a.csv"
+    ).frame
+    assert frame.shape == (61, len(kinds))
+    for place in range(len(kinds)):
+        expected = [record[place] for record in records]
+        read = frame[f"c{place}"].astype(object)
+        assert read.isna().tolist() == [cell is None for cell in expected]
+        assert read.dropna().tolist() == [cell for cell in expected if cell is not None]
+
+
+@_FUZZ
+@given(st.binary(max_size=400), st.sampled_from(["a.csv", "a.tsv", "a.parquet", "a.pkl"]))
+def test_random_bytes(content: bytes, name: str) -> None:
+    read_or_refuse(content, name)
+
+
+@_FUZZ
+@given(st.text(st.sampled_from('ab1,;\t|"\n\r .-e\ufeffé'), max_size=300), st.sampled_from(["utf-8", "utf-16"]))
+def test_random_text(text: str, encoding: str) -> None:
+    read_or_refuse(text.encode(encoding), "a.csv")
+    read_or_refuse(GOOD.decode().join([text[:9], text[9:20]]).encode(encoding), "a.csv")
+
+
+def _scratched(content: bytes, chance: random.Random) -> bytes:
+    scratched = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randrange(len(scratched))
+        if chance.random() < 0.3:
+            del scratched[place : place + chance.randint(1, 40)]
+        else:
+            scratched[place] = chance.choice([0, 10, 34, 44, 255, chance.randrange(256)])
+    return bytes(scratched)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_scratched_good_files(name: str) -> None:
+    content = GOOD if name == "a.csv" else parquet_bytes()
+    chance = random.Random(2)
+    read = [read_or_refuse(_scratched(content, chance), name) for _ in range(800)]
+    assert sum(table is None for table in read) > 0
+    assert len(read_table(content, name).frame) == 80
