@@ -8,7 +8,7 @@ from core.estimates import Estimate
 
 __all__ = ["count", "gap", "interval", "percent", "points", "tolerance_text"]
 
-_COARSE = 0.025
+_COARSE = 0.035
 """From this half width of an interval on, percentages lose their decimal."""
 
 
@@ -18,7 +18,7 @@ def _decimals(estimate: Estimate) -> int:
 
 
 def percent(value: Estimate | float, *, decimals: int | None = None) -> str:
-    """Write a rate as "82.9%"; the decimal goes when the interval is wider than ±2.5 points."""
+    """Write a rate as "82.9%"; the decimal goes when the interval is wider than ±3.5 points."""
     rate = value.value if isinstance(value, Estimate) else value
     if math.isnan(rate):
         return "n/a"

@@ -70,7 +70,7 @@ def solve(problem: RowProblem, *, per_record: bool, seconds: float) -> Outcome:
     per_record : bool
         Solve RC (one variable a record) rather than RC_e.
     seconds : float
-        Time CBC may take; modelling comes on top.
+        Time the model and CBC may take together. CBC looks at its clock now and then, so it may overrun a little.
     """
     counts = problem.counts()
     target = _nearest_allowed(counts)
@@ -93,10 +93,10 @@ def solve(problem: RowProblem, *, per_record: bool, seconds: float) -> Outcome:
 def _solve_twice(task: _Task, per_record: bool, deadline: float) -> Outcome:
     """Solve; once more with tightened rows if the first vector breaks the tolerance. The first bound stays."""
     run = _solve_records if per_record else _solve_counts
-    first = run(task, deadline - time.perf_counter())
+    first = run(task, deadline)
     bound, vector = max(0.0, first.bound), first.vector
     if vector is not None and not _meets(task, vector):
-        again = run(replace(task, margin=_TIGHTENING * task.counts.n), deadline - time.perf_counter())
+        again = run(replace(task, margin=_TIGHTENING * task.counts.n), deadline)
         vector = again.vector
     if vector is None or not _meets(task, vector):
         return Outcome(vector=None, bound=bound)
@@ -106,7 +106,7 @@ def _solve_twice(task: _Task, per_record: bool, deadline: float) -> Outcome:
     return Outcome(vector=vector, bound=min(bound, own))
 
 
-def _solve_counts(task: _Task, seconds: float) -> _Answer:
+def _solve_counts(task: _Task, deadline: float) -> _Answer:
     """Solve RC_e."""
     model, variables, costs = _model(), {}, []
     for prediction, guess in _CELLS:
@@ -121,7 +121,7 @@ def _solve_counts(task: _Task, seconds: float) -> _Answer:
     a_moves = [(variables[1, 0], 1), (variables[1, 1], -1)]
     b_moves = [(variables[0, 0], 1), (variables[0, 1], -1)]
     _constrain(model, task, a_moves, b_moves)
-    status, bound = _run(model, _linear(costs), seconds)
+    status, bound = _run(model, _linear(costs), deadline)
     vector = None
     if status >= 1:
         changes = {cell: round(variable.value()) for cell, variable in variables.items()}
@@ -131,7 +131,7 @@ def _solve_counts(task: _Task, seconds: float) -> _Answer:
     return _Answer(vector=vector, bound=bound * task.unit, proved=status == 1)
 
 
-def _solve_records(task: _Task, seconds: float) -> _Answer:
+def _solve_records(task: _Task, deadline: float) -> _Answer:
     """Solve RC."""
     model, records = _model(), np.flatnonzero(task.keep)
     flips = [model.add_variable(f"z{i}", 0, 1, "Integer") for i in records.tolist()]
@@ -141,7 +141,7 @@ def _solve_records(task: _Task, seconds: float) -> _Answer:
     a_moves = [move for move, predicted in zip(moves, positive, strict=True) if predicted]
     b_moves = [move for move, predicted in zip(moves, positive, strict=True) if not predicted]
     _constrain(model, task, a_moves, b_moves)
-    status, bound = _run(model, _linear(zip(flips, task.cost[records].tolist(), strict=True)), seconds)
+    status, bound = _run(model, _linear(zip(flips, task.cost[records].tolist(), strict=True)), deadline)
     vector = None
     if status >= 1:
         vector = task.problem.guess.copy()
@@ -182,11 +182,12 @@ def _linear(terms: Any) -> Any:
     return pulp.LpAffineExpression(dict(terms))
 
 
-def _run(model: Any, objective: Any, seconds: float) -> tuple[int, float]:
+def _run(model: Any, objective: Any, deadline: float) -> tuple[int, float]:
     """Let CBC minimise; return 1 (it claims optimality), 2 (incumbent) or 0 (nothing), and its lower bound."""
     import pulp
 
     model += objective
+    seconds = deadline - time.perf_counter()
     if seconds <= 0:
         return 0, 0.0
     with tempfile.TemporaryDirectory() as folder:

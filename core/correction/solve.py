@@ -56,7 +56,7 @@ def correct(
     solver : str
         One of `SOLVERS`; they reach the same objective.
     time_limit : float
-        Seconds the integer programs may take, above 0; the exact solver needs no limit and has none.
+        Seconds the integer programs may take, above 0; the exact solver takes milliseconds and ignores it.
 
     Returns
     -------

@@ -14,18 +14,18 @@ from core.wording import percent, tolerance_text
 
 __all__ = ["draw_disclosure", "draw_recognition", "recovery_range", "ticks"]
 
-_HEIGHT = 290
+_HEIGHT = 270
 _PLOT = _HEIGHT - 38  # pixels between the margins
 _WIDEST = 0.2  # right end of the tolerance axis
 _LABEL_END = 0.187
 
 
 def recovery_range(estimates: Sequence[Estimate]) -> tuple[float, float]:
-    """Return a percentage range, in steps of 2.5, that holds all estimates with some air."""
+    """Return a percentage range that holds all estimates with some air."""
     values = [100 * v for e in estimates for v in (e.value, e.low, e.high) if not math.isnan(v)]
     low, high = min(values), max(values)
-    air = max(1.5, 0.08 * (high - low))
-    return max(0.0, 2.5 * math.floor((low - air) / 2.5)), min(103.0, 2.5 * math.ceil((high + air) / 2.5))
+    air = max(1.0, 0.08 * (high - low))
+    return max(0.0, math.floor(low - air)), min(103.0, math.ceil(high + air))
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -60,7 +60,7 @@ def draw_disclosure(
     references = [100 * e.value for e in (before, majority, strong)]
     value_axis(figure, palette, ticks(low, high), crowded=references, room=16 * pixel)
     ends = [0.0, _WIDEST]
-    band(figure, ends, [100 * before.low] * 2, [100 * before.high] * 2, palette.before)
+    band(figure, ends, [100 * before.low] * 2, [100 * before.high] * 2, palette.before, opacity=0.12)
     _band_of(figure, known, palette)
     line(figure, ends, [100 * majority.value] * 2, palette.chance, width=1.5, dash="dot")
     line(figure, ends, [100 * before.value] * 2, palette.before, dash="dash")

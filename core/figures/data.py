@@ -18,7 +18,7 @@ def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
     import pandas as pd
 
     groups = dataset.groups()
-    figure = bare(palette, height=290, x=(0, 100), y=(0, 1))
+    figure = bare(palette, height=290, x=(0, 103), y=(0, 1))
     figure.update_xaxes(tickvals=[0, 25, 50, 75, 100], ticktext=["0", "25%", "50%", "75%", "100%"])
     overall = 100 * float(dataset.labels.mean())
     bottom, usable = 0.0, 0.90
@@ -32,12 +32,13 @@ def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
         inside = group.label_rate.value > 0.62
         text(
             figure,
-            1.5 if inside else 100 * group.label_rate.value + 1.5,
+            1.5 if inside else max(overall, 100 * group.label_rate.value) + 1.5,
             middle,
             words,
             palette.ink,
             xanchor="left",
             bgcolor=palette.background if inside else "rgba(0,0,0,0)",
+            borderpad=4,
         )
         bottom += height + 0.03
     figure.add_shape(
@@ -65,13 +66,14 @@ def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
 
 
 def _bar(figure: go.Figure, y: float, width: float, height: float, color: str, pattern: str) -> None:
+    shape = {"shape": pattern, "size": 7, "solidity": 0.25, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,0.55)"}
     figure.add_trace(
         go.Bar(
             x=[width],
             y=[y],
             width=[height],
             orientation="h",
-            marker={"color": color, "opacity": 0.55 if pattern or color else 1, "pattern": {"shape": pattern, "size": 6}},
+            marker={"color": color, "pattern": shape, "line": {"width": 0}},
             hoverinfo="skip",
         )
     )

@@ -168,15 +168,23 @@ def line(
     )
 
 
-def band(figure: go.Figure, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> None:
-    """Shade an interval at 18% opacity, without an outline."""
+def band(
+    figure: go.Figure,
+    x: Sequence[float],
+    low: Sequence[float],
+    high: Sequence[float],
+    color: str,
+    *,
+    opacity: float = 0.18,
+) -> None:
+    """Shade an interval, without an outline."""
     red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     figure.add_trace(
         go.Scatter(
             x=[*x, *reversed(list(x))],
             y=[*high, *reversed(list(low))],
             fill="toself",
-            fillcolor=f"rgba({red},{green},{blue},0.18)",
+            fillcolor=f"rgba({red},{green},{blue},{opacity})",
             line={"width": 0},
             hoverinfo="skip",
             mode="lines",

@@ -82,10 +82,8 @@ def published_switch(title: str) -> bool:
     """Draw a page's name with the switch to the published protocol at its right."""
     from pages.common import shell
 
-    name, switch = st.columns([4, 1], vertical_alignment="center")
-    with name:
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         shell.title(title)
-    with switch:
         return st.toggle(
             "As published",
             key="as_published",

@@ -22,6 +22,7 @@ _STYLE = """<style>
 .stMainBlockContainer {max-width: 1240px; padding: 4.4rem 5rem 2rem}
 @media (max-width: 760px) {.stMainBlockContainer {padding: 4.4rem 1rem 2rem}}
 .stMainBlockContainer h1 {padding: 0 0 .1rem}
+h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; font-size: .85rem}
 .stMainBlockContainer h2 {padding: 0 0 .15rem; line-height: 1.3; text-wrap: pretty}
 .stMainBlockContainer h3 {padding: .3rem 0 0}
 [data-testid=stMarkdownContainer]:has(h2) p, [data-testid=stMarkdownContainer]:has(h3) p

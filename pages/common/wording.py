@@ -70,9 +70,13 @@ def correction(findings: AuditFindings, now: Disclosure, config: AuditConfig, *,
         )
     return (
         point,
-        f"95% interval over the {count(now.after.n)} people attacked, one seed: {interval(now.after)}; change "
-        f"{points(now.gain)} ({points(now.gain.low).removesuffix(' points')} to {points(now.gain.high)}). {control}",
+        f"95% interval over {count(now.after.n)} people: {interval(now.after)}; change {points(now.gain)} "
+        f"({_bare(now.gain.low)} to {_bare(now.gain.high)}). {control}",
     )
+
+
+def _bare(difference: float) -> str:
+    return points(difference).removesuffix(" points")
 
 
 def _majority(findings: AuditFindings) -> str:
@@ -319,10 +323,9 @@ def data(dataset: AuditDataset) -> tuple[str, str]:
     gap_low, gap_high = first.label_rate, other.label_rate
     label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
     apart = gap_low.low > gap_high.high or gap_high.low > gap_low.high
-    verb = "against" if apart else "and"
     point = (
-        f"{label} is “{positive}” for {percent(first.label_rate)} of {escape(first.group)} {verb} "
-        f"{percent(other.label_rate)} of {escape(other.group)}."
+        f"{percent(first.label_rate)} of {escape(first.group)} have {label} “{positive}”, "
+        f"{'against' if apart else 'and'} {percent(other.label_rate)} of {escape(other.group)}."
     )
     invented = "invented people" if dataset.synthetic else "people"
     quantity = (

@@ -107,7 +107,7 @@ def main(path: str | None = None) -> None:
     """Print the table and one verdict a limit."""
     arrays = None if path is None else dict(np.load(path, allow_pickle=False))
     print(f"Correction, statistical parity, tolerance {TOLERANCE}, {'synthetic records' if arrays is None else path}")
-    print(f"{'N':>9} {'argsort ms':>11} {'exact ms':>9} {'ratio':>6} {'changed':>8} {'CBC s':>7} CBC status  gap to bound")
+    print(f"{'N':>9} {'argsort ms':>11} {'exact ms':>9} {'ratio':>6} {'changed':>8} {'CBC s':>7} status      gap")
     reached = []
     for row in rows(arrays):
         told, found = row.cbc_result.certificate, row.exact_result

@@ -81,9 +81,9 @@ def test_a_time_limit_never_passes_for_an_optimum(limit):
 def test_rows_are_tightened_once_when_a_solution_breaks_them(monkeypatch):
     margins, solve_counts = [], ilp._solve_counts
 
-    def breaks_first(task, seconds):
+    def breaks_first(task, deadline):
         margins.append(task.margin)
-        answer = solve_counts(task, seconds)
+        answer = solve_counts(task, deadline)
         return answer if task.margin else replace(answer, vector=task.problem.guess.copy())
 
     monkeypatch.setattr(ilp, "_solve_counts", breaks_first)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from bad_tables import BAD_UPLOADS, GOOD, GOOD_ROLES, BadUpload, assert_one_sentence, csv_bytes, parquet_bytes, rows
+from tests.unit.datasets.bad_tables import BAD_UPLOADS, GOOD, GOOD_ROLES, BadUpload, assert_one_sentence, csv_bytes, parquet_bytes, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -275,7 +275,7 @@ def test_nothing_is_written_to_disk() -> None:
     script = """
 import resource, sys, tempfile
 import pandas, pyarrow.compute, pyarrow.parquet
-from bad_tables import GOOD, csv_bytes, parquet_bytes, rows
+from tests.unit.datasets.bad_tables import GOOD, csv_bytes, parquet_bytes, rows
 from core.datasets.table import read_table
 big, packed = csv_bytes(records=rows(50_000)), parquet_bytes()
 def no_opening(event, args):
