@@ -298,9 +298,7 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
     attacks = {}
     for kind in ADVERSARIES:
         for protocol in PROTOCOLS:
-            attacks[kind, protocol] = attack_model(
-                kind, protocol, dataset, splits, model.predictions, seed=config.seed
-            )
+            attacks[kind, protocol] = attack_model(kind, protocol, dataset, splits, model.predictions, seed=config.seed)
             tick()
     strong, strong_balanced = _strong(dataset, splits, config.seed)
     tick()

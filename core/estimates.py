@@ -111,5 +111,9 @@ def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate
     half = z * math.sqrt((b + c) - (b - c) ** 2 / m) / m
     value = (won - lost) / n
     return Estimate(
-        value=value, low=max(-1.0, min(value, centre - half)), high=min(1.0, max(value, centre + half)), n=n, level=level
+        value=value,
+        low=max(-1.0, min(value, centre - half)),
+        high=min(1.0, max(value, centre + half)),
+        n=n,
+        level=level,
     )

@@ -8,13 +8,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import cached, controls, panels, state, wording
+from pages.common import cached, controls, guides, panels, wording
 
 published = controls.published_switch("Reconstruction correction")
-table = cached.table_of(state.dataset_name())
-config = state.config(table)
-if config is None:
-    panels.choose_columns()
+config, table = cached.audited()
 findings, dataset = cached.findings_of(config, table)
 
 from core.figures import draw_disclosure, draw_recognition, draw_trained
@@ -45,7 +42,8 @@ def told() -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         shell.whisper(
-            wording.curve_heading(curve), f"People whose {attribute} is recovered, by the tolerance the attacker is told"
+            wording.curve_heading(curve),
+            f"People whose {attribute} is recovered, by the tolerance the attacker is told",
         )
         by_tolerance = draw_disclosure(
             curve, now, findings.strong, colours, attribute=attribute, attacker="Paper's attacker"
@@ -61,7 +59,7 @@ def told() -> None:
         panels.problem(wording.false_disclosure(now))
     left, right = st.columns(2)
     with left:
-        panels.how_to_read(wording.correction_guide(findings, now))
+        panels.how_to_read(guides.correction(findings, now))
     with right:
         panels.numbers(
             {

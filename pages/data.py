@@ -6,7 +6,7 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, controls, panels, state, upload, wording
+from pages.common import cached, controls, guides, panels, state, upload, wording
 
 shell.title("Data", wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
@@ -19,7 +19,7 @@ with right:
 table = cached.table_of(state.dataset_name())
 config = state.config(table)
 
-from core.datasets.dataset import describe_columns
+from core.datasets.columns import describe_columns
 from core.figures import draw_groups
 
 columns = describe_columns(table.frame)
@@ -44,7 +44,7 @@ else:
 upload.roles_form(table, columns)
 left, right = st.columns(2)
 with left:
-    panels.how_to_read(wording.DATA_GUIDE)
+    panels.how_to_read(guides.DATA)
 with right:
     tables = {"Columns": columns}
     if config is not None and config.roles is not None:

@@ -6,15 +6,12 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, controls, panels, state, wording
+from pages.common import cached, controls, guides, panels, wording
 
 shell.title("Model")
 opening = st.container()
 controls.model_settings()
-table = cached.table_of(state.dataset_name())
-config = state.config(table)
-if config is None:
-    panels.choose_columns()
+config, table = cached.audited()
 findings, _ = cached.findings_of(config, table)
 
 from core.figures import draw_accuracy, draw_rates
@@ -36,7 +33,7 @@ for caution in wording.model_cautions(findings):
     st.info(caution, icon=":material/info:")
 left, right = st.columns(2)
 with left:
-    panels.how_to_read(wording.MODEL_GUIDE)
+    panels.how_to_read(guides.MODEL)
 with right:
     panels.numbers(
         {

@@ -4,9 +4,11 @@ from pages.common import shell
 
 shell.guard()
 
+from typing import Any
+
 import streamlit as st
 
-from pages.common import cached, panels, state, wording
+from pages.common import cached, panels, wording
 
 shell.title("What does a fair model give away?")
 place = st.container()
@@ -16,13 +18,10 @@ with place:
         "## To become fair, a model must look at people's sensitive attributes. Some of that comes out again.\n\n"
         "FairLeak trains a fair model, attacks it, and measures what an attacker learns that nobody meant to tell."
     )
-table = cached.table_of(state.dataset_name())
-config = state.config(table)
-if config is None:
-    panels.choose_columns()
+config, table = cached.audited()
 
 findings, dataset = cached.findings_of(config, table)
-settings = {"adversary": "features", "cost": "published", "as_published": False}
+settings: dict[str, Any] = {"adversary": "features", "cost": "published", "as_published": False}
 points = cached.curve(findings, dataset, **settings)
 now = cached.disclosure(points, findings, min(config.tolerance, 0.2), **settings)
 

@@ -58,9 +58,9 @@ def known_columns(
     predictions: npt.NDArray[np.uint8] | None = None,
 ) -> npt.NDArray[np.float64]:
     """Return what the adversary knows of each record as one matrix (n, d + 1) or (n, d + 2)."""
-    columns = [features, labels] if predictions is None else [features, labels, predictions]
     one_length(features=features, labels=labels, predictions=predictions)
-    return np.column_stack(columns)
+    known = np.column_stack([features, labels])
+    return known if predictions is None else np.column_stack([known, predictions])
 
 
 def train_adversary(

@@ -150,9 +150,7 @@ def choose_exponent(
     correct = np.full(tried.size, np.count_nonzero(guesses == known), dtype=np.int64)
     for _, rows in row_sets(metric, labels, n):
         inside = slice(None) if rows is None else rows
-        problem = RowProblem(
-            guess=guesses[inside], predictions=predicted[inside], cost=base[inside], tolerance=bound
-        )
+        problem = RowProblem(guess=guesses[inside], predictions=predicted[inside], cost=base[inside], tolerance=bound)
         gained = _gained(problem, known[inside], tried)
         if gained is None:
             return _no_choice(tried, bound, smallest_tolerance(predicted, metric=metric, labels=labels))

@@ -158,9 +158,7 @@ def _short_search(problem: RowProblem, counts: Counts) -> Outcome | None:
     if plan is None:
         return None
     cells = [problem.cell(*plan.raised), problem.cell(*plan.lowered)]
-    prefixes = [
-        _cheapest(problem.cost, cell, k) for cell, k in zip(cells, (plan.x_limit, plan.y_limit), strict=True)
-    ]
+    prefixes = [_cheapest(problem.cost, cell, k) for cell, k in zip(cells, (plan.x_limit, plan.y_limit), strict=True)]
     x, value, certain = best_repair(plan, prefixes[0], prefixes[1], problem.cost.min())
     if not certain or not np.isfinite(value):
         return None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from core.datasets.columns import as_text, encode, is_numeric, quoted, usable_columns
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fingerprint import fingerprint
@@ -29,19 +30,11 @@ __all__ = [
     "GroupRow",
     "Roles",
     "Table",
-    "as_text",
     "build_dataset",
-    "describe_columns",
-    "is_numeric",
-    "quoted",
 ]
 
 MINIMUM_PER_GROUP = 30
 """Fewest records of each group, and of each label value, with which an audit starts."""
-
-_FEW_VALUES = 20  # up to this many distinct numbers are also offered as categories
-_IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
-_MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,54 +194,6 @@ class AuditDataset:
         return rows[0], rows[1]
 
 
-def is_numeric(column: pandas.Series) -> bool:
-    """Return whether a column holds numbers (true/false columns count as categories)."""
-    import pandas as pd
-
-    return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
-
-
-def as_text(column: pandas.Series) -> pandas.Series:
-    """Return the cells as text, whole numbers without ".0"; missing cells stay missing."""
-    import pandas as pd
-
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(object)
-    column = column.infer_objects()
-    if pd.api.types.is_float_dtype(column):
-        present = column.dropna()
-        # beyond 2**53 a float is no longer one whole number
-        if len(present) and (present.abs() <= 2**53).all() and (present == present.round()).all():
-            column = column.astype("Int64")
-    return column.astype("string").str.strip()
-
-
-def quoted(value: object, most: int = 40) -> str:
-    """Return the value in quotation marks, cut after `most` characters, for use in a sentence."""
-    text = repr(str(value))
-    return text if len(text) <= most else f"{text[: most - 2]}…{text[-1]}"
-
-
-def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Return one row a column: name, kind, missing cells, distinct values and the most frequent value."""
-    import pandas as pd
-
-    rows = []
-    for name in frame.columns:
-        column = frame[name]
-        counts = as_text(column).value_counts()
-        rows.append(
-            {
-                "column": str(name),
-                "kind": "number" if is_numeric(column) else "category",
-                "missing": int(column.isna().sum()),
-                "distinct": len(counts),
-                "most frequent": str(counts.index[0]) if len(counts) else "",
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     """Turn a table and the roles of its columns into the arrays an audit works on.
 
@@ -274,7 +219,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         notes.append(f"{lost:,} records without {roles.label} or {roles.sensitive} are left out.")
     others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded}]
     labels, sensitive = _sides(label_text[known], sensitive_code[known], roles)
-    features, told = _usable(frame.loc[known, others])
+    features, told = usable_columns(frame.loc[known, others])
     if roles.missing == "drop":
         complete = frame[features].notna().all(axis=1).to_numpy(dtype=bool)
         if dropped := int((known & ~complete).sum()):
@@ -282,7 +227,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         known = known & complete
         labels, sensitive = _sides(label_text[known], sensitive_code[known], roles)
     notes.extend(told)
-    matrix, names, categorical = _encode(frame.loc[known, features], notes)
+    matrix, names, categorical = encode(frame.loc[known, features], notes)
     return AuditDataset(
         title=table.title,
         source=table.source,
@@ -370,89 +315,3 @@ def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, str]) -> None:
             raise InputError(
                 f"An audit needs at least {MINIMUM_PER_GROUP} records on each side; there are {count} with {told}."
             )
-
-
-def _usable(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the columns to predict from, and a note for each of the others."""
-    usable, notes = [], []
-    for name in frame.columns:
-        if reason := _set_aside(frame[name], str(name)):
-            notes.append(f"Column {name} {reason} and is left out.")
-        else:
-            usable.append(name)
-    if not usable:
-        raise InputError(
-            "No feature is left to predict from; every other column is excluded, constant, empty, a date or an "
-            "identifier."
-        )
-    return usable, notes
-
-
-def _set_aside(column: pandas.Series, name: str) -> str:
-    """Return why a column is no feature, or nothing; refuse infinite values and numbers mixed with text."""
-    distinct = column.nunique()
-    if distinct == 0:
-        return "is empty in every record"
-    if distinct == 1 and column.notna().all():
-        return "holds the same value in every record"
-    if column.dtype.kind in "mM":
-        return "holds dates or times"
-    if not is_numeric(column):
-        text = as_text(column)
-        _check_not_mixed(text, name)
-        return _IDENTIFIER if _is_identifier(text) else ""
-    values = column.dropna().to_numpy(dtype=np.float64)
-    if infinite := int(np.isinf(values).sum()):
-        raise InputError(
-            f"Column {quoted(name)} holds infinite values ({infinite:,} of them); replace them by numbers, empty the "
-            "cells, or leave the column out."
-        )
-    if distinct == 1:
-        return "holds one number and empty cells"
-    counting = distinct == len(column) and values.max() - values.min() == distinct - 1
-    return "numbers the records" if counting and (values == values.round()).all() else ""
-
-
-def _encode(
-    frame: pandas.DataFrame, notes: list[str]
-) -> tuple[npt.NDArray[np.float64], tuple[str, ...], npt.NDArray[np.bool_]]:
-    columns, names, categorical, filled = [], [], [], 0
-    for name in frame.columns:
-        column = frame[name]
-        if numeric := is_numeric(column):
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-            absent = np.isnan(values)
-            filled += int(absent.sum())
-            values = np.where(absent, np.nanmedian(values), values)
-        else:
-            codes, _ = as_text(column).factorize(sort=True, use_na_sentinel=True)
-            values = codes.astype(np.float64)  # a missing value is the category -1
-        if (values == values[0]).all():  # constant since records were dropped
-            notes.append(f"Column {name} holds the same value in every record and is left out.")
-            continue
-        columns.append(values)
-        names.append(str(name))
-        categorical.append(not numeric)
-    if filled:
-        notes.append(f"{filled:,} missing numbers are filled with their column's median.")
-    if not columns:
-        raise InputError("No feature is left to predict from; every column is constant in the complete records.")
-    return np.column_stack(columns), tuple(names), np.array(categorical, dtype=bool)
-
-
-def _check_not_mixed(text: pandas.Series, name: str) -> None:
-    import pandas as pd
-
-    present = text.dropna()
-    numbers = pd.to_numeric(present, errors="coerce").notna()
-    if numbers.mean() >= _MOSTLY_NUMBERS and not numbers.all() and present.nunique() > _FEW_VALUES:
-        stray = present[~numbers]
-        raise InputError(
-            f"Column {quoted(name)} mixes numbers and text: {len(stray):,} of {len(present):,} values, such as "
-            f"{quoted(stray.iloc[0])}, are not numbers; correct them, empty them, or leave the column out."
-        )
-
-
-def _is_identifier(text: pandas.Series) -> bool:
-    distinct = text.nunique()
-    return bool(distinct > _FEW_VALUES and distinct > text.notna().sum() / 2)

@@ -63,9 +63,7 @@ class GroupRate(Result):
     overall: Estimate
 
 
-def row_sets(
-    metric: str, labels: npt.ArrayLike | None, n: int
-) -> list[tuple[str, npt.NDArray[np.bool_] | None]]:
+def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, npt.NDArray[np.bool_] | None]]:
     """Return the row sets a metric compares groups on.
 
     Parameters

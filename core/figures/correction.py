@@ -36,7 +36,13 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def draw_disclosure(
-    curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate, palette: Palette, *, attribute: str, attacker: str
+    curve: Sequence[Disclosure],
+    marker: Disclosure,
+    strong: Estimate,
+    palette: Palette,
+    *,
+    attribute: str,
+    attacker: str,
 ) -> Drawing:
     """Draw the corrected accuracy over the tolerance the attacker is told, with a marker at one tolerance.
 
@@ -88,7 +94,13 @@ def draw_disclosure(
 def _band_of(figure: go.Figure, known: Sequence[Disclosure], palette: Palette) -> None:
     after = [(d.told, d.after) for d in known if d.after is not None]
     if after:
-        band(figure, [x for x, _ in after], [100 * e.low for _, e in after], [100 * e.high for _, e in after], palette.leak)
+        band(
+            figure,
+            [x for x, _ in after],
+            [100 * e.low for _, e in after],
+            [100 * e.high for _, e in after],
+            palette.leak,
+        )
 
 
 def _mark(
@@ -133,12 +145,12 @@ def _mark(
 
 def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate, attribute: str) -> str:
     told = (
-        f"Told {tolerance_text(marker.told)}, the attacker gets the {attribute} of {percent(marker.after)} of people right"
+        f"Told {tolerance_text(marker.told)}, the attacker names the {attribute} of {percent(marker.after)} of people"
         if marker.after is not None
         else f"At tolerance {tolerance_text(marker.told)} no correction exists"
     )
     return (
-        f"Line chart of the people whose {attribute} is recovered, by the tolerance the attacker is told, from 0 to 0.2. "
+        f"Line chart of the people whose {attribute} is recovered, by the tolerance told, from 0 to 0.2. "
         f"{told}; before {percent(curve[0].before)}, a stronger attacker told nothing {percent(strong)}, "
         f"majority guess {percent(curve[0].majority)}."
     )
@@ -229,7 +241,10 @@ def _dumbbell(
     figure.add_trace(
         go.Scatter(x=[start, end], y=[y, y], mode="lines", line={"color": palette.leak, "width": 3}, hoverinfo="skip")
     )
-    for value, color, symbol, told in ((start, palette.before, "circle-open", before), (end, palette.leak, "circle", after)):
+    for value, color, symbol, told in (
+        (start, palette.before, "circle-open", before),
+        (end, palette.leak, "circle", after),
+    ):
         if told is None:
             continue
         figure.add_trace(

@@ -59,7 +59,8 @@ def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
         ]
     )
     told = "; ".join(
-        f"{g.group}: {count(g.count)} records, {percent(g.label_rate)} with the positive label ({interval(g.label_rate)})"
+        f"{g.group}: {count(g.count)} records, {percent(g.label_rate)} with the positive label "
+        f"({interval(g.label_rate)})"
         for g in groups
     )
     return Drawing(figure=figure, alt=f"Bars of the two groups. {told}.", table=table)

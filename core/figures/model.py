@@ -28,9 +28,9 @@ def draw_rates(model: ModelFindings, palette: Palette, *, names: tuple[str, str]
     import pandas as pd
 
     rows: list[tuple[str, str, list[GroupRate]]] = []
-    for told, rates in (("training", model.rates_train), ("unseen", model.rates_test)):
-        for part in dict.fromkeys(rate.part for rate in rates):
-            rows.append((told, part, [rate for rate in rates if rate.part == part]))
+    for told, found in (("training", model.rates_train), ("unseen", model.rates_test)):
+        for part in dict.fromkeys(rate.part for rate in found):
+            rows.append((told, part, [rate for rate in found if rate.part == part]))
     rows.sort(key=lambda row: row[1])
     limits = [100 * v for _, _, rates in rows for r in rates for v in (r.rate.low, r.rate.high)]
     low, high = max(0.0, 5 * math.floor((min(limits) - 1) / 5)), min(100.0, 5 * math.ceil((max(limits) + 1) / 5))
@@ -78,7 +78,12 @@ def _rate_row(
     text(figure, left, y, words, palette.ink, xanchor="left")
     overall = 100 * rates[0].overall.value
     figure.add_shape(
-        type="line", x0=overall, x1=overall, y0=y - 0.3, y1=y + 0.3, line={"color": palette.ink, "width": 1.5, "dash": "dot"}
+        type="line",
+        x0=overall,
+        x1=overall,
+        y0=y - 0.3,
+        y1=y + 0.3,
+        line={"color": palette.ink, "width": 1.5, "dash": "dot"},
     )
     for rate in rates:
         first = int(rate.group) == 1

@@ -99,7 +99,12 @@ def _points(figure: go.Figure, told: Sequence, palette: Palette) -> None:  # typ
                 y=[100 * d.after.value for _, d in chosen],
                 mode="markers",
                 cliponaxis=False,
-                marker={"size": 9, "color": palette.leak, "symbol": symbol, "line": {"width": 2, "color": palette.leak}},
+                marker={
+                    "size": 9,
+                    "color": palette.leak,
+                    "symbol": symbol,
+                    "line": {"width": 2, "color": palette.leak},
+                },
                 error_y={
                     "type": "data",
                     "symmetric": False,

@@ -140,7 +140,7 @@ def _tree(seed: int) -> Any:
     return DecisionTreeClassifier(max_depth=_MAX_DEPTH, random_state=seed)
 
 
-def _exponentiated_gradient(features: Any, labels: Any, sensitive: Any, metric: str, tolerance: float, seed: int) -> Any:
+def _exponentiated_gradient(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
     from fairlearn import reductions
 
     constraint = {
@@ -150,27 +150,27 @@ def _exponentiated_gradient(features: Any, labels: Any, sensitive: Any, metric: 
         "equalized_odds": reductions.EqualizedOdds,
     }[metric](difference_bound=tolerance)
     mitigator = reductions.ExponentiatedGradient(_tree(seed), constraint)
-    mitigator.fit(features, labels, sensitive_features=sensitive)
+    mitigator.fit(x, y, sensitive_features=s)
     return mitigator
 
 
-def _threshold_optimizer(features: Any, labels: Any, sensitive: Any, metric: str, tolerance: float, seed: int) -> Any:
+def _threshold_optimizer(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
     from fairlearn.postprocessing import ThresholdOptimizer
 
     optimizer = ThresholdOptimizer(
         estimator=_tree(seed), constraints=_THRESHOLD_CONSTRAINTS[metric], predict_method="predict_proba"
     )
-    optimizer.fit(features, labels, sensitive_features=sensitive)
+    optimizer.fit(x, y, sensitive_features=s)
     return optimizer
 
 
-def _correlation_remover(features: Any, labels: Any, sensitive: Any, metric: str, tolerance: float, seed: int) -> Any:
+def _correlation_remover(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
     from fairlearn.preprocessing import CorrelationRemover
 
-    remover = CorrelationRemover(sensitive_feature_ids=[features.shape[1]])
-    decorrelated = remover.fit_transform(np.column_stack([features, sensitive]))
-    return remover, _tree(seed).fit(decorrelated, labels)
+    remover = CorrelationRemover(sensitive_feature_ids=[x.shape[1]])
+    decorrelated = remover.fit_transform(np.column_stack([x, s]))
+    return remover, _tree(seed).fit(decorrelated, y)
 
 
-def _unmitigated(features: Any, labels: Any, sensitive: Any, metric: str, tolerance: float, seed: int) -> Any:
-    return _tree(seed).fit(features, labels)
+def _unmitigated(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
+    return _tree(seed).fit(x, y)

@@ -21,6 +21,7 @@ from pages.common.state import UPLOAD
 
 __all__ = [
     "CURVE_TOLERANCES",
+    "audited",
     "curve",
     "dataset_of",
     "disclosure",
@@ -90,6 +91,17 @@ def table_of(dataset: str) -> Table:
         return load(dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
 
     return need(_shared_store(), f"table:{dataset}", "Reading the table", fetch)  # type: ignore[no-any-return]
+
+
+def audited() -> tuple[AuditConfig, Table]:
+    """Return the audit the settings describe, and its table; ends the page while a user's table has no roles."""
+    from pages.common import panels, state
+
+    table = table_of(state.dataset_name())
+    config = state.config(table)
+    if config is None:
+        panels.choose_columns()
+    return config, table
 
 
 def dataset_of(table: Table, roles: Roles) -> AuditDataset:

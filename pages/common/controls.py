@@ -176,7 +176,9 @@ def attribute() -> None:
     """Choose the sensitive attribute among those set up for the table."""
     names = state.attribute_names(st.session_state.get("dataset") or state.default("dataset"))
     if not names:
-        st.selectbox("Sensitive attribute", [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
+        st.selectbox(
+            "Sensitive attribute", [], placeholder="choose on the Data page", disabled=True, key="no_attribute"
+        )
         return
     st.selectbox(
         "Sensitive attribute",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
@@ -108,7 +109,7 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
             st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 300)
             st.download_button(
                 "CSV",
-                data=lambda table=table: csv_bytes(table),
+                data=partial(csv_bytes, table),
                 file_name=f"fairleak-{key}-{i + 1}.csv",
                 mime="text/csv",
                 key=f"csv_{key}_{i}",

@@ -13,7 +13,19 @@ import streamlit as st
 if TYPE_CHECKING:
     from core.figures import Palette
 
-__all__ = ["chips", "configure", "doors", "escape", "finding", "guard", "navigation", "palette", "run", "title", "whisper"]
+__all__ = [
+    "chips",
+    "configure",
+    "doors",
+    "escape",
+    "finding",
+    "guard",
+    "navigation",
+    "palette",
+    "run",
+    "title",
+    "whisper",
+]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
@@ -68,9 +80,7 @@ def navigation() -> Any:
                 st.Page(folder / "model.py", title="Model", icon=":material/balance:", url_path="model"),
             ],
             "Attacks": [
-                st.Page(
-                    folder / "correction.py", title="Correction", icon=":material/tune:", url_path="correction"
-                ),
+                st.Page(folder / "correction.py", title="Correction", icon=":material/tune:", url_path="correction"),
             ],
         },
         position="sidebar",
@@ -141,4 +151,3 @@ def doors(cards: list[tuple[str, str, str, str]]) -> None:
         with column.container(border=True, height="stretch"):
             st.page_link(str(_ROOT / "pages" / file), label=f"**{name}**", icon=icon)
             st.markdown(told)
-

@@ -73,19 +73,26 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
     name = table.name
     current = state.chosen_roles(table)
     with st.container(border=True):
-        shell.whisper("What the columns are", "Changes take effect with the button; until then the audit stays as it is")
+        shell.whisper(
+            "What the columns are", "Changes take effect with the button; until then the audit stays as it is"
+        )
         roles = _ask(name, table, columns, current)
-        if st.button("Use these columns", key="use_roles", type="primary", disabled=roles is None) and roles is not None:
+        if (
+            st.button("Use these columns", key="use_roles", type="primary", disabled=roles is None)
+            and roles is not None
+        ):
             _apply(name, table, roles)
         if sentence := st.session_state.get("roles_problem"):
             panels.problem(sentence)
 
 
 def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles | None:
-    from core.datasets.dataset import Roles, as_text, is_numeric
+    from core.datasets.columns import as_text, is_numeric
+    from core.datasets.dataset import Roles
 
     frame, names = table.frame, [str(c) for c in table.frame.columns]
-    few = [c for c, distinct in zip(columns["column"], columns["distinct"], strict=True) if 2 <= distinct <= _MOST_VALUES]
+    distinct = dict(zip(columns["column"], columns["distinct"], strict=True))
+    few = [c for c in names if 2 <= distinct[c] <= _MOST_VALUES]
     left, right = st.columns(2, gap="large")
     with left:
         label = _select("Label: what the model predicts", few, current.label if current else None, f"label_{name}")
@@ -94,7 +101,7 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
             "Its positive value", values, current.positive if current else None, f"positive_{name}_{label}"
         )
     with right:
-        usable = [c for c, d in zip(columns["column"], columns["distinct"], strict=True) if d >= 2 and c != label]
+        usable = [c for c in names if distinct[c] >= 2 and c != label]
         sensitive = _select(
             "Sensitive attribute: what the attacker is after",
             usable,
@@ -160,7 +167,7 @@ def _select(label: str, options: list[str], preset: str | None, key: str) -> str
 
 
 def _values(frame: pandas.DataFrame, column: str) -> list[str]:
-    from core.datasets.dataset import as_text
+    from core.datasets.columns import as_text
 
     return [str(v) for v in as_text(frame[column]).value_counts().index]
 

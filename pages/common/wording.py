@@ -1,4 +1,4 @@
-"""The sentences of the pages: the finding with its number, then interval and control, claiming no more than measured."""
+"""The sentences of the pages: the finding with its number, then interval and control, never more than measured."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pandas
 
 __all__ = [
-    "DATA_GUIDE",
-    "MODEL_GUIDE",
     "asked_and_reached",
     "asked_table",
     "attribute",
@@ -90,16 +88,21 @@ def certificate(now: Disclosure) -> str:
     solver = {"exact": "Exact two-group solver", "ilp": "Integer program, CBC", "ilp_general": "General program, CBC"}
     took = f"{proof.seconds:.1f} s" if proof.seconds >= 1 else f"{max(1, round(1000 * proof.seconds))} ms"
     if now.n_changed is None or now.after is None:
-        return f":red[:material/cancel:] **No correction exists** at tolerance {tolerance_text(now.used)}. {solver[proof.solver]}, {took}."
+        none = f":red[:material/cancel:] **No correction exists** at tolerance {tolerance_text(now.used)}."
+        return f"{none} {solver[proof.solver]}, {took}."
     mark = (
         ":green[:material/verified:] **Proved optimal.**"
         if proof.status == "optimal"
         else ":orange[:material/help:] **Feasible, not proved optimal.**"
     )
-    share = f"{100 * now.n_right / now.n_changed:.0f}% of them rightly" if now.n_changed and now.n_right is not None else ""
+    share = (
+        f"{100 * now.n_right / now.n_changed:.0f}% of them rightly" if now.n_changed and now.n_right is not None else ""
+    )
     changed = f"{count(now.n_changed)} of {count(now.before.n)} guesses changed{', ' + share if share else ''}."
     balanced = (
-        f" Balanced accuracy {percent(now.balanced_before)} → {percent(now.balanced_after)}." if now.balanced_after else ""
+        f" Balanced accuracy {percent(now.balanced_before)} → {percent(now.balanced_after)}."
+        if now.balanced_after
+        else ""
     )
     asked = f" Unfairness asked for {tolerance_text(now.used)}, reached {tolerance_text(now.reached)}."
     return f"{mark} {changed}{balanced}{asked} {solver[proof.solver]}, {took}."
@@ -158,8 +161,8 @@ def door_data(findings: AuditFindings) -> str:
     total = first.count + other.count
     invented = "invented people" if findings.synthetic else "people"
     return (
-        f"{count(total)} {invented}. The positive label goes to {percent(first.label_rate)} of {escape(first.group)} and "
-        f"{percent(other.label_rate)} of {escape(other.group)}. Choose another table or bring your own."
+        f"{count(total)} {invented}. The positive label goes to {percent(first.label_rate)} of {escape(first.group)} "
+        f"and {percent(other.label_rate)} of {escape(other.group)}. Choose another table or bring your own."
     )
 
 
@@ -186,7 +189,8 @@ def provenance(findings: AuditFindings) -> str:
     sizes = findings.sizes
     return (
         f"{escape(findings.source)} Records: {count(sizes['train'])} train the model and are attacked, "
-        f"{count(sizes['attack'] + sizes['validation'])} are known to the attacker, {count(sizes['test'])} are kept for testing."
+        f"{count(sizes['attack'] + sizes['validation'])} are known to the attacker, "
+        f"{count(sizes['test'])} are kept for testing."
     )
 
 
@@ -221,49 +225,6 @@ def false_disclosure(now: Disclosure) -> str:
     )
 
 
-def correction_guide(findings: AuditFindings, now: Disclosure) -> str:
-    """Explain the correction."""
-    name = escape(attribute(findings.config))
-    exponent = {
-        "published": (
-            f"Here a change costs the attacker's confidence, scaled to 1–2 and raised to the power {now.exponent}."
-            if now.exponent is not None
-            else "No exponent worked on the held-out records; the plain confidence is used."
-        ),
-        "log_odds": "Here a change costs the log-odds of the guess, calibrated on held-out records.",
-        "count": "Here every change costs the same.",
-    }[now.cost]
-    return (
-        f"The attacker knows everybody's features and label, and the {name} of other people to learn from. She guesses, "
-        f"then hears “each group's rate is within the tolerance of everybody's”. Her guesses rarely agree with that, so "
-        f"she changes the cheapest ones until they do. {exponent}\n\n"
-        f"**What it does not show.** The forest of the paper names the smaller group too often because its class weights "
-        f"are balanced; much of the gain repairs that. The purple line is an attacker without that weakness who is "
-        f"told nothing. The interval is over people, for one seed and one model.\n\n"
-        f"Source: Ferry, Aïvodji, Gambs, Huguet, Siala: *Exploiting Fairness to Enhance Sensitive Attributes "
-        f"Reconstruction*, SaTML 2023, model RC_e. The answer is recomputed from the corrected guesses themselves."
-    )
-
-
-MODEL_GUIDE = (
-    "A point is a group's rate of positive predictions, its bar the 95% interval, the dotted line everybody's rate. The "
-    "unfairness is the larger distance of a group from the dotted line. On the people the model learned from it is a "
-    "fact, and the promise a release would make; on unseen people it is an estimate.\n\n"
-    "Exponentiated gradient keeps the promise while learning (Agarwal et al. 2018) and answers by drawing among several "
-    "trees; the answers are drawn once, with the seed, and used everywhere. The threshold optimizer (Hardt et al. 2016) "
-    "sets a threshold for each group and needs the sensitive attribute to predict. The correlation remover subtracts from "
-    "each feature what is linear in the attribute; nothing is promised. All methods are fairlearn's."
-)
-
-DATA_GUIDE = (
-    "The label is what the model predicts; the first group is the one whose members the attacker tries to name. A record "
-    "without label or attribute is left out; a column that is constant, or different in most records, too. Categories "
-    "become numbers in the order of their text.\n\n"
-    "Your own table stays in this session's memory: it is not written to disk, not shared with other sessions, and gone "
-    "when you close the page."
-)
-
-
 def asked_and_reached(findings: AuditFindings) -> str:
     """Say what tolerance was asked for and what was reached."""
     found, config = findings.model, findings.config
@@ -271,7 +232,9 @@ def asked_and_reached(findings: AuditFindings) -> str:
     if config.method == "exponentiated_gradient":
         kept = found.unfairness_train <= config.tolerance
         mark = ":green[:material/check_circle:] **Kept.**" if kept else ":orange[:material/error:] **Missed.**"
-        return f"{mark} Unfairness asked for {tolerance_text(config.tolerance)}, reached {reached} on the training people."
+        return (
+            f"{mark} Unfairness asked for {tolerance_text(config.tolerance)}, reached {reached} on the training people."
+        )
     if config.method == "threshold_optimizer":
         return f":gray[:material/info:] The threshold optimizer aims at 0; reached {reached} on the training people."
     return f":gray[:material/info:] No tolerance was asked for; reached {reached} on the training people."
@@ -302,8 +265,8 @@ def model_cautions(findings: AuditFindings) -> list[str]:
     cautions = []
     if findings.model.needs_sensitive:
         cautions.append(
-            f"This method must be told each person's {escape(attribute(findings.config))} to predict, now and after its "
-            "release."
+            f"This method must be told each person's {escape(attribute(findings.config))} to predict, now and after "
+            "its release."
         )
     if findings.config.method in ("correlation_remover", "unmitigated") and findings.config.tolerance > 0:
         cautions.append("The tolerance in the settings is not used by this method.")
@@ -352,4 +315,3 @@ def table_without_roles(table: Table) -> tuple[str, str]:
         f"{escape(table.title)} is read: {count(rows)} records, {columns} columns.",
         "Say below which column the model predicts and which one the attacker is after.",
     )
-

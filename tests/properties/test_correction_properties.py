@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.correction import correct, exact, smallest_tolerance
-from core.correction.problem import RowProblem
+from core.correction.problem import WIDENING, Counts, RowProblem
 from tests.problem_bank import METRICS, brute_force, brute_smallest
 
 COSTS = (
@@ -114,6 +114,21 @@ def test_the_full_pass_is_a_search_over_all_counts():
         allowed = counts.allowed(a, b)
         low, high = exact.allowed_interval(counts, np.arange(counts.positives + 1))
         assert np.array_equal(allowed, (low[:, None] <= b) & (b <= high[:, None]))
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(st.integers(2, 10**7), st.floats(0.01, 0.99), st.floats(0, 0.5), st.integers(0, 2**32 - 1))
+def test_limits_of_the_counts_are_exact_up_to_ten_million(n, share, tolerance, seed):
+    positives = max(1, min(n - 1, round(n * share)))
+    counts = Counts(n=n, positives=positives, a=0, b=0, slack=tolerance * WIDENING * n)
+    a = np.random.default_rng(seed).integers(0, positives + 1, 50)
+    low, high = exact.allowed_interval(counts, a)
+    some = low <= high
+    assert counts.allowed(a, low)[some].all() and counts.allowed(a, high)[some].all()
+    assert not counts.allowed(a, low - 1)[some & (low > 0)].any()
+    assert not counts.allowed(a, high + 1)[some & (high < counts.negatives)].any()
+    balanced = np.round(a * (counts.negatives / positives)).astype(np.int64)  # where |D| is smallest
+    assert not counts.allowed(a, balanced)[~some].any()
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence
 
 from core.datasets.dataset import (
     AuditDataset,
@@ -25,6 +24,7 @@ from core.datasets.dataset import (
 from core.datasets.table import read_table
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
+from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence
 
 N = 120
 

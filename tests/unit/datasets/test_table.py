@@ -17,13 +17,23 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.unit.datasets.bad_tables import BAD_UPLOADS, GOOD, GOOD_ROLES, BadUpload, assert_one_sentence, csv_bytes, parquet_bytes, rows
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets.dataset import Table, as_text, build_dataset
+from core.datasets.columns import as_text
+from core.datasets.dataset import Table, build_dataset
 from core.datasets.table import MISSING_WORDS, read_table
 from core.errors import InputError
+from tests.unit.datasets.bad_tables import (
+    BAD_UPLOADS,
+    GOOD,
+    GOOD_ROLES,
+    BadUpload,
+    assert_one_sentence,
+    csv_bytes,
+    parquet_bytes,
+    rows,
+)
 
 _FUZZ = settings(max_examples=300, deadline=None, derandomize=True, database=None)
 

@@ -1,0 +1,154 @@
+"""Columns of a table: what kind each is, which can be features, and their cells as numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["as_text", "describe_columns", "encode", "is_numeric", "quoted", "usable_columns"]
+
+_FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
+_IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
+_MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
+
+
+def is_numeric(column: pandas.Series) -> bool:
+    """Return whether a column holds numbers (true/false columns count as categories)."""
+    import pandas as pd
+
+    return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
+
+
+def as_text(column: pandas.Series) -> pandas.Series:
+    """Return the cells as text, whole numbers without ".0"; missing cells stay missing."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        column = column.astype(object)
+    column = column.infer_objects()
+    if pd.api.types.is_float_dtype(column):
+        present = column.dropna()
+        # beyond 2**53 a float is no longer one whole number
+        if len(present) and (present.abs() <= 2**53).all() and (present == present.round()).all():
+            column = column.astype("Int64")
+    return column.astype("string").str.strip()
+
+
+def quoted(value: object, most: int = 40) -> str:
+    """Return the value in quotation marks, cut after `most` characters, for use in a sentence."""
+    text = repr(str(value))
+    return text if len(text) <= most else f"{text[: most - 2]}…{text[-1]}"
+
+
+def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Return one row a column: name, kind, missing cells, distinct values and the most frequent value."""
+    import pandas as pd
+
+    rows = []
+    for name in frame.columns:
+        column = frame[name]
+        counts = as_text(column).value_counts()
+        rows.append(
+            {
+                "column": str(name),
+                "kind": "number" if is_numeric(column) else "category",
+                "missing": int(column.isna().sum()),
+                "distinct": len(counts),
+                "most frequent": str(counts.index[0]) if len(counts) else "",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def usable_columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the columns to predict from, and a note for each of the others."""
+    usable, notes = [], []
+    for name in frame.columns:
+        if reason := _set_aside(frame[name], str(name)):
+            notes.append(f"Column {name} {reason} and is left out.")
+        else:
+            usable.append(name)
+    if not usable:
+        raise InputError(
+            "No feature is left to predict from; every other column is excluded, constant, empty, a date or an "
+            "identifier."
+        )
+    return usable, notes
+
+
+def _set_aside(column: pandas.Series, name: str) -> str:
+    """Return why a column is no feature, or nothing; refuse infinite values and numbers mixed with text."""
+    distinct = column.nunique()
+    if distinct == 0:
+        return "is empty in every record"
+    if distinct == 1 and column.notna().all():
+        return "holds the same value in every record"
+    if column.dtype.kind in "mM":
+        return "holds dates or times"
+    if not is_numeric(column):
+        text = as_text(column)
+        _check_not_mixed(text, name)
+        return _IDENTIFIER if _is_identifier(text) else ""
+    values = column.dropna().to_numpy(dtype=np.float64)
+    if infinite := int(np.isinf(values).sum()):
+        raise InputError(
+            f"Column {quoted(name)} holds infinite values ({infinite:,} of them); replace them by numbers, empty the "
+            "cells, or leave the column out."
+        )
+    if distinct == 1:
+        return "holds one number and empty cells"
+    counting = distinct == len(column) and values.max() - values.min() == distinct - 1
+    return "numbers the records" if counting and (values == values.round()).all() else ""
+
+
+def encode(
+    frame: pandas.DataFrame, notes: list[str]
+) -> tuple[npt.NDArray[np.float64], tuple[str, ...], npt.NDArray[np.bool_]]:
+    """Return the columns as numbers (n, d), their names, and which are codes of categories; adds to `notes`."""
+    columns, names, categorical, filled = [], [], [], 0
+    for name in frame.columns:
+        column = frame[name]
+        if numeric := is_numeric(column):
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            absent = np.isnan(values)
+            filled += int(absent.sum())
+            values = np.where(absent, np.nanmedian(values), values)
+        else:
+            codes, _ = as_text(column).factorize(sort=True, use_na_sentinel=True)
+            values = codes.astype(np.float64)  # a missing value is the category -1
+        if (values == values[0]).all():  # constant since records were dropped
+            notes.append(f"Column {name} holds the same value in every record and is left out.")
+            continue
+        columns.append(values)
+        names.append(str(name))
+        categorical.append(not numeric)
+    if filled:
+        notes.append(f"{filled:,} missing numbers are filled with their column's median.")
+    if not columns:
+        raise InputError("No feature is left to predict from; every column is constant in the complete records.")
+    return np.column_stack(columns), tuple(names), np.array(categorical, dtype=bool)
+
+
+def _check_not_mixed(text: pandas.Series, name: str) -> None:
+    import pandas as pd
+
+    present = text.dropna()
+    numbers = pd.to_numeric(present, errors="coerce").notna()
+    if numbers.mean() >= _MOSTLY_NUMBERS and not numbers.all() and present.nunique() > _FEW_VALUES:
+        stray = present[~numbers]
+        raise InputError(
+            f"Column {quoted(name)} mixes numbers and text: {len(stray):,} of {len(present):,} values, such as "
+            f"{quoted(stray.iloc[0])}, are not numbers; correct them, empty them, or leave the column out."
+        )
+
+
+def _is_identifier(text: pandas.Series) -> bool:
+    distinct = text.nunique()
+    return bool(distinct > _FEW_VALUES and distinct > text.notna().sum() / 2)

@@ -1,0 +1,55 @@
+"""How to read each page: the longer explanations, folded away until asked for."""
+
+from __future__ import annotations
+
+from core.audit import AuditFindings
+from core.correction import Disclosure
+from pages.common.shell import escape
+from pages.common.wording import attribute
+
+__all__ = ["DATA", "MODEL", "correction"]
+
+DATA = (
+    "The label is what the model predicts; the first group is the one whose members the attacker tries to name. A "
+    "record without label or attribute is left out; so is a column that is constant, or different in most records. "
+    "Categories become numbers in the order of their text.\n\n"
+    "Your own table stays in this session's memory: it is not written to disk, not shared with other sessions, and "
+    "gone when you close the page."
+)
+
+MODEL = (
+    "A point is a group's rate of positive predictions, its bar the 95% interval, the dotted line everybody's rate. "
+    "The unfairness is the larger distance of a group from the dotted line. On the people the model learned from it is "
+    "a fact, and the promise a release would make; on unseen people it is an estimate.\n\n"
+    "Exponentiated gradient keeps the promise while learning (Agarwal et al. 2018) and answers by drawing among "
+    "several trees; the answers are drawn once, with the seed, and used everywhere. The threshold optimizer (Hardt et "
+    "al. 2016) sets a threshold for each group and needs the sensitive attribute to predict. The correlation remover "
+    "subtracts from each feature what is linear in the attribute; it promises nothing about the predictions, and needs "
+    "the attribute too. All methods are fairlearn's, on a decision tree of depth 8."
+)
+
+
+def correction(findings: AuditFindings, now: Disclosure) -> str:
+    """Explain the correction as it is set."""
+    name = escape(attribute(findings.config))
+    return (
+        f"The attacker knows everybody's features and label, and the {name} of other people to learn from. She "
+        "guesses, then hears “each group's rate is within the tolerance of everybody's”. Her guesses rarely agree with "
+        f"that, so she changes the cheapest ones until they do. {_price(now)}\n\n"
+        "**What it does not show.** The paper's forest names the smaller group too often because its class weights are "
+        "balanced; much of the gain repairs that. The purple line is an attacker without that weakness who is told "
+        "nothing. The interval is over people, for one seed and one model; it does not say how other seeds come "
+        "out.\n\n"
+        "Source: Ferry, Aïvodji, Gambs, Huguet and Siala, *Exploiting Fairness to Enhance Sensitive Attributes "
+        "Reconstruction*, SaTML 2023. Tolerance and objective are recomputed from the corrected guesses themselves."
+    )
+
+
+def _price(now: Disclosure) -> str:
+    if now.cost == "log_odds":
+        return "Here a change costs the log-odds of the guess, calibrated on held-out records."
+    if now.cost == "count":
+        return "Here every change costs the same."
+    if now.exponent is None:
+        return "No exponent worked on the held-out records, so the plain confidence is the cost."
+    return f"Here a change costs the attacker's confidence, scaled to 1 to 2, to the power {now.exponent}."
