@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from core.correction import Disclosure
 from core.estimates import Estimate
-from core.figures.drawing import Drawing, Palette, band, bare, line, spread, text, value_axis
+from core.figures.drawing import Drawing, Palette, Sketch, band, bare, dots, line, short, spread, text, value_axis
 from core.wording import percent, tolerance_text
 
 __all__ = ["draw_disclosure", "draw_recognition", "recovery_range", "ticks"]
@@ -61,18 +59,22 @@ def draw_disclosure(
     known = [d for d in curve if d.after is not None]
     low, high = recovery_range([before, majority, strong, *(d.after for d in known if d.after is not None)])
     pixel = (high - low) / _PLOT
-    figure = bare(palette, height=_HEIGHT, x=(0, _WIDEST), y=(low, high))
-    figure.update_xaxes(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
+    sketch = bare(palette, height=_HEIGHT, x=(0, _WIDEST), y=(low, high))
+    sketch.xaxis(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
+    sketch.note(told=marker.told)
     references = [100 * e.value for e in (before, majority, strong)]
-    value_axis(figure, palette, ticks(low, high), crowded=references, room=16 * pixel)
-    ends = [0.0, _WIDEST]
-    band(figure, ends, [100 * before.low] * 2, [100 * before.high] * 2, palette.before, opacity=0.12)
-    _band_of(figure, known, palette)
-    line(figure, ends, [100 * majority.value] * 2, palette.chance, width=1.5, dash="dot")
-    line(figure, ends, [100 * before.value] * 2, palette.before, dash="dash")
-    line(figure, ends, [100 * strong.value] * 2, palette.strongest, dash="dashdot")
+    value_axis(sketch, palette, ticks(low, high), crowded=references, room=16 * pixel)
+    sketch.stripe(100 * before.low, 100 * before.high, palette.before, opacity=0.12)
+    _band_of(sketch, known, palette)
+    for estimate, color, width, dash in (
+        (majority, palette.chance, 1.5, "dot"),
+        (before, palette.before, 2, "dash"),
+        (strong, palette.strongest, 2, "dashdot"),
+    ):
+        level = 100 * estimate.value
+        sketch.segment((0, _WIDEST), (level, level), {"color": color, "width": width, "dash": dash}, layer="below")
     line(
-        figure,
+        sketch,
         [d.told for d in curve],
         [None if d.after is None else 100 * d.after.value for d in curve],
         palette.leak,
@@ -86,16 +88,16 @@ def draw_disclosure(
     )
     heights = spread([100 * e.value + off for _, e, _, off in labels], 17 * pixel, low + 8 * pixel, high - 6 * pixel)
     for (words, estimate, color, _), height in zip(labels, heights, strict=True):
-        text(figure, _LABEL_END, height, f"{words}  <b>{percent(estimate)}</b>", color)
-    _mark(figure, curve, marker, palette, low, pixel, attacker)
-    return Drawing(figure=figure, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong))
+        text(sketch, _LABEL_END, height, f"{words}  <b>{percent(estimate)}</b>", color)
+    _mark(sketch, curve, marker, palette, low, pixel, attacker)
+    return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong))
 
 
-def _band_of(figure: go.Figure, known: Sequence[Disclosure], palette: Palette) -> None:
+def _band_of(sketch: Sketch, known: Sequence[Disclosure], palette: Palette) -> None:
     after = [(d.told, d.after) for d in known if d.after is not None]
     if after:
         band(
-            figure,
+            sketch,
             [x for x, _ in after],
             [100 * e.low for _, e in after],
             [100 * e.high for _, e in after],
@@ -104,7 +106,7 @@ def _band_of(figure: go.Figure, known: Sequence[Disclosure], palette: Palette) -
 
 
 def _mark(
-    figure: go.Figure,
+    sketch: Sketch,
     curve: Sequence[Disclosure],
     marker: Disclosure,
     palette: Palette,
@@ -115,24 +117,20 @@ def _mark(
     x = min(marker.told, _WIDEST)
     shown = marker.after or marker.before
     y = 100 * shown.value
-    figure.add_trace(
-        go.Scatter(x=[x, x], y=[low, y], mode="lines", line={"color": palette.ink, "width": 1}, hoverinfo="skip")
-    )
+    sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
     solid = marker.after is not None
-    figure.add_trace(
-        go.Scatter(
-            x=[x],
-            y=[y],
-            mode="markers",
-            cliponaxis=False,
-            marker={
-                "size": 12,
-                "symbol": "circle" if solid else "circle-open",
-                "color": palette.leak if solid else palette.muted,
-                "line": {"color": palette.background if solid else palette.muted, "width": 2},
-            },
-            hoverinfo="skip",
-        )
+    sketch.scatter(
+        x=[x],
+        y=[y],
+        mode="markers",
+        cliponaxis=False,
+        marker={
+            "size": 12,
+            "symbol": "circle" if solid else "circle-open",
+            "color": palette.leak if solid else palette.muted,
+            "line": {"color": palette.background if solid else palette.muted, "width": 2},
+        },
+        hoverinfo="skip",
     )
     right = x < 0.1
     reach = (x, x + 0.09) if right else (x - 0.09, x)
@@ -140,7 +138,7 @@ def _mark(
     words = f"{attacker}, told {tolerance_text(marker.told)}  <b>{percent(shown)}</b>" if solid else "no correction"
     color = palette.leak if solid else palette.grey
     height = max([y, *near]) + 12 * pixel
-    text(figure, x + 0.004 if right else x - 0.004, height, words, color, xanchor="left" if right else "right")
+    text(sketch, x + 0.004 if right else x - 0.004, height, words, color, xanchor="left" if right else "right")
 
 
 def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate, attribute: str) -> str:
@@ -203,16 +201,13 @@ def draw_recognition(
     rows += [("everybody", marker.before, marker.after), ("balanced", marker.balanced_before, marker.balanced_after)]
     every = [e for d in curve for g in d.groups for e in (g.before, g.after) if e is not None]
     low, high = recovery_range(every)
-    figure = bare(palette, height=_HEIGHT, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, 3.6))
+    sketch = bare(palette, height=_HEIGHT, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, 3.6))
     step = 10 if high - low <= 50 else 20
     marks = [t for t in range(0, 101, step) if low <= t <= high]
-    figure.update_xaxes(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
+    sketch.xaxis(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
     for tick in marks:
-        figure.add_shape(
-            type="line", x0=tick, x1=tick, y0=-0.75, y1=3.45, line={"color": palette.grid, "width": 1}, layer="below"
-        )
-    for i, (name, before, after) in enumerate(rows):
-        _dumbbell(figure, palette, 3 - i, name, before, after, low - 0.6 * (high - low))
+        sketch.segment((tick, tick), (-0.75, 3.45), {"color": palette.grid, "width": 1}, layer="below")
+    _dumbbells(sketch, palette, rows, low - 0.6 * (high - low))
     table = pd.DataFrame(
         [
             {
@@ -229,47 +224,21 @@ def draw_recognition(
         ]
     )
     told = "; ".join(f"{name} {percent(b)} before, {percent(a) if a else 'no correction'} after" for name, b, a in rows)
-    return Drawing(figure=figure, alt=f"Share recognised before and after the correction: {told}.", table=table)
+    return Drawing(sketch=sketch, alt=f"Share recognised before and after the correction: {told}.", table=table)
 
 
-def _dumbbell(
-    figure: go.Figure, palette: Palette, y: float, name: str, before: Estimate, after: Estimate | None, left: float
+def _dumbbells(
+    sketch: Sketch, palette: Palette, rows: Sequence[tuple[str, Estimate, Estimate | None]], left: float
 ) -> None:
-    start = 100 * before.value
-    text(figure, left, y, f"<b>{_short(name)}</b>", palette.ink, xanchor="left")
-    end = start if after is None else 100 * after.value
-    figure.add_trace(
-        go.Scatter(x=[start, end], y=[y, y], mode="lines", line={"color": palette.leak, "width": 3}, hoverinfo="skip")
-    )
-    for value, color, symbol, told in (
-        (start, palette.before, "circle-open", before),
-        (end, palette.leak, "circle", after),
-    ):
-        if told is None:
-            continue
-        figure.add_trace(
-            go.Scatter(
-                x=[value],
-                y=[y],
-                mode="markers",
-                marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
-                error_x={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [100 * (told.high - told.value)],
-                    "arrayminus": [100 * (told.value - told.low)],
-                    "color": color,
-                    "thickness": 1.5,
-                    "width": 0,
-                },
-                hovertemplate=f"{100 * told.value:.1f}% of {told.n:,}<extra></extra>",
-            )
-        )
-    words = percent(before) if after is None else f"{percent(before)} → <b>{percent(after)}</b>"
-    text(figure, left, y - 0.36, words, palette.grey, xanchor="left")
-
-
-def _short(name: str, longest: int = 18) -> str:
-    from html import escape
-
-    return escape(name if len(name) <= longest else name[: longest - 1] + "…")
+    """Draw one row a name, from the top: words at the left, before as a ring, after as a dot."""
+    top = len(rows) - 1
+    before = [(top - i, b) for i, (_, b, _) in enumerate(rows)]
+    after = [(top - i, a) for i, (_, _, a) in enumerate(rows) if a is not None]
+    for (y, start), (_, end) in zip(before, after, strict=False):
+        sketch.segment((100 * start.value, 100 * end.value), (y, y), {"color": palette.leak, "width": 3})
+    dots(sketch, before, palette.before, "circle-open")
+    dots(sketch, after, palette.leak, "circle")
+    for i, (name, b, a) in enumerate(rows):
+        words = percent(b) if a is None else f"{percent(b)} → <b>{percent(a)}</b>"
+        text(sketch, left, top - i, f"<b>{short(name)}</b>", palette.ink, xanchor="left")
+        text(sketch, left, top - i - 0.36, words, palette.grey, xanchor="left")

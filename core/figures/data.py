@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from html import escape
-
-import plotly.graph_objects as go
-
 from core.datasets.dataset import AuditDataset
-from core.figures.drawing import Drawing, Palette, bare, text
+from core.figures.drawing import Drawing, Palette, Sketch, bare, short, text
 from core.wording import count, interval, percent
 
 __all__ = ["draw_groups"]
@@ -18,20 +14,20 @@ def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
     import pandas as pd
 
     groups = dataset.groups()
-    figure = bare(palette, height=290, x=(0, 103), y=(0, 1))
-    figure.update_xaxes(tickvals=[0, 25, 50, 75, 100], ticktext=["0", "25%", "50%", "75%", "100%"])
+    sketch = bare(palette, height=290, x=(0, 103), y=(0, 1))
+    sketch.xaxis(tickvals=[0, 25, 50, 75, 100], ticktext=["0", "25%", "50%", "75%", "100%"])
     overall = 100 * float(dataset.labels.mean())
     bottom, usable = 0.0, 0.90
     for group, color, pattern in zip(groups, (palette.first, palette.second), ("", "/"), strict=True):
         height = usable * group.share
-        _bar(figure, bottom + height / 2, 100.0, height, palette.grid, "")
-        _bar(figure, bottom + height / 2, 100 * group.label_rate.value, height, color, pattern)
-        name = escape(group.group)
+        _bar(sketch, bottom + height / 2, 100.0, height, palette.grid, "")
+        _bar(sketch, bottom + height / 2, 100 * group.label_rate.value, height, color, pattern)
+        name = short(group.group, 40)
         middle = bottom + height / 2
         words = f"<b>{name}</b>, {count(group.count)} records<br>{percent(group.label_rate)} have the positive label"
         inside = group.label_rate.value > 0.62
         text(
-            figure,
+            sketch,
             1.5 if inside else max(overall, 100 * group.label_rate.value) + 1.5,
             middle,
             words,
@@ -41,10 +37,8 @@ def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
             borderpad=4,
         )
         bottom += height + 0.03
-    figure.add_shape(
-        type="line", x0=overall, x1=overall, y0=0, y1=0.94, line={"color": palette.ink, "width": 1.5, "dash": "dot"}
-    )
-    text(figure, overall, 0.97, f"everybody {overall:.1f}%", palette.ink, xanchor="center")
+    sketch.segment((overall, overall), (0, 0.94), {"color": palette.ink, "width": 1.5, "dash": "dot"})
+    text(sketch, overall, 0.97, f"everybody {overall:.1f}%", palette.ink, xanchor="center")
     table = pd.DataFrame(
         [
             {
@@ -63,18 +57,16 @@ def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
         f"({interval(g.label_rate)})"
         for g in groups
     )
-    return Drawing(figure=figure, alt=f"Bars of the two groups. {told}.", table=table)
+    return Drawing(sketch=sketch, alt=f"Bars of the two groups. {told}.", table=table)
 
 
-def _bar(figure: go.Figure, y: float, width: float, height: float, color: str, pattern: str) -> None:
+def _bar(sketch: Sketch, y: float, width: float, height: float, color: str, pattern: str) -> None:
     shape = {"shape": pattern, "size": 7, "solidity": 0.25, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,0.55)"}
-    figure.add_trace(
-        go.Bar(
-            x=[width],
-            y=[y],
-            width=[height],
-            orientation="h",
-            marker={"color": color, "pattern": shape, "line": {"width": 0}},
-            hoverinfo="skip",
-        )
+    sketch.bar(
+        x=[width],
+        y=[y],
+        width=[height],
+        orientation="h",
+        marker={"color": color, "pattern": shape, "line": {"width": 0}},
+        hoverinfo="skip",
     )

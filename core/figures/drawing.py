@@ -8,14 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
+from core.estimates import Estimate
+
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DARK", "LIGHT", "Drawing", "Palette", "band", "bare", "line", "spread", "text", "value_axis"]
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "Drawing",
+    "Palette",
+    "Sketch",
+    "band",
+    "bare",
+    "dots",
+    "line",
+    "short",
+    "spread",
+    "text",
+    "value_axis",
+    "whiskers",
+]
 
 _FONT = "Source Sans, Source Sans Pro, sans-serif"
 
@@ -71,61 +89,123 @@ class Drawing:
 
     Attributes
     ----------
-    figure : plotly Figure
+    sketch : Sketch
     alt : str
         The chart in one or two sentences, for those who do not see it.
     table : pandas.DataFrame
         The numbers drawn.
     """
 
-    figure: go.Figure
+    sketch: Sketch
     alt: str
     table: pandas.DataFrame
 
+    @property
+    def figure(self) -> go.Figure:
+        """The chart as a plotly figure."""
+        return self.sketch.figure()
 
-def bare(palette: Palette, *, height: int, x: tuple[float, float], y: tuple[float, float]) -> go.Figure:
-    """Return an empty figure with fixed ranges, no legend and no decoration."""
-    figure = go.Figure()
-    figure.update_layout(
-        height=height,
-        margin={"l": 9, "r": 14, "t": 8, "b": 30},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": _FONT, "size": 13, "color": palette.ink},
-        showlegend=False,
-        hovermode="closest",
-        hoverlabel={"bgcolor": palette.background, "font": {"color": palette.ink, "family": _FONT}},
-        dragmode=False,
-        barmode="overlay",
+
+class Sketch:
+    """A chart in the making, as plain dicts.
+
+    Building charts from plotly's own objects checks every property as it is set, which takes longer than all the rest
+    of a slider's move. Here the checks are left to the tests, which build every drawing once with them.
+    """
+
+    def __init__(self, layout: dict[str, Any]) -> None:
+        self._data: list[dict[str, Any]] = []
+        self._layout = layout
+        self._layout.setdefault("annotations", [])
+        self._layout.setdefault("shapes", [])
+
+    def scatter(self, **properties: Any) -> None:
+        """Add lines or markers."""
+        self._data.append({"type": "scatter", **properties})
+
+    def bar(self, **properties: Any) -> None:
+        """Add bars."""
+        self._data.append({"type": "bar", **properties})
+
+    def annotation(self, **properties: Any) -> None:
+        """Add words."""
+        self._layout["annotations"].append(properties)
+
+    def segment(self, x: tuple[float, float], y: tuple[float, float], line: dict[str, Any], **properties: Any) -> None:
+        """Add a straight line that is no data."""
+        ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
+        self._layout["shapes"].append({"type": "line", **ends, "line": line, **properties})
+
+    def stripe(self, low: float, high: float, color: str, *, opacity: float) -> None:
+        """Shade the whole width between two heights."""
+        ends = {"x0": 0, "x1": 1, "xref": "paper", "y0": low, "y1": high}
+        self._layout["shapes"].append(
+            {"type": "rect", **ends, "fillcolor": color, "opacity": opacity, "line": {"width": 0}, "layer": "below"}
+        )
+
+    def xaxis(self, **properties: Any) -> None:
+        """Set properties of the x axis."""
+        self._layout["xaxis"].update(properties)
+
+    def note(self, **facts: Any) -> None:
+        """Leave facts in the chart for those who test it."""
+        self._layout.setdefault("meta", {}).update(facts)
+
+    def figure(self, *, check: bool = False) -> go.Figure:
+        """Return the plotly figure."""
+        return go.Figure({"data": self._data, "layout": self._layout}, _validate=check)
+
+
+def bare(palette: Palette, *, height: int, x: tuple[float, float], y: tuple[float, float]) -> Sketch:
+    """Return an empty chart with fixed ranges, no legend and no decoration."""
+    return Sketch(
+        {
+            "height": height,
+            "margin": {"l": 9, "r": 14, "t": 8, "b": 30},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "font": {"family": _FONT, "size": 13, "color": palette.ink},
+            "showlegend": False,
+            "hovermode": "closest",
+            "hoverlabel": {"bgcolor": palette.background, "font": {"color": palette.ink, "family": _FONT}},
+            "dragmode": False,
+            "barmode": "overlay",
+            "xaxis": {
+                "range": list(x),
+                "fixedrange": True,
+                "showgrid": False,
+                "zeroline": False,
+                "showline": True,
+                "linecolor": palette.grey,
+                "linewidth": 1,
+                "ticks": "outside",
+                "ticklen": 4,
+                "tickcolor": palette.grey,
+                "tickfont": {"color": palette.grey, "size": 12},
+            },
+            "yaxis": {
+                "range": list(y),
+                "fixedrange": True,
+                "showgrid": False,
+                "zeroline": False,
+                "showticklabels": False,
+            },
+        }
     )
-    figure.update_xaxes(
-        range=list(x),
-        fixedrange=True,
-        showgrid=False,
-        zeroline=False,
-        linecolor=palette.grey,
-        linewidth=1,
-        ticks="outside",
-        ticklen=4,
-        tickcolor=palette.grey,
-        tickfont={"color": palette.grey, "size": 12},
-    )
-    figure.update_yaxes(range=list(y), fixedrange=True, showgrid=False, zeroline=False, showticklabels=False)
-    return figure
 
 
 def value_axis(
-    figure: go.Figure, palette: Palette, ticks: Sequence[float], *, crowded: Sequence[float] = (), room: float = 0.0
+    sketch: Sketch, palette: Palette, ticks: Sequence[float], *, crowded: Sequence[float] = (), room: float = 0.0
 ) -> None:
     """Draw horizontal grid lines with their percentage at the right end, above the line.
 
     A percentage is left out where a reference line of the chart (`crowded`) is within `room` of it.
     """
     for tick in ticks:
-        figure.add_hline(y=tick, line={"color": palette.grid, "width": 1}, layer="below")
+        sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
         if any(abs(tick - line) < room for line in crowded):
             continue
-        figure.add_annotation(
+        sketch.annotation(
             x=1,
             xref="paper",
             y=tick,
@@ -137,39 +217,56 @@ def value_axis(
         )
 
 
-def text(figure: go.Figure, x: float, y: float, words: str, color: str, **more: Any) -> None:
+def text(sketch: Sketch, x: float, y: float, words: str, color: str, **more: Any) -> None:
     """Write a label into the chart."""
     settings: dict[str, Any] = {"showarrow": False, "xanchor": "right", "yanchor": "middle", "align": "left"} | more
-    figure.add_annotation(x=x, y=y, text=words, font={"color": color, "size": 13}, **settings)
+    sketch.annotation(x=x, y=y, text=words, font={"color": color, "size": 13}, **settings)
 
 
 def line(
-    figure: go.Figure,
+    sketch: Sketch,
     x: Sequence[float],
     y: Sequence[float | None],
     color: str,
     *,
     width: float = 2,
     dash: str = "solid",
-    name: str = "",
     hover: str = "",
 ) -> None:
     """Draw a line without markers."""
-    figure.add_trace(
-        go.Scatter(
-            x=list(x),
-            y=list(y),
-            mode="lines",
-            name=name,
-            line={"color": color, "width": width, "dash": dash},
-            hovertemplate=hover + "<extra></extra>" if hover else None,
-            hoverinfo=None if hover else "skip",
-        )
+    told = {"hovertemplate": hover + "<extra></extra>"} if hover else {"hoverinfo": "skip"}
+    sketch.scatter(x=list(x), y=list(y), mode="lines", line={"color": color, "width": width, "dash": dash}, **told)
+
+
+def dots(sketch: Sketch, rates: Sequence[tuple[float, Estimate]], color: str, symbol: str) -> None:
+    """Draw rates, each at its height y, as markers with their intervals along the x axis."""
+    estimates = [estimate for _, estimate in rates]
+    sketch.scatter(
+        x=[100 * e.value for e in estimates],
+        y=[y for y, _ in rates],
+        mode="markers",
+        marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
+        error_x=whiskers(estimates, color),
+        text=[f"{100 * e.value:.1f}% of {e.n:,}" for e in estimates],
+        hovertemplate="%{text}<extra></extra>",
     )
 
 
+def whiskers(estimates: Sequence[Estimate], color: str) -> dict[str, Any]:
+    """Return the error bars of rates drawn in percent."""
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [100 * (e.high - e.value) for e in estimates],
+        "arrayminus": [100 * (e.value - e.low) for e in estimates],
+        "color": color,
+        "thickness": 1.5,
+        "width": 0,
+    }
+
+
 def band(
-    figure: go.Figure,
+    sketch: Sketch,
     x: Sequence[float],
     low: Sequence[float],
     high: Sequence[float],
@@ -179,17 +276,20 @@ def band(
 ) -> None:
     """Shade an interval, without an outline."""
     red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    figure.add_trace(
-        go.Scatter(
-            x=[*x, *reversed(list(x))],
-            y=[*high, *reversed(list(low))],
-            fill="toself",
-            fillcolor=f"rgba({red},{green},{blue},{opacity})",
-            line={"width": 0},
-            hoverinfo="skip",
-            mode="lines",
-        )
+    sketch.scatter(
+        x=[*x, *reversed(list(x))],
+        y=[*high, *reversed(list(low))],
+        fill="toself",
+        fillcolor=f"rgba({red},{green},{blue},{opacity})",
+        line={"width": 0},
+        hoverinfo="skip",
+        mode="lines",
     )
+
+
+def short(name: str, longest: int = 18) -> str:
+    """Return a name from the user's table as harmless text of bounded length."""
+    return escape(name if len(name) <= longest else name[: longest - 1] + "…")
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from html import escape
-
-import plotly.graph_objects as go
 
 from core.audit import ModelFindings
-from core.estimates import Estimate
 from core.fairness import GroupRate
-from core.figures.drawing import Drawing, Palette, bare, text
+from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, short, text
 from core.wording import percent
 
 __all__ = ["draw_accuracy", "draw_rates"]
@@ -37,12 +33,12 @@ def draw_rates(model: ModelFindings, palette: Palette, *, names: tuple[str, str]
     span = high - low
     top = len(rows) - 1
     height = 290
-    figure = bare(palette, height=height, x=(low - 0.45 * span, high + 0.03 * span), y=(-0.6, top + 0.75))
+    sketch = bare(palette, height=height, x=(low - 0.45 * span, high + 0.03 * span), y=(-0.6, top + 0.75))
     step = next(s for s in (1, 2, 5, 10, 20, 25) if span / s <= 6)
     ticks = [t for t in range(0, 101, step) if low <= t <= high]
-    figure.update_xaxes(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
+    sketch.xaxis(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
     for i, (told, part, rates) in enumerate(rows):
-        _rate_row(figure, palette, top - i, told, part, rates, names, low - 0.44 * span)
+        _rate_row(sketch, palette, top - i, told, part, rates, names, low - 0.44 * span)
     table = pd.DataFrame(
         [
             {
@@ -61,11 +57,11 @@ def draw_rates(model: ModelFindings, palette: Palette, *, names: tuple[str, str]
         ]
     )
     said = "; ".join(f"{names[int(r.group)]} {percent(r.rate)} ({told})" for told, _, rates in rows for r in rates)
-    return Drawing(figure=figure, alt=f"Rate of positive predictions by group: {said}.", table=table)
+    return Drawing(sketch=sketch, alt=f"Rate of positive predictions by group: {said}.", table=table)
 
 
 def _rate_row(
-    figure: go.Figure,
+    sketch: Sketch,
     palette: Palette,
     y: float,
     told: str,
@@ -75,28 +71,20 @@ def _rate_row(
     left: float,
 ) -> None:
     words = f"<b>{told} people</b>" + ("" if part == "all" else f"<br>{part.replace('label', 'label =')}")
-    text(figure, left, y, words, palette.ink, xanchor="left")
+    text(sketch, left, y, words, palette.ink, xanchor="left")
     overall = 100 * rates[0].overall.value
-    figure.add_shape(
-        type="line",
-        x0=overall,
-        x1=overall,
-        y0=y - 0.3,
-        y1=y + 0.3,
-        line={"color": palette.ink, "width": 1.5, "dash": "dot"},
-    )
+    sketch.segment((overall, overall), (y - 0.3, y + 0.3), {"color": palette.ink, "width": 1.5, "dash": "dot"})
     for rate in rates:
         first = int(rate.group) == 1
         color = palette.first if first else palette.second
         offset = 0.14 if first else -0.14
-        _dot(figure, y + offset, rate.rate, color, "circle" if first else "diamond")
+        dots(sketch, [(y + offset, rate.rate)], color, "circle" if first else "diamond")
         side = 1 if first else -1
-        name = escape(names[int(rate.group)])
         text(
-            figure,
+            sketch,
             100 * rate.rate.value,
             y + offset + 0.2 * side,
-            f"{name if len(name) <= 22 else name[:21] + '…'} <b>{percent(rate.rate)}</b>",
+            f"{short(names[int(rate.group)], 22)} <b>{percent(rate.rate)}</b>",
             color,
             xanchor="center",
         )
@@ -114,15 +102,15 @@ def draw_accuracy(model: ModelFindings, palette: Palette) -> Drawing:
     limits = [100 * v for _, e, _, _ in rows for v in (e.low, e.high)]
     low, high = 5 * math.floor((min(limits) - 1) / 5), min(100, 5 * math.ceil((max(limits) + 1) / 5))
     span = high - low
-    figure = bare(palette, height=290, x=(low - 0.7 * span, high + 0.08 * span), y=(-0.6, 2.75))
+    sketch = bare(palette, height=290, x=(low - 0.7 * span, high + 0.08 * span), y=(-0.6, 2.75))
     step = 5 if span <= 30 else 10
     ticks = [t for t in range(0, 101, step) if low <= t <= high]
-    figure.update_xaxes(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
+    sketch.xaxis(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
     for i, (name, estimate, color, symbol) in enumerate(rows):
         y = 2 - i
-        text(figure, low - 0.68 * span, y + 0.1, f"<b>{name}</b>", palette.ink, xanchor="left")
-        text(figure, low - 0.68 * span, y - 0.2, f"{percent(estimate)} of {estimate.n:,}", palette.grey, xanchor="left")
-        _dot(figure, y, estimate, color, symbol)
+        text(sketch, low - 0.68 * span, y + 0.1, f"<b>{name}</b>", palette.ink, xanchor="left")
+        text(sketch, low - 0.68 * span, y - 0.2, f"{percent(estimate)} of {estimate.n:,}", palette.grey, xanchor="left")
+        dots(sketch, [(y, estimate)], color, symbol)
     table = pd.DataFrame(
         [
             {"records": name, "n": e.n, "right predictions": e.value, "low": e.low, "high": e.high}
@@ -130,25 +118,4 @@ def draw_accuracy(model: ModelFindings, palette: Palette) -> Drawing:
         ]
     )
     said = "; ".join(f"{name} {percent(e)}" for name, e, _, _ in rows)
-    return Drawing(figure=figure, alt=f"Accuracy of the model: {said}.", table=table)
-
-
-def _dot(figure: go.Figure, y: float, estimate: Estimate, color: str, symbol: str) -> None:
-    figure.add_trace(
-        go.Scatter(
-            x=[100 * estimate.value],
-            y=[y],
-            mode="markers",
-            marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": [100 * (estimate.high - estimate.value)],
-                "arrayminus": [100 * (estimate.value - estimate.low)],
-                "color": color,
-                "thickness": 2,
-                "width": 0,
-            },
-            hovertemplate=f"{100 * estimate.value:.1f}% of {estimate.n:,}<extra></extra>",
-        )
-    )
+    return Drawing(sketch=sketch, alt=f"Accuracy of the model: {said}.", table=table)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from core.estimates import Estimate
 from core.figures.correction import recovery_range, ticks
-from core.figures.drawing import Drawing, Palette, bare, line, spread, text, value_axis
+from core.figures.drawing import Drawing, Palette, Sketch, bare, line, spread, text, value_axis, whiskers
 from core.sweep import SweepPoint
 from core.wording import percent
 
@@ -45,16 +43,20 @@ def draw_trained(
     majority, before, strong = baseline
     low, high = recovery_range([majority, before, strong, *(d.after for _, d in told if d.after is not None)])
     pixel = (high - low) / _PLOT
-    figure = bare(palette, height=_HEIGHT, x=(-0.003, 0.203), y=(low, high))
-    figure.update_xaxes(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
+    sketch = bare(palette, height=_HEIGHT, x=(-0.003, 0.203), y=(low, high))
+    sketch.xaxis(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
     references = [100 * e.value for e in (before, majority, strong)]
-    value_axis(figure, palette, ticks(low, high), crowded=references, room=16 * pixel)
-    line(figure, [0, 0.2], [100 * majority.value] * 2, palette.chance, width=1.5, dash="dot")
-    line(figure, [0, 0.2], [100 * strong.value] * 2, palette.strongest, dash="dashdot")
+    value_axis(sketch, palette, ticks(low, high), crowded=references, room=16 * pixel)
+    for estimate, color, width, dash in (
+        (majority, palette.chance, 1.5, "dot"),
+        (strong, palette.strongest, 2, "dashdot"),
+    ):
+        level = 100 * estimate.value
+        sketch.segment((0, 0.2), (level, level), {"color": color, "width": width, "dash": dash}, layer="below")
     xs = [p.tolerance for p, _ in told]
-    line(figure, xs, [100 * d.before.value for _, d in told], palette.before, dash="dash")
-    line(figure, xs, [None if d.after is None else 100 * d.after.value for _, d in told], palette.leak, width=2)
-    _points(figure, told, palette)
+    line(sketch, xs, [100 * d.before.value for _, d in told], palette.before, dash="dash")
+    line(sketch, xs, [None if d.after is None else 100 * d.after.value for _, d in told], palette.leak, width=2)
+    _points(sketch, told, palette)
     labels = [
         ("Stronger attacker, told nothing", strong, palette.strongest, 10 * pixel),
         ("Before", told[-1][1].before if told else before, palette.before, -11 * pixel),
@@ -62,7 +64,7 @@ def draw_trained(
     ]
     heights = spread([100 * e.value + off for _, e, _, off in labels], 17 * pixel, low + 8 * pixel, high - 6 * pixel)
     for (words, estimate, color, _), height in zip(labels, heights, strict=True):
-        text(figure, 0.187, height, f"{words}  <b>{percent(estimate)}</b>", color)
+        text(sketch, 0.187, height, f"{words}  <b>{percent(estimate)}</b>", color)
     table = pd.DataFrame(
         [
             {
@@ -85,36 +87,26 @@ def draw_trained(
         f"Line chart of the people whose {attribute} is recovered from {len(done)} models, by the tolerance each was "
         f"trained for, from 0 to 0.2."
     )
-    return Drawing(figure=figure, alt=alt, table=table)
+    return Drawing(sketch=sketch, alt=alt, table=table)
 
 
-def _points(figure: go.Figure, told: Sequence, palette: Palette) -> None:  # type: ignore[type-arg]
+def _points(sketch: Sketch, told: Sequence, palette: Palette) -> None:  # type: ignore[type-arg]
     for truthful, symbol in ((True, "circle"), (False, "circle-open")):
         chosen = [(p, d) for p, d in told if d.after is not None and d.is_true == truthful]
         if not chosen:
             continue
-        figure.add_trace(
-            go.Scatter(
-                x=[p.tolerance for p, _ in chosen],
-                y=[100 * d.after.value for _, d in chosen],
-                mode="markers",
-                cliponaxis=False,
-                marker={
-                    "size": 9,
-                    "color": palette.leak,
-                    "symbol": symbol,
-                    "line": {"width": 2, "color": palette.leak},
-                },
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [100 * (d.after.high - d.after.value) for _, d in chosen],
-                    "arrayminus": [100 * (d.after.value - d.after.low) for _, d in chosen],
-                    "color": palette.leak,
-                    "thickness": 1,
-                    "width": 0,
-                },
-                customdata=[[p.achieved] for p, _ in chosen],
-                hovertemplate="trained for %{x}, reached %{customdata[0]:.4f}: %{y:.1f}%<extra></extra>",
-            )
+        sketch.scatter(
+            x=[p.tolerance for p, _ in chosen],
+            y=[100 * d.after.value for _, d in chosen],
+            mode="markers",
+            cliponaxis=False,
+            marker={
+                "size": 9,
+                "color": palette.leak,
+                "symbol": symbol,
+                "line": {"width": 2, "color": palette.leak},
+            },
+            error_y=whiskers([d.after for _, d in chosen], palette.leak),
+            customdata=[[p.achieved] for p, _ in chosen],
+            hovertemplate="trained for %{x}, reached %{customdata[0]:.4f}: %{y:.1f}%<extra></extra>",
         )

@@ -102,8 +102,11 @@ def how_to_read(text: str) -> None:
 
 
 def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
-    """Offer the numbers behind the charts as tables and CSV, folded."""
-    with st.expander("Numbers and CSV", icon=":material/table:"):
+    """Offer the numbers behind the charts as tables and CSV, folded; drawn only once unfolded."""
+    box = st.expander("Numbers and CSV", icon=":material/table:", key=f"numbers_{key}", on_change="rerun")
+    if not box.open:
+        return
+    with box:
         for i, (name, table) in enumerate(tables.items()):
             st.markdown(f"**{shell.escape(name)}**")
             st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 300)

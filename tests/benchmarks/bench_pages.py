@@ -1,0 +1,127 @@
+"""How fast the pages are, against an empty Streamlit app and against a page with one empty chart, in one run.
+
+Limits: first text at most 1.2 x that of an empty app, on a fresh server and on a warm one; slider to painted chart at
+most 1.3 x that of a page with one empty chart. Needs Chromium; says so and stops where there is none.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
+
+FIRST_TEXT_LIMIT = 1.2
+SLIDER_LIMIT = 1.3
+SERVERS, VISITS, MOVES = 5, 7, 25
+
+EMPTY = 'import streamlit as st\nst.markdown("## Nothing")\n'
+
+ONE_CHART = """
+import plotly.graph_objects as go
+import streamlit as st
+
+@st.fragment
+def page():
+    told = st.session_state.get("told", 0.005)
+    st.plotly_chart(go.Figure(layout={"meta": {"told": told}}), key="chart", theme=None)
+    st.slider("Tolerance", 0.0, 0.2, told, 0.001, format="%.3f", key="told")
+
+page()
+"""
+
+FIRST_TEXT = """() => new Promise(resolve => {
+    const look = () => document.querySelector("[data-testid=stMain] h2")
+        ? requestAnimationFrame(() => resolve(performance.now())) : requestAnimationFrame(look);
+    look();
+})"""
+
+WATCH = """() => {
+    window.flTold = () => Array.from(document.querySelectorAll(".js-plotly-plot"))
+        .map(plot => plot.layout && plot.layout.meta && plot.layout.meta.told).find(told => told !== undefined);
+    window.addEventListener("keydown", () => {
+        const begun = performance.now(), before = window.flTold();
+        window.flPainted = new Promise(resolve => {
+            const look = () => window.flTold() !== undefined && window.flTold() !== before
+                ? requestAnimationFrame(() => resolve(performance.now() - begun)) : requestAnimationFrame(look);
+            look();
+        });
+    }, true);
+}"""
+
+
+def first_text(browser: Browser, address: str) -> float:
+    """Return milliseconds from navigation to the first heading on screen, in a fresh browser context."""
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(address, wait_until="commit")
+    taken = float(page.evaluate(FIRST_TEXT))
+    context.close()
+    return taken
+
+
+def settled(browser: Browser, address: str, awaited: str = "[data-testid=stMain] h2") -> Page:
+    """Open a page and wait until everything it computes is there."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(address)
+    page.locator(awaited).first.wait_for(timeout=120_000)
+    quiet = 0
+    while quiet < 3:
+        page.wait_for_timeout(700)
+        quiet = 0 if page.locator("[data-testid=stProgress]").count() else quiet + 1
+    return page
+
+
+def slider(page: Page) -> list[float]:
+    """Return milliseconds from key press to the repainted chart, for each move of the slider."""
+    page.evaluate(WATCH)
+    thumb = page.locator(".st-key-told input[type=range]")
+    thumb.focus()
+    taken = []
+    for _ in range(MOVES):
+        page.keyboard.press("ArrowRight")
+        taken.append(float(page.evaluate("() => window.flPainted")))
+        page.wait_for_timeout(150)
+    return taken
+
+
+def told(name: str, ours: list[float], theirs: list[float], limit: float) -> None:
+    """Print one comparison with its verdict."""
+    ratio = median(ours) / median(theirs)
+    verdict = "reached" if ratio <= limit else "NOT reached"
+    print(f"{verdict}: {name} <= {limit:g} x: {ratio:.2f} x ({median(ours):.0f} ms against {median(theirs):.0f} ms)")
+
+
+def main() -> None:
+    """Measure and print."""
+    if CHROMIUM is None:
+        print("Pages not measured: no Chromium found (Debian: apt-get install chromium).")
+        return
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+        empty, chart = Path(folder) / "empty.py", Path(folder) / "one_chart.py"
+        empty.write_text(EMPTY)
+        chart.write_text(ONE_CHART)
+        cold: dict[Path, list[float]] = {ROOT / "app.py": [], empty: []}
+        warm: dict[Path, list[float]] = {ROOT / "app.py": [], empty: []}
+        for _ in range(SERVERS):
+            for app, times in cold.items():
+                with Server(app) as server:
+                    times.append(first_text(browser, server.address))
+        for app, times in warm.items():
+            with Server(app) as server:
+                settled(browser, server.address)
+                times.extend(first_text(browser, server.address) for _ in range(VISITS))
+        told("first text on a fresh server against an empty app", *cold.values(), FIRST_TEXT_LIMIT)
+        told("first text on a warm server against an empty app", *warm.values(), FIRST_TEXT_LIMIT)
+        moves = []
+        for app, path in ((ROOT / "app.py", "correction"), (chart, "")):
+            with Server(app) as server:
+                page = settled(browser, f"{server.address}/{path}", ".st-key-told")
+                moves.append(slider(page))
+                page.close()
+        told("slider to painted chart against one empty chart", *moves, SLIDER_LIMIT)
+        browser.close()

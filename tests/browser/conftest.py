@@ -1,0 +1,97 @@
+"""Servers and browsers for the tests here; everything is stopped again by the test run that started it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, Server
+from tests.browser.view import View
+
+OWN_FOLDER = Path(__file__).parent
+
+Open = Callable[..., View]
+Start = Callable[..., Server]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests here, and skip them where there is no browser."""
+    for item in items:
+        if OWN_FOLDER in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            if CHROMIUM is None:
+                item.add_marker(pytest.mark.skip(reason="no Chromium found (Debian: apt-get install chromium)"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[Any]:
+    """Let fixtures know whether their test failed."""
+    report = yield
+    if report.when == "call":
+        item.stash[FAILED] = report.failed
+    return report
+
+
+FAILED = pytest.StashKey[bool]()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A Chromium."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
+    """Start a server that knows no local data and has an empty cache, unless told otherwise."""
+    running: list[Server] = []
+
+    def start(**environment: str | None) -> Server:
+        cache = str(tmp_path_factory.mktemp("cache"))
+        server = Server(environment={"FAIRLEAK_DATA": None, "XDG_CACHE_HOME": cache, **environment})
+        server.start()
+        running.append(server)
+        return server
+
+    yield start
+    logs = [server.log.read_text() for server in running if server.log.exists()]
+    for server in running:
+        server.stop()
+    for log in logs:
+        assert "Traceback" not in log, log
+        assert "ERROR" not in log, log
+
+
+@pytest.fixture(scope="module")
+def server(start_server: Start) -> Server:
+    """The server that the tests of one file share."""
+    return start_server()
+
+
+@pytest.fixture
+def look(browser: Browser, server: Server, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+    """Open views, in sessions of their own; a failed test leaves their pictures behind."""
+    opened: list[View] = []
+
+    def open_view(path: str | None = "", *, at: Server | None = None, **options: Any) -> View:
+        view = View(browser, (at or server).address, **options)
+        opened.append(view)
+        if path is not None:
+            view.open(path)
+        return view
+
+    yield open_view
+    for i, view in enumerate(opened):
+        if request.node.stash.get(FAILED, False) and not view.page.is_closed():
+            picture = tmp_path / f"view-{i + 1}.png"
+            view.page.screenshot(path=picture, full_page=True)
+            print(f"\n{view.page.url} looked like {picture}")
+    for view in opened:
+        view.close()

@@ -1,0 +1,95 @@
+"""Starting FairLeak's server and finding a browser: shared by the browser tests and the benchmark."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+
+__all__ = ["CHROMIUM", "LAUNCH_ARGS", "ROOT", "Server"]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+"""Path of the browser, None where there is none."""
+
+LAUNCH_ARGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def free_port() -> int:
+    """Return a loopback port nobody uses."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Server:
+    """A Streamlit server of its own, stopped by its own process.
+
+    Parameters
+    ----------
+    app : Path
+        Script to serve.
+    environment : dict, optional
+        Variables to set (or, with value None, to unset) on top of this process's.
+    """
+
+    def __init__(self, app: Path = ROOT / "app.py", environment: dict[str, str | None] | None = None) -> None:
+        self.port = free_port()
+        self.address = f"http://localhost:{self.port}"
+        handle, log = tempfile.mkstemp(prefix="fairleak-server-", suffix=".log")
+        os.close(handle)
+        self.log = Path(log)
+        changed = environment or {}
+        kept = {k: v for k, v in os.environ.items() if k not in changed} | {"OMP_NUM_THREADS": "1"}
+        self._environment = kept | {k: v for k, v in changed.items() if v is not None}
+        self._command = [sys.executable, "-m", "streamlit", "run", str(app)]
+        self._command += ["--server.port", str(self.port), "--server.headless", "true"]
+        self._command += ["--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"]
+
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        with self.log.open("wb") as sink:
+            self._process = subprocess.Popen(
+                self._command, cwd=ROOT, env=self._environment, stdout=sink, stderr=subprocess.STDOUT
+            )
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
+
+    def stop(self) -> None:
+        """Stop the server by its own process; a second time does nothing."""
+        self._process.terminate()
+        try:
+            self._process.wait(15)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self.log.unlink(missing_ok=True)

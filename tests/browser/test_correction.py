@@ -1,0 +1,121 @@
+"""Correction and Model: what is on screen is what core says, wherever the controls stand."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from core.correction import Disclosure
+from core.fairness import METRIC_TITLES
+from core.models import METHOD_TITLES, METHODS
+from core.wording import count, percent, tolerance_text
+from tests.browser import expected
+from tests.browser.conftest import Open
+from tests.browser.view import View
+
+NAMES = {"features": "A", "predictions": "A′"}
+
+
+def assert_shows(view: View, now: Disclosure) -> None:
+    """Check heading, marker, certificate and alternative text against core's disclosure."""
+    assert now.after is not None and now.balanced_after is not None and now.n_changed is not None
+    place = (now.told, 100 * now.after.value)
+
+    def marked() -> bool:
+        found = [(*trace["x"], *trace["y"]) for trace in view.points("told_chart")]
+        return found == [pytest.approx(place, abs=1e-9)]
+
+    view.until(marked, f"a marker at {place}", seconds=30)
+    view.found(f"within {tolerance_text(now.told)},", percent(now.after))
+    certificate = view.page.locator("[data-testid=stMarkdown]", has_text="guesses changed")
+    expect(certificate).to_contain_text(f"{count(now.n_changed)} of {count(now.before.n)} guesses changed")
+    expect(certificate).to_contain_text(percent(now.balanced_after))
+    described = view.keyed("told_chart").locator(f"[aria-label*='Told {tolerance_text(now.told)},']")
+    expect(described.first).to_have_attribute("aria-label", re.compile(re.escape(percent(now.after))))
+
+
+def test_the_slider_moves_marker_and_numbers(look: Open):
+    findings = expected.audit()
+    view = look("correction")
+    view.found("%")
+    view.stop_training()
+    assert_shows(view, findings.disclose(0.005))
+    slider = view.field("told")
+    for key, times, told in (("ArrowRight", 5, 0.010), ("ArrowLeft", 3, 0.007), ("End", 1, 0.2), ("Home", 1, 0.0)):
+        for _ in range(times):
+            slider.press(key)
+        expect(slider).to_have_value(f"{told:g}")
+        assert_shows(view, findings.disclose(told))
+    view.in_order()
+
+
+def test_dragging_the_slider(look: Open):
+    view = look("correction")
+    view.found("%")
+    view.stop_training()
+    thumb = view.keyed("told").get_by_test_id("stSliderThumbValue").bounding_box()
+    track = view.keyed("told").get_by_role("group").bounding_box()
+    assert thumb is not None and track is not None
+    view.page.mouse.move(thumb["x"] + thumb["width"] / 2, track["y"] + track["height"] / 2)
+    view.page.mouse.down()
+    view.page.mouse.move(track["x"] + track["width"] / 2, track["y"] + track["height"] / 2, steps=8)
+    view.page.mouse.up()
+    told = float(view.field("told").input_value())
+    assert 0.08 < told < 0.12
+    assert_shows(view, expected.audit().disclose(told))
+
+
+def test_attacker_and_protocol_change_the_numbers(look: Open):
+    findings = expected.audit()
+    view = look("correction")
+    view.found("%")
+    view.stop_training()
+    view.field("told").press("Home")
+    shown = [findings.disclose(0.0)]
+    assert_shows(view, shown[0])
+    for adversary, published in (("predictions", False), ("predictions", True), ("features", True)):
+        radio = view.keyed("adversary").get_by_role("radio", name=NAMES[adversary], exact=True)
+        if radio.get_attribute("aria-checked") != "true":
+            radio.click()
+        if view.keyed("as_published").locator("input").is_checked() != published:
+            view.keyed("as_published").locator("label").click()
+        now = findings.disclose(0.0, adversary=adversary, as_published=published)
+        assert_shows(view, now)
+        view.in_order()
+        shown.append(now)
+    assert len({now.n_changed for now in shown}) == len(shown)  # else a dead switch would go unnoticed
+
+
+def test_the_price_of_a_change(look: Open):
+    findings = expected.audit()
+    view = look("correction")
+    view.found("%")
+    view.stop_training()
+    view.choose("cost", "Log-odds, calibrated")
+    assert_shows(view, findings.disclose(0.005, cost="log_odds"))
+    view.choose("cost", "The same for everybody")
+    assert_shows(view, findings.disclose(0.005, cost="count"))
+
+
+def test_every_method_on_the_model_page(look: Open):
+    view = look("model")
+    view.found("fair to within")
+    for method in (*METHODS[1:], METHODS[0]):
+        view.choose("method", METHOD_TITLES[method])
+        found = expected.model(method=method)
+        view.found(percent(found.accuracy_test), tolerance_text(found.unfairness_train))
+        view.painted(2)
+        view.in_order()
+        needs = view.page.get_by_text("must be told each person's")
+        expect(needs).to_have_count(1 if found.needs_sensitive else 0)
+
+
+def test_another_metric(look: Open):
+    view = look("model")
+    view.found("fair to within")
+    view.choose("metric", METRIC_TITLES["equalized_odds"])
+    found = expected.model(metric="equalized_odds")
+    view.found(percent(found.accuracy_test), tolerance_text(found.unfairness_train))
+    view.in_order()

@@ -1,0 +1,85 @@
+"""Addresses: a page opened first on a fresh server, and a link that restores an audit."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from core.fairness import METRIC_TITLES
+from core.wording import percent, tolerance_text
+from tests.browser import expected
+from tests.browser.conftest import Open, Start
+from tests.browser.view import View
+
+LINK = "correction?seed=7&metric=Equal+opportunity&tolerance=0.02&train_share=0.4"
+CHANGES = {"seed": 7, "metric": "equal_opportunity", "tolerance": 0.02, "train_share": 0.4}
+
+
+def in_link(view: View) -> dict[str, str]:
+    """Return what the address holds."""
+    return {key: values[0] for key, values in parse_qs(urlsplit(view.page.url).query).items()}
+
+
+def assert_settings(view: View) -> None:
+    """Check that the sidebar stands as `LINK` says."""
+    expect(view.field("seed")).to_have_value("7")
+    expect(view.field("metric")).to_have_value(METRIC_TITLES["equal_opportunity"])
+    expect(view.field("tolerance")).to_have_value("0.020")
+    expect(view.field("train_share")).to_have_value("0.4")
+
+
+@pytest.mark.parametrize("path", ["correction", "data"])
+def test_first_page_of_a_fresh_server(look: Open, start_server: Start, path: str):
+    server = start_server()
+    view = look(path, at=server)
+    view.found("%")
+    expect(view.sidebar.get_by_text("What is audited")).to_be_visible()
+    expect(view.sidebar.get_by_role("link")).to_have_count(4)
+    assert urlsplit(view.page.url).path == f"/{path}"
+    view.in_order()
+    view.close()
+    server.stop()
+
+
+def test_a_link_restores_an_audit(look: Open):
+    view = look(LINK)
+    findings = expected.audit(**CHANGES)
+    now = findings.disclose(0.02)
+    assert now.after is not None
+    view.found(f"within {tolerance_text(0.02)},", percent(now.after), percent(findings.strong))
+    assert_settings(view)
+    view.in_order()
+    view.stop_training()
+
+
+def test_settings_follow_the_person_and_go_into_the_link(look: Open):
+    view = look("data?" + LINK.partition("?")[2])
+    view.found("%")
+    assert_settings(view)
+    view.enter("seed", "9")
+    view.until(lambda: in_link(view).get("seed") == "9", "the seed in the address", seconds=15)
+    for page in ("Model", "Start", "Data"):
+        view.go(page)
+        view.idle()
+        expect(view.field("seed")).to_have_value("9")
+        expect(view.field("metric")).to_have_value(METRIC_TITLES["equal_opportunity"])
+        assert in_link(view)["seed"] == "9" and in_link(view)["metric"] == METRIC_TITLES["equal_opportunity"]
+    view.enter("seed", "7")
+    view.until(lambda: in_link(view).get("seed") == "7", "the seed in the address", seconds=15)
+    restored = look(None)
+    restored.page.goto(view.page.url)
+    restored.found("%")
+    assert_settings(restored)
+
+
+def test_a_nonsensical_link_falls_back(look: Open):
+    view = look("data?seed=-4&metric=<script>alert(1)</script>&tolerance=7&train_share=nan&method=&dataset=upload")
+    view.found("%")
+    expect(view.field("seed")).to_have_value("42")
+    expect(view.field("metric")).to_have_value(METRIC_TITLES["statistical_parity"])
+    expect(view.field("tolerance")).to_have_value("0.005")
+    expect(view.field("train_share")).to_have_value("0.34")
+    expect(view.field("dataset")).to_have_value("Loan applicants (built-in demo)")
+    view.in_order()

@@ -1,0 +1,75 @@
+"""Ferry et al. (SaTML 2023) on Adult: the published protocol, seed 42, held to independently measured figures.
+
+The authors' published run of this setting goes from 0.7655 to 0.8300 with exponent 6. An independent re-run with
+today's libraries found 0.7588 to 0.8290, exponent 6, tolerance raised to 0.001. Measured here, when the tests were
+written: adversary A 0.7629 to 0.8279, A' 0.7540 to 0.8252, exponent 6 for both, tolerance 0.001; strong adversary
+0.853 without being told anything.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from core.audit import AuditConfig, AuditFindings, run
+from core.datasets import AuditDataset, build_dataset, load
+
+FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+pytestmark = pytest.mark.skipif(
+    not (FOLDER / "adult" / "adult.data").is_file(),
+    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
+)
+
+
+@pytest.fixture(scope="module")
+def adult() -> AuditDataset:
+    table = load("adult", data_folder=FOLDER)
+    return build_dataset(table, table.roles[0])
+
+
+@pytest.fixture(scope="module")
+def findings(adult: AuditDataset) -> AuditFindings:
+    return run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=adult)
+
+
+def test_records_and_splits_are_those_of_the_paper(adult: AuditDataset, findings: AuditFindings) -> None:
+    assert adult.n == 45_222
+    assert len(adult.feature_names) == 13
+    sizes = findings.sizes
+    assert sizes["train"] == 15_375
+    assert sizes["attack"] + sizes["validation"] == 14_923
+    assert sizes["test"] == 14_924
+
+
+@pytest.mark.parametrize("adversary", ["features", "predictions"])
+def test_published_protocol(findings: AuditFindings, adversary: str) -> None:
+    told = findings.disclose(0.0, adversary=adversary, as_published=True)
+    assert told.used == pytest.approx(0.001)
+    assert told.certificate.status == "optimal"
+    assert 0.74 <= told.before.value <= 0.79
+    assert told.after is not None and told.gain is not None
+    assert 0.045 <= told.gain.value <= 0.085
+    assert told.after.value == pytest.approx(0.829, abs=0.03)
+
+
+def test_a_stronger_attacker_needs_no_disclosure(findings: AuditFindings) -> None:
+    assert findings.strong.value == pytest.approx(0.852, abs=0.03)
+    told = findings.disclose(0.0, as_published=True)
+    assert told.after is not None
+    assert findings.strong.low > told.after.value
+
+
+def test_both_solvers_agree(findings: AuditFindings) -> None:
+    exact = findings.disclose(0.001, adversary="features")
+    ilp = findings.disclose(0.001, adversary="features", solver="ilp")
+    assert ilp.certificate.status == "optimal"
+    assert exact.certificate.objective == pytest.approx(ilp.certificate.objective, rel=1e-9)
+    assert max(exact.certificate.residual, ilp.certificate.residual) <= 1e-9
+
+
+def test_the_model_is_as_fair_as_asked_on_its_training_records(findings: AuditFindings) -> None:
+    assert findings.model.unfairness_train <= 0.001
+    assert 0.80 <= findings.model.accuracy_test.value <= 0.86
+    assert findings.model.accuracy_test.low > findings.model.majority_test.high
