@@ -6,6 +6,7 @@ by one, in the order in which they finish, so that a curve can grow while the re
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -97,6 +98,9 @@ def sweep(configs: Sequence[AuditConfig], dataset: AuditDataset, *, n_jobs: int 
     parallel = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", max_nbytes=None, batch_size=1)
     results = parallel(joblib.delayed(measure)(config, dataset) for config in configs)
     try:
-        yield from results
+        for point in results:  # noqa: UP028 - "yield from" would close the results before the filter below is set
+            yield point
     finally:
-        results.close()
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*cancelled. You could benefit")  # cancelling is meant
+            results.close()

@@ -52,12 +52,11 @@ def binary_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.uint8]:
         return array.view(np.uint8)
     if array.dtype.kind not in "iuf":
         raise InputError(f"{name} must hold only 0 and 1, got values of type {array.dtype}.")
-    if array.size:
-        small = array if array.dtype == np.uint8 else array.astype(np.uint8)
-        if int(small.max()) > 1 or (small is not array and not np.array_equal(small, array)):
-            wrong = array[(array != 0) & (array != 1)][0]
-            raise InputError(f"{name} must hold only 0 and 1, got {wrong}.")
-        return small
+    if array.dtype == np.uint8 and (not array.size or array.max() <= 1):
+        return array
+    wrong = (array != 0) & (array != 1)
+    if wrong.any():
+        raise InputError(f"{name} must hold only 0 and 1, got {array[wrong][0]}.")
     return array.astype(np.uint8)
 
 

@@ -31,8 +31,8 @@ class CatalogEntry(Result):
         Identifier for `load`; what to call it on screen.
     people : str
         About how many records it has, and of whom.
-    attributes : tuple of str
-        Sensitive columns with suggested roles, the default first.
+    attributes : dict of str to str
+        Sensitive columns with suggested roles, the default first, and what to call them.
     about, citation : str
         One sentence on its content; whom to cite.
     needs_download : bool
@@ -42,7 +42,7 @@ class CatalogEntry(Result):
     name: str
     title: str
     people: str
-    attributes: tuple[str, ...]
+    attributes: dict[str, str]
     about: str
     citation: str
     needs_download: bool
@@ -60,7 +60,7 @@ CATALOG: dict[str, CatalogEntry] = {
             name="demo",
             title="Loan applicants (built-in demo)",
             people="12,000 invented applicants",
-            attributes=("sex", "origin"),
+            attributes={"sex": "Sex", "origin": "Origin"},
             about="Invented loan applications, decided with a bias against women and people born abroad.",
             citation="Made for FairLeak; no real person is in it.",
             needs_download=False,
@@ -69,7 +69,7 @@ CATALOG: dict[str, CatalogEntry] = {
             name="adult",
             title="Adult (US census 1994)",
             people="45,222 adults with complete records",
-            attributes=("sex", "race"),
+            attributes={"sex": "Sex", "race": "Race"},
             about="Whether somebody earned more than $50,000 in 1994, from work, schooling and family.",
             citation="Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. doi:10.24432/C5XW20.",
             needs_download=True,
@@ -78,7 +78,7 @@ CATALOG: dict[str, CatalogEntry] = {
             name="acs_income",
             title="ACSIncome (Texas 2018)",
             people="135,924 working adults",
-            attributes=("RAC1P", "SEX"),
+            attributes={"RAC1P": "Race", "SEX": "Sex"},
             about="Whether somebody earned more than $50,000 in Texas in 2018.",
             citation=_RETIRING_ADULT,
             needs_download=True,
@@ -87,7 +87,7 @@ CATALOG: dict[str, CatalogEntry] = {
             name="acs_public_coverage",
             title="ACSPublicCoverage (Texas 2018)",
             people="98,928 people under 65 with an income up to $30,000",
-            attributes=("AGEP", "SEX"),
+            attributes={"AGEP": "Age group", "SEX": "Sex"},
             about="Whether somebody with a low income had public health insurance in Texas in 2018.",
             citation=_RETIRING_ADULT,
             needs_download=True,

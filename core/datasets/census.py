@@ -58,6 +58,7 @@ def read_acs_income(data_folder: Path | None, cache_folder: Path | None) -> tupl
         group=others,
         first_name="people of other races",
         other_name="white people",
+        attribute_name="race",
     )
     return frame, (race, _sex("income_over_50000"))
 
@@ -93,12 +94,21 @@ def read_acs_public_coverage(
         at_most=limit,
         first_name=f"people up to {limit:g}",
         other_name=f"people over {limit:g}",
+        attribute_name="age group",
     )
     return frame, (young, _sex("public_coverage"))
 
 
 def _sex(label: str) -> Roles:
-    return Roles(label=label, positive="yes", sensitive="SEX", group=("2",), first_name="women", other_name="men")
+    return Roles(
+        label=label,
+        positive="yes",
+        sensitive="SEX",
+        group=("2",),
+        first_name="women",
+        other_name="men",
+        attribute_name="sex",
+    )
 
 
 def _cells(features: pandas.DataFrame, label: pandas.Series, name: str) -> pandas.DataFrame:

@@ -59,6 +59,8 @@ class Roles(Result):
         text) or drop it. A record without label or sensitive value is always dropped.
     first_name, other_name : str
         How to call the two groups in sentences; made from the values when empty.
+    attribute_name : str
+        How to call the sensitive attribute in sentences; the column's name when empty.
     """
 
     label: str
@@ -70,6 +72,12 @@ class Roles(Result):
     missing: str = "keep"
     first_name: str = ""
     other_name: str = ""
+    attribute_name: str = ""
+
+    @property
+    def attribute(self) -> str:
+        """What to call the sensitive attribute."""
+        return self.attribute_name or self.sensitive
 
     def group_names(self) -> tuple[str, str]:
         """Return (name of group 0, name of group 1)."""

@@ -174,7 +174,7 @@ def dataset() -> None:
 
 def attribute() -> None:
     """Choose the sensitive attribute among those set up for the table."""
-    names = state.attribute_names(st.session_state.get("dataset") or state.default("dataset"))
+    names = state.attributes(state.dataset_name())
     if not names:
         st.selectbox(
             "Sensitive attribute", [], placeholder="choose on the Data page", disabled=True, key="no_attribute"
@@ -182,9 +182,9 @@ def attribute() -> None:
         return
     st.selectbox(
         "Sensitive attribute",
-        names,
+        list(names),
         key="attribute",
-        format_func=lambda name: name[:1].upper() + name[1:],
+        format_func=lambda column: names.get(column, column),
         help="What the attacker tries to learn about each person. Other columns and groups: on the Data page.",
         **_BOUND,
     )

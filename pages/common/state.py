@@ -13,7 +13,7 @@ from core.datasets.dataset import Roles, Table
 __all__ = [
     "UPLOAD",
     "apply_choices",
-    "attribute_names",
+    "attributes",
     "choose",
     "chosen_roles",
     "config",
@@ -67,10 +67,11 @@ def _own_roles(dataset: str) -> list[Roles]:
     return own
 
 
-def attribute_names(dataset: str) -> list[str]:
-    """Return the sensitive attributes on offer: the dataset's own order, then the user's additions."""
-    offered = CATALOG[dataset].attributes if dataset in CATALOG else ()
-    return list(dict.fromkeys([*offered, *(roles.sensitive for roles in _own_roles(dataset))]))
+def attributes(dataset: str) -> dict[str, str]:
+    """Return the sensitive columns on offer and what to call them: the dataset's own, then the user's additions."""
+    offered = CATALOG[dataset].attributes if dataset in CATALOG else {}
+    own = {roles.sensitive: roles.attribute for roles in _own_roles(dataset)}
+    return offered | {column: name for column, name in own.items() if column not in offered}
 
 
 def keep_roles(dataset: str, roles: Roles) -> None:

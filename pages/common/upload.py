@@ -153,6 +153,7 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
         missing=missing or "keep",
         first_name=_kept(current, sensitive, group, "first_name"),
         other_name=_kept(current, sensitive, group, "other_name"),
+        attribute_name=current.attribute_name if current and current.sensitive == sensitive else "",
     )
 
 

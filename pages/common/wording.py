@@ -35,7 +35,7 @@ _ATTACKERS = {"features": "the paper's attacker", "predictions": "the paper's at
 
 def attribute(config: AuditConfig) -> str:
     """Return what the sensitive attribute is called."""
-    return config.roles.sensitive if config.roles else "attribute"
+    return config.roles.attribute if config.roles else "attribute"
 
 
 def correction(findings: AuditFindings, now: Disclosure, config: AuditConfig, *, adversary: str) -> tuple[str, str]:

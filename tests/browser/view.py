@@ -16,6 +16,8 @@ PATIENT = 90_000
 
 _ERRORS = "[data-testid=stException], [data-testid=stAlertContentError]"
 
+_TITLES = {"Start": "What does", "Data": "Data", "Model": "Model", "Correction": "Reconstruction correction"}
+
 _POINTS = """plot => plot && plot.data
     ? plot.data.filter(t => t.mode === 'markers').map(t => ({x: Array.from(t.x), y: Array.from(t.y)})) : []"""
 
@@ -110,7 +112,10 @@ class View:
 
     def go(self, name: str) -> None:
         """Go to a page by the navigation."""
-        self.sidebar.get_by_role("link", name=name).click()
+        self.sidebar.get_by_role("link", name=name, exact=True).click()
+        fresh = "[data-testid=stElementContainer]:not([data-stale=true]) h1"
+        expect(self.page.locator(fresh, has_text=_TITLES[name])).to_be_visible(timeout=PATIENT)
+        self.idle()
 
     def choose(self, key: str, option: str) -> None:
         """Choose an option of the select box with this key."""

@@ -1,0 +1,32 @@
+"""A small, likely table to upload, with names and cells that must be shown as they are and never obeyed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+__all__ = ["HOSTILE_CELL", "HOSTILE_NAME", "STYLED_NAME", "people"]
+
+HOSTILE_NAME = "<script>alert(1)</script>"
+STYLED_NAME = "*a*_b_"
+HOSTILE_CELL = "<img src=x onerror=alert(2)> [k](javascript:alert(3)) **F** :red[x]"
+
+
+def people(count: int = 900, *, seed: int = 5, woman: str = "F", man: str = "M") -> bytes:
+    """Return a CSV of so many people: who was hired, with two columns that depend on the sex.
+
+    Parameters
+    ----------
+    woman, man : str
+        The two values of the column `sex`.
+    """
+    rng = np.random.default_rng(seed)
+    female = rng.random(count) < 0.45
+    hours = np.where(female, rng.normal(33, 6, count), rng.normal(39, 5, count)).round().astype(int)
+    age = rng.integers(20, 61, count)
+    styles = np.where(rng.random(count) < np.where(female, 0.7, 0.3), "*clerk*_x_", "|driver| $5$ `7`")
+    hired = rng.random(count) < 0.25 + 0.4 * ~female + 0.01 * (hours - 36)
+    rows = [
+        f'{age[i]},{hours[i]},"{styles[i]}","{woman if female[i] else man}",{"yes" if hired[i] else "no"}'
+        for i in range(count)
+    ]
+    return "\n".join([f"age,{HOSTILE_NAME},{STYLED_NAME},sex,hired", *rows, ""]).encode()

@@ -1,0 +1,89 @@
+"""One's own table: from the upload to a finding, and every bad file answered in one sentence."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.tables import HOSTILE_CELL, STYLED_NAME, people
+from tests.browser.view import View
+from tests.unit.datasets.bad_tables import BAD_UPLOADS, assert_one_sentence
+
+KINDS = (
+    "empty file",
+    "header only",
+    "601 columns",
+    "duplicate header",
+    "record too short",
+    "latin-1",
+    "xlsx named csv",
+    "Parquet with lists",
+    "pickle",
+)
+BAD = {bad.kind: bad for bad in BAD_UPLOADS}
+
+
+def assign(view: View, sensitive: str, group: str) -> None:
+    """Say on the Data page which attribute the attacker is after, and press the button."""
+    view.choose_labelled("Sensitive attribute: what the attacker is after", sensitive)
+    view.idle()
+    box = view.page.get_by_role("combobox", name="First group: people with these values")
+    around = view.page.locator("[data-testid=stMultiSelect]", has=box)
+    around.get_by_role("button", name="Clear all").click()
+    box.click()
+    view.page.get_by_role("option", name=group, exact=True).click()
+    view.page.keyboard.press("Escape")
+    expect(around.get_by_role("button", name=f"Remove {group}", exact=True)).to_be_visible()
+    view.idle()
+    view.press("use_roles")
+
+
+def upload_people(view: View, content: bytes, *, group: str = "F") -> None:
+    """Upload people on the Data page and say what their columns are."""
+    view.found("%")
+    view.upload("people.csv", content)
+    view.found("people.csv is read")
+    view.choose_labelled("Label: what the model predicts", "hired")
+    view.choose_labelled("Its positive value", "yes")
+    assign(view, "sex", group)
+    view.found("%", "have hired “yes”")
+
+
+def test_upload_to_a_finding(look: Open):
+    view = look("data")
+    upload_people(view, people(woman=HOSTILE_CELL), group=HOSTILE_CELL)
+    assert HOSTILE_CELL in view.finding.inner_text()
+    view.painted(1)
+    assert HOSTILE_CELL[:10] in view.keyed("groups_chart").inner_text()
+    view.in_order()
+    view.go("Correction")
+    view.found("sex right for", "%")
+    view.painted(3)
+    assert "over 306 people" in view.text()
+    view.in_order()
+    view.stop_training()
+    view.go("Data")
+    view.found("%")
+    assign(view, STYLED_NAME, "*clerk*_x_")
+    view.found("*clerk*_x_")
+    view.go("Correction")
+    view.found(f"names the {STYLED_NAME} of")
+    view.in_order()
+    view.stop_training()
+    assert "upload" not in view.page.url and "clerk" not in view.page.url and "_b_" not in view.page.url
+    expect(view.page.locator("[data-testid=stMain] img, a[href^='javascript']")).to_have_count(0)
+
+
+def test_bad_uploads_leave_the_audit_alone(look: Open):
+    view = look("data")
+    before = view.found("%")
+    for kind in KINDS:
+        view.upload(BAD[kind].file_name, BAD[kind].data)
+        for word in BAD[kind].words_expected:
+            expect(view.warnings).to_contain_text(word)
+        view.idle()
+        expect(view.warnings).to_have_count(1)
+        assert_one_sentence(view.warnings.inner_text().split("\n")[-1], BAD[kind].words_expected)
+        assert view.finding.inner_text() == before
+        view.in_order()
+    expect(view.field("dataset")).to_have_value("Loan applicants (built-in demo)")

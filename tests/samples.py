@@ -1,0 +1,36 @@
+"""Small audit-ready data made in memory, for tests that need no real table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from core.datasets import AuditDataset, Roles, Table, build_dataset
+from core.fingerprint import fingerprint_frame
+
+ROLES = Roles(label="hired", positive="yes", sensitive="origin", group=("north",))
+
+
+def frame(n: int = 1200, *, leak: float = 1.5, bias: float = 0.8, seed: int = 0) -> pd.DataFrame:
+    """Return n people whose origin shows in `score` by `leak` and in the label by `bias` standard deviations."""
+    rng = np.random.default_rng(seed)
+    north = rng.random(n) < 0.35
+    score = rng.normal(size=n) + leak * north
+    skill = rng.normal(size=n)
+    hired = skill - bias * north + 0.5 * rng.normal(size=n) > 0
+    return pd.DataFrame(
+        {
+            "score": score.round(3),
+            "skill": skill.round(3),
+            "town": np.where(rng.random(n) < 0.5 + 0.3 * north, "up", "down"),
+            "origin": np.where(north, "north", "south"),
+            "hired": np.where(hired, "yes", "no"),
+        }
+    )
+
+
+def dataset(n: int = 1200, **settings: float) -> AuditDataset:
+    """Return the same people as an audit's dataset."""
+    people = frame(n, **settings)  # type: ignore[arg-type]
+    table = Table(name="sample", title="Sample", frame=people, source="Made.", fingerprint=fingerprint_frame(people))
+    return build_dataset(table, ROLES)

@@ -1,0 +1,120 @@
+"""What a disclosure measures: by hand, with its switches, and where there is no correction."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from core.correction import COSTS, AttackedRecords, disclose
+from core.errors import InputError
+from core.fairness import METRICS
+
+
+def _records(n: int, seed: int, *, gap: float = 0.0) -> AttackedRecords:
+    """Return n records guessed right for about 70%, with a model whose rates differ by `gap`."""
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < 0.4).astype(np.uint8)
+    predictions = (rng.random(n) < 0.4 + gap * truth).astype(np.uint8)
+    labels = (rng.random(n) < 0.5).astype(np.uint8)
+    probability = np.clip(0.5 + (truth - 0.5) * 0.3 + 0.3 * rng.normal(size=n), 0.01, 0.99)
+    return AttackedRecords(
+        probability=probability, calibrated=probability, predictions=predictions, labels=labels, truth=truth
+    )
+
+
+ATTACKED, HELD_OUT = _records(900, 1, gap=0.12), _records(500, 2, gap=0.12)
+
+
+def test_ten_people_by_hand() -> None:
+    """Six positives among ten; group 1 guessed on five of them: rate 5/5, so somebody must change."""
+    probability = np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.1, 0.4, 0.3, 0.2, 0.1])
+    attacked = AttackedRecords(
+        probability=probability,
+        calibrated=probability,
+        predictions=np.array([1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=np.uint8),
+        labels=np.zeros(10, dtype=np.uint8),
+        truth=np.array([1, 1, 1, 0, 0, 0, 1, 1, 0, 0], dtype=np.uint8),
+    )
+    told = disclose(attacked, HELD_OUT, tolerance=0.0, cost="log_odds")
+    # Rate 6/10 in both groups means 3 of 5 and 3 of 5: two leave group 1 among the positives, two join it,
+    # and the unsure go first.
+    assert told.n_changed == 4 and told.n_right == 4
+    assert told.before.value == pytest.approx(0.6)
+    assert told.after is not None and told.after.value == pytest.approx(1.0)
+    assert told.reached == 0.0
+    assert told.achieved == pytest.approx(0.0)
+    assert [g.before.value for g in told.groups] == pytest.approx([0.6, 0.6])
+    assert told.gain is not None and told.gain.value == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_numbers_hang_together(metric: str, cost: str) -> None:
+    told = disclose(ATTACKED, HELD_OUT, tolerance=0.05, metric=metric, cost=cost)
+    assert told.after is not None and told.gain is not None and told.n_changed is not None and told.n_right is not None
+    assert told.gain.value == pytest.approx(told.after.value - told.before.value)
+    assert told.gain.value == pytest.approx((2 * told.n_right - told.n_changed) / ATTACKED.truth.size)
+    assert told.reached <= 0.05 + 1e-9
+    assert told.majority.value == pytest.approx(max(ATTACKED.truth.mean(), 1 - ATTACKED.truth.mean()))
+    assert (told.exponent is None) == (cost != "published")
+    weighted = sum(g.after.value * g.after.n for g in told.groups if g.after is not None)
+    assert weighted / ATTACKED.truth.size == pytest.approx(told.after.value)
+
+
+def test_a_falsehood_is_called_one_and_the_published_rule_raises_until_it_is_true() -> None:
+    plain = disclose(ATTACKED, HELD_OUT, tolerance=0.0105)
+    assert plain.achieved > 0.0105 and not plain.is_true and plain.used == 0.0105
+    raised = disclose(ATTACKED, HELD_OUT, tolerance=0.0105, raise_until_true=True)
+    assert raised.is_true
+    steps = (raised.used - raised.told) / 0.001
+    assert steps == pytest.approx(round(steps))
+    assert raised.used - 0.001 < raised.achieved <= raised.used
+    true = disclose(ATTACKED, HELD_OUT, tolerance=0.5, raise_until_true=True)
+    assert true.used == 0.5 and true.n_changed == 0 and true.gain is not None and true.gain.value == 0
+
+
+def test_no_correction_is_a_value_with_its_reason() -> None:
+    odd = AttackedRecords(
+        probability=np.linspace(0.1, 0.9, 7),
+        calibrated=np.full(7, 0.5),
+        predictions=np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.uint8),
+        labels=np.ones(7, dtype=np.uint8),
+        truth=np.array([0, 1, 0, 1, 0, 1, 1], dtype=np.uint8),
+    )
+    told = disclose(odd, HELD_OUT, tolerance=0.0)
+    assert told.certificate.status == "infeasible"
+    assert told.after is None and told.gain is None and told.n_changed is None and told.balanced_after is None
+    assert math.isnan(told.reached)
+    assert told.smallest_tolerance is not None and told.smallest_tolerance > 0
+    met = disclose(odd, HELD_OUT, tolerance=told.smallest_tolerance, cost="count")
+    assert met.after is not None
+
+
+def test_the_exponent_is_chosen_without_looking_at_the_attacked() -> None:
+    """Other truths for the attacked leave every guess, and so the exponent and the changes, as they were."""
+    flipped = AttackedRecords(
+        probability=ATTACKED.probability,
+        calibrated=ATTACKED.calibrated,
+        predictions=ATTACKED.predictions,
+        labels=ATTACKED.labels,
+        truth=1 - ATTACKED.truth,
+    )
+    one, other = (disclose(records, HELD_OUT, tolerance=0.02) for records in (ATTACKED, flipped))
+    assert (one.exponent, one.n_changed) == (other.exponent, other.n_changed)
+    assert one.certificate.objective == other.certificate.objective
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"tolerance": 1.4}, r"tolerance must be in \[0, 1\], got 1.4"),
+        ({"cost": "free"}, "cost must be one of"),
+        ({"metric": "magic"}, "metric must be one of"),
+        ({"solver": "magic"}, "solver must be one of"),
+    ],
+)
+def test_bad_settings_are_told(change: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        disclose(ATTACKED, HELD_OUT, **({"tolerance": 0.1} | change))  # type: ignore[arg-type]

@@ -1,0 +1,83 @@
+"""The four ways to train, on small data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.datasets import AuditDataset
+from core.errors import InputError
+from core.fairness import METRICS, unfairness
+from core.models import METHODS, fit_model
+from tests.samples import dataset
+
+
+@pytest.fixture(scope="module")
+def people() -> AuditDataset:
+    return dataset(1500, seed=3)
+
+
+def _drawn(people: AuditDataset, method: str, *, seed: int = 1, **settings: object) -> np.ndarray:
+    model = fit_model(method, people.features, people.labels, people.sensitive, seed=seed, **settings)  # type: ignore[arg-type]
+    return model.predict(people.features, people.sensitive, seed=seed)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_predicts_better_than_the_majority(people: AuditDataset, method: str) -> None:
+    drawn = _drawn(people, method)
+    assert drawn.dtype == np.uint8 and drawn.shape == (people.n,)
+    majority = max(people.labels.mean(), 1 - people.labels.mean())
+    assert (drawn == people.labels).mean() > majority + 0.05
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("method", ["exponentiated_gradient", "threshold_optimizer"])
+def test_mitigation_is_fairer_than_the_control(people: AuditDataset, method: str, metric: str) -> None:
+    def gap(drawn: np.ndarray) -> float:
+        return unfairness(drawn, people.sensitive, metric=metric, labels=people.labels)
+
+    control = gap(_drawn(people, "unmitigated"))
+    assert gap(_drawn(people, method, metric=metric, tolerance=0.0)) < max(0.05, 0.6 * control)
+
+
+def test_a_looser_tolerance_allows_more_unfairness(people: AuditDataset) -> None:
+    gaps = [
+        unfairness(_drawn(people, "exponentiated_gradient", tolerance=t), people.sensitive, metric="statistical_parity")
+        for t in (0.0, 0.05, 0.1)
+    ]
+    assert gaps[0] < gaps[1] < gaps[2]
+    assert gaps[2] <= 0.13
+
+
+@pytest.mark.parametrize("method", ["exponentiated_gradient", "threshold_optimizer"])
+def test_a_randomised_model_repeats_itself_only_with_its_seed(people: AuditDataset, method: str) -> None:
+    model = fit_model(method, people.features, people.labels, people.sensitive, seed=1)
+    assert model.randomised
+    first = model.predict(people.features, people.sensitive, seed=1)
+    assert np.array_equal(first, model.predict(people.features, people.sensitive, seed=1))
+    assert not np.array_equal(first, model.predict(people.features, people.sensitive, seed=2))
+
+
+def test_which_methods_need_the_attribute_to_predict(people: AuditDataset) -> None:
+    for method in METHODS:
+        model = fit_model(method, people.features, people.labels, people.sensitive)
+        swapped = model.predict(people.features, 1 - people.sensitive, seed=1)
+        same = np.array_equal(swapped, model.predict(people.features, people.sensitive, seed=1))
+        assert same != model.needs_sensitive
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"method": "magic"}, "method must be one of"),
+        ({"metric": "magic"}, "metric must be one of"),
+        ({"tolerance": 1.4}, r"tolerance must be in \[0, 1\], got 1.4"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"labels": np.zeros(1500, dtype=np.uint8)}, "both labels and both groups"),
+        ({"sensitive": np.zeros(3, dtype=np.uint8)}, "same length"),
+    ],
+)
+def test_bad_arguments_are_told_in_one_sentence(people: AuditDataset, change: dict[str, object], words: str) -> None:
+    settings = {"method": "unmitigated", "labels": people.labels, "sensitive": people.sensitive} | change
+    with pytest.raises(InputError, match=words):
+        fit_model(settings.pop("method"), people.features, **settings)  # type: ignore[arg-type]

@@ -1,0 +1,146 @@
+"""Whole audits on small data, and sweeps of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.audit import PROTOCOLS, AuditConfig, AuditFindings, audit_key, run
+from core.datasets import AuditDataset
+from core.errors import Cancelled, InputError
+from core.fairness import METRICS
+from core.sweep import TOLERANCES, sweep, tolerance_configs
+from tests.samples import ROLES, dataset
+
+CONFIG = AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01, seed=7)
+
+
+@pytest.fixture(scope="module")
+def people() -> AuditDataset:
+    return dataset(3000, seed=8)
+
+
+@pytest.fixture(scope="module")
+def findings(people: AuditDataset) -> AuditFindings:
+    return run(CONFIG, dataset=people)
+
+
+def test_the_findings_hang_together(findings: AuditFindings, people: AuditDataset) -> None:
+    assert sum(findings.sizes.values()) == people.n
+    assert findings.model.predictions.shape == (people.n,)
+    assert set(findings.attacks) == {(a, p) for a in ("features", "predictions") for p in PROTOCOLS}
+    for attack in findings.attacks.values():
+        assert attack.attacked.truth.size == findings.sizes["train"]
+        assert np.array_equal(attack.attacked.truth, findings.attacks["features", "held_out"].attacked.truth)
+    assert findings.model.accuracy_test.low > findings.model.majority_test.value
+    assert findings.groups[0].group == "north"
+    first = findings.disclose(0.01)
+    assert first.before.low > 0.5
+    assert first.before.value == pytest.approx(sum(g.before.value * g.before.n for g in first.groups) / first.before.n)
+
+
+def test_the_attacker_tunes_on_records_it_did_not_learn_from_and_that_are_not_attacked(
+    findings: AuditFindings,
+) -> None:
+    assert findings.attacks["features", "held_out"].held_out.truth.size == findings.sizes["validation"]
+    assert findings.attacks["features", "as_published"].held_out.truth.size == findings.sizes["test"]
+
+
+def test_same_seed_same_findings_other_seed_others(findings: AuditFindings, people: AuditDataset) -> None:
+    again, other = run(CONFIG, dataset=people), run(replace(CONFIG, seed=8), dataset=people)
+    assert np.array_equal(again.model.predictions, findings.model.predictions)
+    ours, same = findings.disclose(0.01).to_dict(), again.disclose(0.01).to_dict()
+    for told in (ours, same):
+        told["certificate"].pop("seconds")
+    assert ours == same
+    assert not np.array_equal(other.model.predictions, findings.model.predictions)
+
+
+def test_without_a_leak_there_is_nothing_to_gain() -> None:
+    """The sensitive attribute is independent of everything: no attacker may be measurably better than a guess."""
+    nobody = dataset(3000, leak=0.0, bias=0.0, seed=9)
+    shuffled = replace(nobody, sensitive=np.random.default_rng(1).permutation(nobody.sensitive))
+    found = run(replace(CONFIG, tolerance=0.05), dataset=shuffled)
+    told = found.disclose(0.05)
+    assert told.balanced_before.low <= 0.5 <= told.balanced_before.high
+    assert told.balanced_after is not None
+    assert told.balanced_after.low <= 0.5 <= told.balanced_after.high
+    assert found.strong.value <= told.majority.value + 0.02
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_runs_and_its_certificate_holds(people: AuditDataset, metric: str) -> None:
+    found = run(replace(CONFIG, metric=metric, method="unmitigated"), dataset=people)
+    told = found.disclose(0.05)
+    assert told.certificate.status == "optimal"
+    assert told.reached <= 0.05 + 1e-9
+    assert told.metric == metric
+    raised = found.disclose(0.0, as_published=True)
+    assert raised.is_true and raised.achieved <= raised.used < raised.achieved + 0.0011
+
+
+def test_progress_is_reported_and_can_stop_the_work(people: AuditDataset) -> None:
+    steps: list[tuple[int, int]] = []
+    run(CONFIG, lambda done, total: steps.append((done, total)), dataset=people)
+    assert [done for done, _ in steps] == list(range(steps[0][1] + 1))
+
+    def stop(done: int, total: int) -> None:
+        if done == 2:
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        run(CONFIG, stop, dataset=people)
+
+
+def test_the_key_of_an_audit_changes_with_every_setting(people: AuditDataset) -> None:
+    changes = [{"seed": 1}, {"metric": "equal_opportunity"}, {"tolerance": 0.02}, {"train_share": 0.5}]
+    changes += [{"method": "unmitigated"}, {"roles": replace(ROLES, missing="drop")}]
+    keys = {audit_key(replace(CONFIG, **change), people) for change in changes}  # type: ignore[arg-type]
+    assert len(keys | {audit_key(CONFIG, people)}) == len(changes) + 1
+    assert audit_key(CONFIG, people) != audit_key(CONFIG, dataset(3000, seed=10))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"tolerance": -0.1}, r"tolerance must be in \[0, 1\], got -0.1"),
+        ({"method": "magic"}, "method must be one of"),
+        ({"metric": "magic"}, "metric must be one of"),
+        ({"seed": 1.5}, "seed must be a whole number"),
+    ],
+)
+def test_bad_settings_are_told_in_one_sentence(change: dict[str, object], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        replace(CONFIG, **change)  # type: ignore[arg-type]
+
+
+def test_only_the_demo_needs_no_data() -> None:
+    with pytest.raises(InputError, match="'sample' must be passed in"):
+        run(CONFIG)
+
+
+def test_a_sweep_gives_the_same_in_one_process_and_in_two(people: AuditDataset) -> None:
+    configs = tolerance_configs(CONFIG, (0.0, 0.02, 0.1))
+    here = {p.tolerance: p for p in sweep(configs, people)}
+    there = {p.tolerance: p for p in sweep(configs, people, n_jobs=2)}
+    assert set(here) == set(there) == {0.0, 0.02, 0.1}
+    for tolerance, point in here.items():
+        for key, told in point.disclosures.items():
+            other = there[tolerance].disclosures[key]
+            assert (told.before, told.after, told.exponent) == (other.before, other.after, other.exponent)
+            assert told.told == tolerance
+
+
+def test_a_sweep_can_be_closed_before_its_end(people: AuditDataset) -> None:
+    running = sweep(tolerance_configs(CONFIG), people, n_jobs=2)
+    first = next(running)
+    running.close()  # type: ignore[attr-defined]
+    assert first.tolerance in TOLERANCES
+    assert len(list(sweep(tolerance_configs(CONFIG, (0.1,)), people, n_jobs=2))) == 1  # and a new one can follow
+
+
+def test_the_default_curve_has_enough_tolerances() -> None:
+    assert len(set(TOLERANCES)) >= 15
+    assert min(TOLERANCES) == 0 and max(TOLERANCES) == 0.2

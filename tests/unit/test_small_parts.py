@@ -1,0 +1,119 @@
+"""Validation, results, fingerprints and the writing of numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.errors import FairLeakError, InputError
+from core.estimates import Estimate, proportion
+from core.fingerprint import fingerprint, fingerprint_frame
+from core.results import Result
+from core.validation import binary_array, choice, one_length, positive_array, seed_value, unit_interval
+from core.wording import count, gap, interval, percent, points, tolerance_text
+
+
+@pytest.mark.parametrize("value", [1.4, -0.1, math.nan, math.inf, "a", None])
+def test_unit_interval_names_parameter_rule_and_value(value: object) -> None:
+    with pytest.raises(InputError) as caught:
+        unit_interval(value, name="tolerance")  # type: ignore[arg-type]
+    assert str(caught.value).startswith("tolerance must be")
+    assert repr(value) in str(caught.value)
+
+
+@pytest.mark.parametrize("values", [[0, 2], [0.5, 1], [[0, 1]], ["a"], [-1, 0], [256, 0], [math.nan, 1]])
+def test_binary_array_refuses_all_else(values: list[object]) -> None:
+    with pytest.raises(InputError, match="guess must"):
+        binary_array(values, name="guess")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("values", [[], [True, False], [0.0, 1.0], np.array([0, 1], dtype=np.int64)])
+def test_binary_array_accepts_zero_and_one_of_any_kind(values: object) -> None:
+    array = binary_array(values, name="guess")  # type: ignore[arg-type]
+    assert array.dtype == np.uint8
+    assert array.tolist() == [int(v) for v in np.asarray(values)]
+
+
+@pytest.mark.parametrize("values", [[0.0], [-1.0], [math.nan, 1.0], [math.inf], [[1.0]]])
+def test_positive_array_refuses_all_else(values: list[object]) -> None:
+    with pytest.raises(InputError, match="cost must"):
+        positive_array(values, name="cost")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "1"])
+def test_seed_is_a_whole_number(seed: object) -> None:
+    with pytest.raises(InputError, match="seed must be a whole number"):
+        seed_value(seed)  # type: ignore[arg-type]
+    assert seed_value(np.int64(3)) == 3
+
+
+def test_lengths_and_choices_are_told() -> None:
+    with pytest.raises(InputError, match="guess has 1, labels has 2"):
+        one_length(guess=[1], labels=[1, 2], nothing=None)
+    with pytest.raises(InputError, match="metric must be one of a, b, got 'c'"):
+        choice("c", ("a", "b"), name="metric")
+    assert issubclass(InputError, FairLeakError)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sample(Result):
+    rate: Estimate
+    counts: np.ndarray
+    by: dict[tuple[str, str], int]
+    name: str = "a"
+
+
+def test_results_become_plain_data() -> None:
+    sample = _Sample(rate=proportion(1, 2), counts=np.array([1, 2]), by={("a", "b"): 3})
+    plain = sample.to_dict()
+    assert plain["rate"]["value"] == 0.5
+    assert plain["counts"] == [1, 2]
+    assert plain["by"] == {"a/b": 3}
+    assert sample.to_frame().to_dict("list") == {"name": ["name"], "value": ["a"]}
+
+
+def test_fingerprints_see_every_part() -> None:
+    base = fingerprint("a", np.array([1, 2]), {"x": 1}, None)
+    assert base == fingerprint("a", np.array([1, 2]), {"x": 1}, None)
+    others = [
+        fingerprint("b", np.array([1, 2]), {"x": 1}, None),
+        fingerprint("a", np.array([1, 3]), {"x": 1}, None),
+        fingerprint("a", np.array([1.0, 2.0]), {"x": 1}, None),
+        fingerprint("a", np.array([[1, 2]]), {"x": 1}, None),
+        fingerprint("a", np.array([1, 2]), {"x": 2}, None),
+        fingerprint("a", np.array([1, 2]), {"x": 1}),
+        fingerprint("a", np.array([1, 2]), {"x": 1}, b""),
+    ]
+    assert len({base, *others}) == len(others) + 1
+
+
+def test_frame_fingerprints_see_every_cell_of_a_large_table() -> None:
+    frame = pd.DataFrame({"a": np.arange(60_000), "b": ["x"] * 60_000})
+    base = fingerprint_frame(frame)
+    assert base == fingerprint_frame(frame.copy())
+    for row in (0, 31_415, 59_999):
+        other = frame.copy()
+        other.loc[row, "b"] = "y"
+        assert fingerprint_frame(other) != base
+    assert fingerprint_frame(frame.rename(columns={"a": "c"})) != base
+    assert fingerprint_frame(frame[["b", "a"]]) != base
+
+
+def test_numbers_are_written_as_the_sample_allows() -> None:
+    assert percent(proportion(8290, 10_000)) == "82.9%"
+    assert percent(proportion(83, 100)) == "83%"
+    assert percent(math.nan) == "n/a"
+    assert percent(0.5) == "50.0%"
+    assert interval(proportion(8290, 10_000)) == "82.1 to 83.6%"
+    assert points(0.07) == "+7.0 points"
+    assert points(-0.0123) == "−1.2 points"
+    assert points(0.0001) == "0.0 points"
+    assert gap(-0.079) == "−0.079"
+    assert count(15_375) == "15,375"
+    assert [tolerance_text(v) for v in (0, 0.001, 0.2, 0.00042, 1e-6)] == [
+        "0", "0.001", "0.2", "0.0004", "less than 0.0001",
+    ]  # fmt: skip
