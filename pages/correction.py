@@ -4,6 +4,7 @@ from pages.common import shell
 
 shell.guard()
 
+import time
 from typing import Any
 
 import streamlit as st
@@ -16,13 +17,10 @@ findings, dataset = cached.findings_of(config, table)
 
 from core.figures import draw_disclosure, draw_recognition, draw_trained
 
+_HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
+
 colours = shell.palette()
 attribute = shell.escape(wording.attribute(config))
-
-
-def attacker() -> dict[str, Any]:
-    """Return which adversary is told, how it prices a change, and which protocol it follows."""
-    return {**controls.attacker_values(), "as_published": published}
 
 
 @st.fragment
@@ -31,14 +29,6 @@ def told() -> None:
     tolerance = st.session_state.get("told", min(0.2, round(config.tolerance, 3)))
     now = cached.disclosure(points, findings, tolerance, **settings)
     curve = [points[t] for t in sorted(points)]
-    shell.finding(*wording.correction(findings, now, config, adversary=settings["adversary"]))
-    left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
-    with left:
-        shell.chips(*wording.known(findings, settings["adversary"]))
-    with right:
-        controls.attacker_settings()
-    if attacker() != settings:
-        st.rerun()  # the curve of trained models, outside this fragment, follows the attacker too
     left, right = st.columns([3, 2], gap="large")
     with left:
         shell.whisper(
@@ -50,6 +40,9 @@ def told() -> None:
         )
         panels.chart(by_tolerance, key="told_chart")
         controls.told_tolerance(tolerance)
+    time.sleep(_HEAD_START)
+    with opening:
+        shell.finding(*wording.correction(findings, now, config, adversary=settings["adversary"]))
     with right:
         shell.whisper("Who is recognised", "Share named rightly before (○) and after (●), 95% intervals")
         by_group = draw_recognition(now, curve, colours, names=findings.group_names)
@@ -108,7 +101,12 @@ def _restart(job: Any, done: int) -> None:
         st.rerun()
 
 
-settings = attacker()
+opening = st.empty()
+left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
+with right:
+    settings: dict[str, Any] = {**controls.attacker_settings(), "as_published": published}
+with left:
+    shell.chips(*wording.known(findings, settings["adversary"]))
 points = cached.curve(findings, dataset, **settings)
 told()
 sweep = cached.sweep_job(config, dataset, start="first")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.correction import Disclosure
 from core.estimates import Estimate
-from core.figures.drawing import Drawing, Palette, Sketch, band, bare, dots, line, short, spread, text, value_axis
+from core.figures.drawing import Drawing, Palette, Sketch, band, bare, dots, line, short, spread, value_axis
 from core.wording import percent, tolerance_text
 
 __all__ = ["draw_disclosure", "draw_recognition", "recovery_range", "ticks"]
@@ -63,7 +63,7 @@ def draw_disclosure(
     sketch.xaxis(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
     sketch.note(told=marker.told)
     references = [100 * e.value for e in (before, majority, strong)]
-    value_axis(sketch, palette, ticks(low, high), crowded=references, room=16 * pixel)
+    value_axis(sketch, palette, ticks(low, high), _WIDEST, crowded=references, room=16 * pixel)
     sketch.stripe(100 * before.low, 100 * before.high, palette.before, opacity=0.12)
     _band_of(sketch, known, palette)
     for estimate, color, width, dash in (
@@ -88,7 +88,7 @@ def draw_disclosure(
     )
     heights = spread([100 * e.value + off for _, e, _, off in labels], 17 * pixel, low + 8 * pixel, high - 6 * pixel)
     for (words, estimate, color, _), height in zip(labels, heights, strict=True):
-        text(sketch, _LABEL_END, height, f"{words}  <b>{percent(estimate)}</b>", color)
+        sketch.write(_LABEL_END, height, f"{words}  <b>{percent(estimate)}</b>", color, "middle left")
     _mark(sketch, curve, marker, palette, low, pixel, attacker)
     return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong))
 
@@ -138,7 +138,7 @@ def _mark(
     words = f"{attacker}, told {tolerance_text(marker.told)}  <b>{percent(shown)}</b>" if solid else "no correction"
     color = palette.leak if solid else palette.grey
     height = max([y, *near]) + 12 * pixel
-    text(sketch, x + 0.004 if right else x - 0.004, height, words, color, xanchor="left" if right else "right")
+    sketch.write(x + 0.002 if right else x - 0.002, height, words, color, "middle right" if right else "middle left")
 
 
 def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate, attribute: str) -> str:
@@ -207,6 +207,7 @@ def draw_recognition(
     sketch.xaxis(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
     for tick in marks:
         sketch.segment((tick, tick), (-0.75, 3.45), {"color": palette.grid, "width": 1}, layer="below")
+    sketch.note(told=marker.told)
     _dumbbells(sketch, palette, rows, low - 0.6 * (high - low))
     table = pd.DataFrame(
         [
@@ -240,5 +241,5 @@ def _dumbbells(
     dots(sketch, after, palette.leak, "circle")
     for i, (name, b, a) in enumerate(rows):
         words = percent(b) if a is None else f"{percent(b)} → <b>{percent(a)}</b>"
-        text(sketch, left, top - i, f"<b>{short(name)}</b>", palette.ink, xanchor="left")
-        text(sketch, left, top - i - 0.36, words, palette.grey, xanchor="left")
+        sketch.write(left, top - i, f"<b>{short(name)}</b>", palette.ink, "middle right")
+        sketch.write(left, top - i - 0.36, words, palette.grey, "middle right")

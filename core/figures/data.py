@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.datasets.dataset import AuditDataset
-from core.figures.drawing import Drawing, Palette, Sketch, bare, short, text
+from core.figures.drawing import Drawing, Palette, Sketch, bare, short
 from core.wording import count, interval, percent
 
 __all__ = ["draw_groups"]
@@ -25,20 +25,14 @@ def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
         name = short(group.group, 40)
         middle = bottom + height / 2
         words = f"<b>{name}</b>, {count(group.count)} records<br>{percent(group.label_rate)} have the positive label"
-        inside = group.label_rate.value > 0.62
-        text(
-            sketch,
-            1.5 if inside else max(overall, 100 * group.label_rate.value) + 1.5,
-            middle,
-            words,
-            palette.ink,
-            xanchor="left",
-            bgcolor=palette.background if inside else "rgba(0,0,0,0)",
-            borderpad=4,
-        )
+        beside = max(overall, 100 * group.label_rate.value)
+        if beside < 65:
+            sketch.write(beside + 1, middle, words, palette.ink, "middle right")
+        else:
+            sketch.write(1, middle, words, palette.background, "middle right")
         bottom += height + 0.03
     sketch.segment((overall, overall), (0, 0.94), {"color": palette.ink, "width": 1.5, "dash": "dot"})
-    text(sketch, overall, 0.97, f"everybody {overall:.1f}%", palette.ink, xanchor="center")
+    sketch.write(overall, 0.97, f"everybody {overall:.1f}%", palette.ink, "middle center")
     table = pd.DataFrame(
         [
             {

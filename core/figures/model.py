@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.audit import ModelFindings
 from core.fairness import GroupRate
-from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, short, text
+from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, short
 from core.wording import percent
 
 __all__ = ["draw_accuracy", "draw_rates"]
@@ -71,7 +71,7 @@ def _rate_row(
     left: float,
 ) -> None:
     words = f"<b>{told} people</b>" + ("" if part == "all" else f"<br>{part.replace('label', 'label =')}")
-    text(sketch, left, y, words, palette.ink, xanchor="left")
+    sketch.write(left, y, words, palette.ink, "middle right")
     overall = 100 * rates[0].overall.value
     sketch.segment((overall, overall), (y - 0.3, y + 0.3), {"color": palette.ink, "width": 1.5, "dash": "dot"})
     for rate in rates:
@@ -80,14 +80,8 @@ def _rate_row(
         offset = 0.14 if first else -0.14
         dots(sketch, [(y + offset, rate.rate)], color, "circle" if first else "diamond")
         side = 1 if first else -1
-        text(
-            sketch,
-            100 * rate.rate.value,
-            y + offset + 0.2 * side,
-            f"{short(names[int(rate.group)], 22)} <b>{percent(rate.rate)}</b>",
-            color,
-            xanchor="center",
-        )
+        words = f"{short(names[int(rate.group)], 22)} <b>{percent(rate.rate)}</b>"
+        sketch.write(100 * rate.rate.value, y + offset + 0.2 * side, words, color, "middle center")
 
 
 def draw_accuracy(model: ModelFindings, palette: Palette) -> Drawing:
@@ -108,8 +102,9 @@ def draw_accuracy(model: ModelFindings, palette: Palette) -> Drawing:
     sketch.xaxis(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
     for i, (name, estimate, color, symbol) in enumerate(rows):
         y = 2 - i
-        text(sketch, low - 0.68 * span, y + 0.1, f"<b>{name}</b>", palette.ink, xanchor="left")
-        text(sketch, low - 0.68 * span, y - 0.2, f"{percent(estimate)} of {estimate.n:,}", palette.grey, xanchor="left")
+        sketch.write(low - 0.68 * span, y + 0.1, f"<b>{name}</b>", palette.ink, "middle right")
+        told = f"{percent(estimate)} of {estimate.n:,}"
+        sketch.write(low - 0.68 * span, y - 0.2, told, palette.grey, "middle right")
         dots(sketch, [(y, estimate)], color, symbol)
     table = pd.DataFrame(
         [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from core.estimates import Estimate
 from core.figures.correction import recovery_range, ticks
-from core.figures.drawing import Drawing, Palette, Sketch, bare, line, spread, text, value_axis, whiskers
+from core.figures.drawing import Drawing, Palette, Sketch, bare, line, spread, value_axis, whiskers
 from core.sweep import SweepPoint
 from core.wording import percent
 
@@ -46,7 +46,7 @@ def draw_trained(
     sketch = bare(palette, height=_HEIGHT, x=(-0.003, 0.203), y=(low, high))
     sketch.xaxis(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
     references = [100 * e.value for e in (before, majority, strong)]
-    value_axis(sketch, palette, ticks(low, high), crowded=references, room=16 * pixel)
+    value_axis(sketch, palette, ticks(low, high), 0.2, crowded=references, room=16 * pixel)
     for estimate, color, width, dash in (
         (majority, palette.chance, 1.5, "dot"),
         (strong, palette.strongest, 2, "dashdot"),
@@ -64,7 +64,7 @@ def draw_trained(
     ]
     heights = spread([100 * e.value + off for _, e, _, off in labels], 17 * pixel, low + 8 * pixel, high - 6 * pixel)
     for (words, estimate, color, _), height in zip(labels, heights, strict=True):
-        text(sketch, 0.187, height, f"{words}  <b>{percent(estimate)}</b>", color)
+        sketch.write(0.187, height, f"{words}  <b>{percent(estimate)}</b>", color, "middle left")
     table = pd.DataFrame(
         [
             {

@@ -19,7 +19,6 @@ from pages.common.cached import own_table
 
 __all__ = [
     "attacker_settings",
-    "attacker_values",
     "audit_settings",
     "data_settings",
     "model_settings",
@@ -27,12 +26,13 @@ __all__ = [
     "told_tolerance",
 ]
 
-_BOUND: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+_KEPT: dict[str, Any] = {"persist_state": "session"}
+_BOUND: dict[str, Any] = {"bind": "query-params", **_KEPT}
 
 
 def audit_settings(page: str) -> None:
     """Draw in the sidebar the settings that `page` does not show itself."""
-    state.apply_choices()
+    state.apply_choices(page)
     with st.sidebar:
         st.markdown("#### What is audited")
         if page != "data":
@@ -103,19 +103,11 @@ _COSTS = {
 }
 
 
-def attacker_values() -> dict[str, str]:
-    """Return the attacker's settings as they stand, whether or not their widgets are drawn yet."""
-    return {
-        "adversary": st.session_state.get("adversary") or ADVERSARIES[0],
-        "cost": st.session_state.get("cost") or "published",
-    }
-
-
-def attacker_settings() -> None:
+def attacker_settings() -> dict[str, str]:
     """Choose the adversary, and how she prices the change of one guess."""
     left, right = st.columns([2, 3])
     with left:
-        st.segmented_control(
+        adversary = st.segmented_control(
             "Attacker",
             ADVERSARIES,
             default=ADVERSARIES[0],
@@ -129,7 +121,7 @@ def attacker_settings() -> None:
             persist_state="session",
         )
     with right:
-        st.selectbox(
+        cost = st.selectbox(
             "Price of changing a guess",
             list(_COSTS),
             key="cost",
@@ -141,6 +133,7 @@ def attacker_settings() -> None:
             ),
             persist_state="session",
         )
+    return {"adversary": adversary or ADVERSARIES[0], "cost": cost}
 
 
 def told_tolerance(value: float) -> None:
@@ -186,7 +179,7 @@ def attribute() -> None:
         key="attribute",
         format_func=lambda column: names.get(column, column),
         help="What the attacker tries to learn about each person. Other columns and groups: on the Data page.",
-        **_BOUND,
+        **(_KEPT if state.dataset_name() == state.UPLOAD else _BOUND),
     )
 
 

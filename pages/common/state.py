@@ -46,8 +46,17 @@ def choose(key: str, value: Any) -> None:
     st.session_state.setdefault("chosen_next", {})[key] = value
 
 
-def apply_choices() -> None:
-    """Set the widgets as `choose` asked; called before any of them is drawn."""
+def apply_choices(page: str) -> None:
+    """Set the widgets as the page before left them and as `choose` asked; called before any of them is drawn.
+
+    A setting has one widget in the sidebar and another in the page that shows it itself. Streamlit remembers a value
+    for each, so that a setting put back to its default on one page would return on the next.
+    """
+    if st.session_state.get("page_before", page) != page:
+        for key in [*_DEFAULTS, "attribute"]:
+            if key in st.session_state:
+                st.session_state[key] = st.session_state[key]
+    st.session_state["page_before"] = page
     for key, value in st.session_state.pop("chosen_next", {}).items():
         st.session_state[key] = value
 

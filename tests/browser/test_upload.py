@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
 from tests.browser.tables import HOSTILE_CELL, STYLED_NAME, people
-from tests.browser.view import View
 from tests.unit.datasets.bad_tables import BAD_UPLOADS, assert_one_sentence
 
 KINDS = (
@@ -23,35 +22,9 @@ KINDS = (
 BAD = {bad.kind: bad for bad in BAD_UPLOADS}
 
 
-def assign(view: View, sensitive: str, group: str) -> None:
-    """Say on the Data page which attribute the attacker is after, and press the button."""
-    view.choose_labelled("Sensitive attribute: what the attacker is after", sensitive)
-    view.idle()
-    box = view.page.get_by_role("combobox", name="First group: people with these values")
-    around = view.page.locator("[data-testid=stMultiSelect]", has=box)
-    around.get_by_role("button", name="Clear all").click()
-    box.click()
-    view.page.get_by_role("option", name=group, exact=True).click()
-    view.page.keyboard.press("Escape")
-    expect(around.get_by_role("button", name=f"Remove {group}", exact=True)).to_be_visible()
-    view.idle()
-    view.press("use_roles")
-
-
-def upload_people(view: View, content: bytes, *, group: str = "F") -> None:
-    """Upload people on the Data page and say what their columns are."""
-    view.found("%")
-    view.upload("people.csv", content)
-    view.found("people.csv is read")
-    view.choose_labelled("Label: what the model predicts", "hired")
-    view.choose_labelled("Its positive value", "yes")
-    assign(view, "sex", group)
-    view.found("%", "have hired “yes”")
-
-
 def test_upload_to_a_finding(look: Open):
     view = look("data")
-    upload_people(view, people(woman=HOSTILE_CELL), group=HOSTILE_CELL)
+    view.bring_people(people(woman=HOSTILE_CELL), group=HOSTILE_CELL)
     assert HOSTILE_CELL in view.finding.inner_text()
     view.painted(1)
     assert HOSTILE_CELL[:10] in view.keyed("groups_chart").inner_text()
@@ -64,13 +37,15 @@ def test_upload_to_a_finding(look: Open):
     view.stop_training()
     view.go("Data")
     view.found("%")
-    assign(view, STYLED_NAME, "*clerk*_x_")
+    view.assign(STYLED_NAME, "*clerk*_x_")
     view.found("*clerk*_x_")
     view.go("Correction")
-    view.found(f"names the {STYLED_NAME} of")
+    view.found(STYLED_NAME, "%")
     view.in_order()
     view.stop_training()
-    assert "upload" not in view.page.url and "clerk" not in view.page.url and "_b_" not in view.page.url
+    view.choose("attribute", "sex")
+    view.found("sex right for", "%")
+    assert view.page.url.endswith("/correction?dataset=Your+table")  # no name of a column ever enters a link
     expect(view.page.locator("[data-testid=stMain] img, a[href^='javascript']")).to_have_count(0)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Dialog, Error, Locator, Request, expect
+from playwright.sync_api import Browser, Dialog, Error, Locator, Request, TimeoutError, expect
 
 __all__ = ["PATIENT", "View"]
 
@@ -126,10 +126,55 @@ class View:
         self._choose(self.page.get_by_role("combobox", name=label, exact=True), option)
 
     def _choose(self, box: Locator, option: str) -> None:
-        self.idle()
-        box.click()
-        self.page.get_by_role("option", name=option, exact=True).click()
+        self._pick(box, option)
         expect(box).to_have_value(option)
+        self.page.wait_for_timeout(200)  # the server hears of it a moment later
+        self.idle()
+
+    def _pick(self, box: Locator, option: str) -> None:
+        """Click an option; whatever is drawn anew meanwhile closes the list, which is then opened again."""
+        self.idle()
+        listed = self.page.get_by_role("option", name=option, exact=True)
+        for _ in range(5):
+            if box.get_attribute("aria-expanded") != "true":
+                box.click()
+            try:
+                return listed.click(timeout=3000)
+            except TimeoutError:
+                continue
+        raise AssertionError(f"no option {option!r} in {self.page.get_by_role('option').all_inner_texts()}")
+
+    def regroup(self, group: str) -> None:
+        """Make one value the whole first group, on the form for one's own columns."""
+        box = self.page.get_by_role("combobox", name="First group: people with these values")
+        around = self.page.locator("[data-testid=stMultiSelect]", has=box)
+        for _ in range(5):
+            self.idle()
+            chosen = around.locator("[data-tag]").evaluate_all("tags => tags.map(tag => tag.getAttribute('aria-label'))")
+            if chosen == [group]:
+                return
+            if chosen:
+                around.get_by_role("button", name="Clear all").click()
+            self._pick(box, group)
+            self.page.keyboard.press("Escape")
+            self.page.wait_for_timeout(300)
+        raise AssertionError(f"the first group is {chosen} and not {group!r}")
+
+    def assign(self, sensitive: str, group: str) -> None:
+        """Say on the Data page which attribute the attacker is after and who is the first group."""
+        self.choose_labelled("Sensitive attribute: what the attacker is after", sensitive)
+        self.regroup(group)
+        self.press("use_roles")
+
+    def bring_people(self, content: bytes, *, group: str = "F") -> None:
+        """Upload a table of `tests.browser.tables.people` on the Data page and say what its columns are."""
+        self.found("%")
+        self.upload("people.csv", content)
+        self.found("people.csv is read")
+        self.choose_labelled("Label: what the model predicts", "hired")
+        self.choose_labelled("Its positive value", "yes")
+        self.assign("sex", group)
+        self.found("%", "have hired “yes”")
 
     def enter(self, key: str, value: str) -> None:
         """Type a value into the field with this key."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from core.errors import InputError
-from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
+from core.estimates import accuracy, balanced_accuracy, paired_gain, proportion
 
 
 @given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))

@@ -100,13 +100,12 @@ def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
     axes = set()
     for marker in curve:
         figure = _told(findings, curve, marker).figure
-        dot = figure.data[-1]
+        dot = figure.data[-2]
         assert marker.after is not None
         assert (dot.x[0], dot.y[0]) == (marker.told, 100 * marker.after.value)
         axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
         low, high = figure.layout.yaxis.range
-        for note in figure.layout.annotations:
-            assert low <= note.y <= high or note.yref == "paper"
+        assert all(low <= y <= high for y in figure.data[-1].y)
     assert len(axes) == 1
 
 
@@ -115,14 +114,14 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: AuditFindings,
     none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
     drawing = _told(findings, [none, *curve[1:]], none)
     _check(drawing)
-    assert drawing.figure.data[-1].marker.symbol == "circle-open"
+    assert drawing.figure.data[-2].marker.symbol == "circle-open"
     assert "no correction" in drawing.alt
     _check(draw_recognition(none, [none, *curve[1:]], LIGHT, names=("a", "b")))
 
 
 def test_names_from_a_table_are_harmless(findings: AuditFindings, curve: list[Disclosure]) -> None:
     drawing = draw_recognition(curve[1], curve, LIGHT, names=HOSTILE)
-    words = " ".join(note.text for note in drawing.figure.layout.annotations)
+    words = " ".join(drawing.figure.data[-1].text)
     assert "&lt;b&gt;men&lt;/b&gt;" in words
     assert not re.search(r"<(?!/?b>|br>)", words)
 

@@ -1,0 +1,50 @@
+"""Tables that are not built in: one clear message where they cannot be had, a finding where they can."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open, Start
+
+LOCAL = Path(os.environ.get("FAIRLEAK_DATA", "/nonexistent"))
+NOWHERE = "http://127.0.0.1:9"
+OFFLINE = {name: NOWHERE for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")} | {"no_proxy": None}
+DEMO, ADULT = "Loan applicants (built-in demo)", "Adult (US census 1994)"
+
+
+def test_adult_without_network(look: Open, start_server: Start, tmp_path: Path):
+    view = look("", at=start_server(FAIRLEAK_DATA=str(tmp_path), **OFFLINE))
+    before = view.found("%", "sex")
+    view.choose("dataset", ADULT)
+    expect(view.warnings).to_have_count(1, timeout=60_000)
+    for word in ("Adult", "built-in demo", "upload", "FAIRLEAK_DATA"):
+        expect(view.warnings).to_contain_text(word)
+    view.in_order()
+    view.go("Data")
+    expect(view.warnings).to_have_count(1, timeout=60_000)
+    expect(view.keyed("upload")).to_be_visible()
+    view.in_order()
+    view.choose("dataset", DEMO)
+    view.found("women")
+    view.go("Start")
+    assert view.found("%", "sex") == before
+    expect(view.warnings).to_have_count(0)
+
+
+@pytest.mark.skipif(
+    not (LOCAL / "adult" / "adult.data").is_file(), reason="needs adult/adult.data in the folder FAIRLEAK_DATA names"
+)
+def test_adult_from_local_files(look: Open, start_server: Start):
+    view = look("correction", at=start_server(FAIRLEAK_DATA=str(LOCAL), **OFFLINE))
+    view.found("%")
+    view.stop_training()
+    view.choose("dataset", ADULT)
+    view.found("sex", "%")
+    view.until(lambda: "over 15,375 people" in view.text(), "the audited people")
+    view.painted(3)
+    view.in_order()
+    view.stop_training()

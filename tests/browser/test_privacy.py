@@ -1,0 +1,97 @@
+"""A person's own table stays with that person: not on disk, not in another session, gone with the page."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open
+from tests.browser.driver import ROOT, Server
+from tests.browser.tables import people
+
+FOLDERS = (Path(tempfile.gettempdir()), ROOT, Path.home() / ".cache", Path.home() / ".streamlit", Path("/dev/shm"))
+BROWSERS_OWN = ("playwright", ".org.chromium", "org.chromium")  # what the browser at the other end keeps
+LARGEST = 500 * 1024**2
+
+
+def written_since(moment: float) -> Iterator[Path]:
+    """Yield the files in `FOLDERS` that were written after a moment."""
+    for folder in FOLDERS:
+        for place, names, files in os.walk(folder):
+            names[:] = [name for name in names if not name.startswith(BROWSERS_OWN)]
+            for path in (Path(place) / name for name in files):
+                try:
+                    told = path.lstat()
+                    if told.st_mtime >= moment and path.is_file() and told.st_size < LARGEST:
+                        yield path
+                except OSError:  # gone meanwhile
+                    continue
+
+
+def holding(marker: str, moment: float) -> list[Path]:
+    """Return the files written after a moment that hold the marker."""
+    spellings = [marker.encode(code) for code in ("utf-8", "utf-16-le", "utf-32-le")]
+    found = []
+    for path in written_since(moment):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if any(spelling in content for spelling in spellings):
+            found.append(path)
+    return found
+
+
+def test_the_search_finds_what_is_there(tmp_path: Path):
+    marker = uuid4().hex
+    moment = time.time() - 1
+    (tmp_path / "kept.npy").write_bytes(b"\x93NUMPY" + marker.encode("utf-32-le"))
+    assert holding(marker, moment) == [tmp_path / "kept.npy"]
+
+
+def test_own_table_stays_with_its_session(look: Open, server: Server):
+    marker = f"Marker{uuid4().hex}"
+    moment = time.time() - 1
+    owner = look("data")
+    owner.bring_people(people(woman=marker), group=marker)
+    assert marker in owner.finding.inner_text()
+    owner.go("Correction")
+    owner.found("sex right for", "%")
+    expect(owner.keyed("cancel_sweep")).to_be_visible()
+
+    other = look("correction")
+    other.field("dataset").click()
+    expect(other.page.get_by_role("option")).to_have_count(4)
+    assert "Your table" not in other.page.get_by_role("option").all_inner_texts()
+    assert marker not in other.page.content()
+    other.page.keyboard.press("Escape")
+    other.found("%")
+    assert "over 4,080 people" in other.text()
+
+    owner.until(lambda: sum(len(trace["x"]) for trace in owner.points("trained_chart")) >= 15, "the trained curve")
+    expect(owner.keyed("cancel_sweep")).to_have_count(0)
+    assert marker not in owner.page.url
+    assert holding(marker, moment) == []
+    assert marker not in server.log.read_text()
+
+    address = owner.page.url
+    owner.close()
+    released = re.compile(r"session store released: (\d+) results dropped")
+    other.until(lambda: released.search(server.log.read_text()) is not None, "the log of the release", seconds=20)
+    held = released.search(server.log.read_text())
+    assert held and int(held[1]) >= 4  # table, arrays, findings, curve
+    returned = look(None)
+    returned.page.goto(address)
+    returned.found("%")
+    expect(returned.field("dataset")).to_have_value("Loan applicants (built-in demo)")
+    returned.field("dataset").click()
+    assert "Your table" not in returned.page.get_by_role("option").all_inner_texts()
+    assert marker not in returned.page.content()
+    assert holding(marker, moment) == []
