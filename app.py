@@ -1,11 +1,16 @@
 """FairLeak's dashboard: page settings, navigation, and the sidebar with what is audited.
 
-Nothing heavy is imported here, so that the first words are on screen as soon as Streamlit itself is there.
+The page's title goes out before anything that imports numpy is touched, so that the first words are on screen as soon
+as Streamlit itself is there.
 """
 
-from pages.common import controls, shell
+from pages.common import shell
 
 shell.configure()
 page = shell.navigation()
+shell.open_page(page)
+
+from pages.common import controls
+
 controls.audit_settings(page.url_path)
 shell.run(page)

@@ -9,9 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import cached, controls, guides, panels, wording
+from pages.common import cached, controls, guides, panels, state, wording
 
-published = controls.published_switch("Reconstruction correction")
+with shell.head("correction", badge=wording.synthetic_badge(state.dataset_name())):
+    published = controls.published_switch()
 config, table = cached.audited()
 findings, dataset = cached.findings_of(config, table)
 
@@ -72,7 +73,8 @@ def trained(running: bool) -> None:
     shell.whisper(
         "Training tighter or looser models",
         f"People whose {attribute} is recovered; each point is a model trained anew for that tolerance, and the "
-        "attacker is told the same. Hollow: the model misses what it was trained for, so she is told a falsehood",
+        "attacker is told the same. Hollow: the model misses what it was trained for, so she is told a falsehood"
+        + ("" if config.method == "exponentiated_gradient" else ". All are trained by exponentiated gradient"),
     )
     done = list(job.partial) if job else []
     if job is not None and job.busy:

@@ -6,9 +6,9 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, controls, guides, panels, wording
+from pages.common import cached, controls, guides, panels, state, wording
 
-shell.title("Model")
+shell.head("model", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
 controls.model_settings()
 config, table = cached.audited()

@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import cached, panels, wording
+from pages.common import cached, panels, state, wording
 
-shell.title("What does a fair model give away?")
+shell.head("", badge=wording.synthetic_badge(state.dataset_name()))
 place = st.container()
 with place:
     opening = st.empty()

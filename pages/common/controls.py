@@ -78,22 +78,18 @@ def model_settings() -> None:
         seed()
 
 
-def published_switch(title: str) -> bool:
-    """Draw a page's name with the switch to the published protocol at its right."""
-    from pages.common import shell
-
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        shell.title(title)
-        return st.toggle(
-            "As published",
-            key="as_published",
-            persist_state="session",
-            help=(
-                "The published experiments choose the confidence exponent on the model owner's test records, which an "
-                "attacker does not have, and raise the tolerance in steps of 0.001 until the model meets it. Switched "
-                "off, the attacker tunes on her own held-out records and is told the tolerance as it is."
-            ),
-        )
+def published_switch() -> bool:
+    """Switch to the published protocol."""
+    return st.toggle(
+        "As published",
+        key="as_published",
+        persist_state="session",
+        help=(
+            "The published experiments choose the confidence exponent on the model owner's test records, which an "
+            "attacker does not have, and raise the tolerance in steps of 0.001 until the model meets it. Switched off, "
+            "the attacker tunes on her own held-out records and is told the tolerance as it is."
+        ),
+    )
 
 
 _COSTS = {
@@ -155,7 +151,7 @@ def dataset() -> None:
     options = list(CATALOG)
     if own_table() is not None:
         options.append(state.UPLOAD)
-    st.selectbox(
+    value = st.selectbox(
         "Dataset",
         options,
         key="dataset",
@@ -163,6 +159,7 @@ def dataset() -> None:
         help="Add your own table on the Data page.",
         **_BOUND,
     )
+    state.keep("dataset", value)
 
 
 def attribute() -> None:
@@ -173,7 +170,7 @@ def attribute() -> None:
             "Sensitive attribute", [], placeholder="choose on the Data page", disabled=True, key="no_attribute"
         )
         return
-    st.selectbox(
+    value = st.selectbox(
         "Sensitive attribute",
         list(names),
         key="attribute",
@@ -181,11 +178,12 @@ def attribute() -> None:
         help="What the attacker tries to learn about each person. Other columns and groups: on the Data page.",
         **(_KEPT if state.dataset_name() == state.UPLOAD else _BOUND),
     )
+    state.keep("attribute", value)
 
 
 def metric() -> None:
     """Choose the fairness metric."""
-    st.selectbox(
+    value = st.selectbox(
         "Fairness metric",
         METRICS,
         key="metric",
@@ -197,11 +195,12 @@ def metric() -> None:
         ),
         **_BOUND,
     )
+    state.keep("metric", value)
 
 
 def tolerance() -> None:
     """Choose the tolerance the model is trained for."""
-    st.number_input(
+    value = st.number_input(
         "Tolerance",
         min_value=0.0,
         max_value=1.0,
@@ -215,11 +214,12 @@ def tolerance() -> None:
         ),
         **_BOUND,
     )
+    state.keep("tolerance", value)
 
 
 def seed() -> None:
     """Choose the seed."""
-    st.number_input(
+    value = st.number_input(
         "Seed",
         min_value=0,
         max_value=2**32 - 1,
@@ -229,11 +229,12 @@ def seed() -> None:
         help="Fixes the split, the training and the draw of predictions.",
         **_BOUND,
     )
+    state.keep("seed", value)
 
 
 def method() -> None:
     """Choose how the audited model is trained."""
-    st.selectbox(
+    value = st.selectbox(
         "Fair learning method",
         METHODS,
         key="method",
@@ -241,11 +242,12 @@ def method() -> None:
         help="In-, post- and pre-processing, and the control without mitigation. All on a decision tree of depth 8.",
         **_BOUND,
     )
+    state.keep("method", value)
 
 
 def train_share() -> None:
     """Choose the share of records the model is trained on."""
-    st.slider(
+    value = st.slider(
         "Training share",
         min_value=0.10,
         max_value=0.80,
@@ -255,3 +257,4 @@ def train_share() -> None:
         help="The rest is halved between the attacker and the test. The published experiments use 0.34.",
         **_BOUND,
     )
+    state.keep("train_share", value)

@@ -6,18 +6,19 @@ session for a user's own table; the latter is emptied when the session ends. No 
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from streamlit.logger import get_logger
+
 from core.errors import Cancelled, FairLeakError
 
 __all__ = ["Job", "Store"]
 
-_log = logging.getLogger("fairleak.jobs")
+_log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what is not at least a warning
 
 Work = Callable[["Job"], Any]
 

@@ -20,15 +20,24 @@ __all__ = [
     "escape",
     "finding",
     "guard",
+    "head",
     "navigation",
+    "open_page",
     "palette",
     "run",
-    "title",
     "whisper",
 ]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
+_HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's title, and the place of the title in it
+
+_TITLES = {
+    "": "What does a fair model give away?",
+    "data": "Data",
+    "model": "Model",
+    "correction": "Reconstruction correction",
+}
 
 _STYLE = """<style>
 .stMainBlockContainer {max-width: 1240px; padding: 4.4rem 5rem 2rem}
@@ -87,6 +96,22 @@ def navigation() -> Any:
     )
 
 
+def open_page(page: Any) -> None:
+    """Write the page's title; what the page adds to it comes later."""
+    row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+    place = row.empty()
+    place.markdown(f"# {_TITLES[page.url_path]}")
+    _HEAD.set((row, place))
+
+
+def head(page: str, *, badge: str = "") -> Any:
+    """Put a badge behind the page's title, and return the row it stands in."""
+    row, place = _HEAD.get()
+    if badge:
+        place.markdown(f"# {_TITLES[page]} :gray-badge[{badge}]")
+    return row
+
+
 def run(page: Any) -> None:
     """Run a page and let it know that app.py has started it."""
     token = _STARTED.set(True)
@@ -121,11 +146,6 @@ def _theme() -> str:
 def escape(words: str) -> str:
     """Make text from a user's table harmless in Markdown: it is shown as it is."""
     return re.sub(r"([\\`*_{}\[\]()#+!|~$:<>&-])", r"\\\1", str(words))
-
-
-def title(name: str, badge: str = "") -> None:
-    """Write a page's name, small, with a badge behind it."""
-    st.markdown(f"# {name}" + (f" :gray-badge[{badge}]" if badge else ""))
 
 
 def finding(point: str, quantity: str) -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "dataset_name",
     "default",
     "forget_roles",
+    "keep",
     "keep_roles",
 ]
 
@@ -47,18 +48,22 @@ def choose(key: str, value: Any) -> None:
 
 
 def apply_choices(page: str) -> None:
-    """Set the widgets as the page before left them and as `choose` asked; called before any of them is drawn.
+    """Set the widgets as another page left them and as `choose` asked; called before any of them is drawn.
 
-    A setting has one widget in the sidebar and another in the page that shows it itself. Streamlit remembers a value
-    for each, so that a setting put back to its default on one page would return on the next.
+    A setting has one widget in the sidebar and another on the page that shows it itself. Streamlit remembers a value
+    for each, so that a setting put back to its default on one page could return on the next.
     """
-    if st.session_state.get("page_before", page) != page:
-        for key in [*_DEFAULTS, "attribute"]:
-            if key in st.session_state:
-                st.session_state[key] = st.session_state[key]
-    st.session_state["page_before"] = page
+    st.session_state["page_now"] = page
+    for key, (value, place) in st.session_state.get("settings_kept", {}).items():
+        if place != page:
+            st.session_state[key] = value
     for key, value in st.session_state.pop("chosen_next", {}).items():
         st.session_state[key] = value
+
+
+def keep(key: str, value: Any) -> None:
+    """Note the value of a setting whose widget was just drawn."""
+    st.session_state.setdefault("settings_kept", {})[key] = (value, st.session_state["page_now"])
 
 
 def _setting(key: str) -> Any:

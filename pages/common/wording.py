@@ -151,7 +151,7 @@ def model_chart(findings: AuditFindings) -> tuple[str, str]:
     """Return heading and quantity of the chart of group rates."""
     found = findings.model
     worse = found.unfairness_test.low > found.unfairness_train
-    heading = "Fair to those it has seen, less so to others" if worse else "How the groups are treated"
+    heading = "Less fair to people it has not seen" if worse else "How the groups are treated"
     return heading, "Positive predictions, with 95% intervals; dotted: everybody"
 
 
@@ -210,8 +210,8 @@ def curve_heading(curve: list[Disclosure]) -> str:
     shown = [d for d in curve if d.gain is not None and d.gain.low > 0]
     if not shown:
         return "The promise gives nothing measurable away here"
-    gains = [d.gain.value for d in curve if d.gain is not None]
-    if gains[0] >= max(gains) - 0.005:
+    tightest, loosest = ([d.gain for d in curve if d.gain is not None][i] for i in (0, -1))
+    if tightest.low > max(0.0, loosest.value):
         return "The tighter the promise, the more it gives away"
     return "What the promise gives away"
 
@@ -277,7 +277,7 @@ def model_cautions(findings: AuditFindings) -> list[str]:
 
 def synthetic_badge(dataset: str) -> str:
     """Return the badge of the built-in table."""
-    return "synthetic" if dataset == "demo" else ""
+    return "synthetic data" if dataset == "demo" else ""
 
 
 def data(dataset: AuditDataset) -> tuple[str, str]:

@@ -18,7 +18,7 @@ FIRST_TEXT_LIMIT = 1.2
 SLIDER_LIMIT = 1.3
 SERVERS, VISITS, MOVES = 5, 7, 25
 
-EMPTY = 'import streamlit as st\nst.markdown("## Nothing")\n'
+EMPTY = 'import streamlit as st\n\nst.markdown("# Nothing")\n'
 
 ONE_CHART = """
 import plotly.graph_objects as go
@@ -34,7 +34,7 @@ page()
 """
 
 FIRST_TEXT = """() => new Promise(resolve => {
-    const look = () => document.querySelector("[data-testid=stMain] h2")
+    const look = () => document.querySelector("[data-testid=stMain] :is(h1, h2)")
         ? requestAnimationFrame(() => resolve(performance.now())) : requestAnimationFrame(look);
     look();
 })"""
@@ -56,7 +56,7 @@ WATCH = """() => {
 
 
 def first_text(browser: Browser, address: str) -> float:
-    """Return milliseconds from navigation to the first heading on screen, in a fresh browser context."""
+    """Return milliseconds from navigation to the first words on screen, in a fresh browser context."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(address, wait_until="commit")
@@ -65,7 +65,7 @@ def first_text(browser: Browser, address: str) -> float:
     return taken
 
 
-def settled(browser: Browser, address: str, awaited: str = "[data-testid=stMain] h2") -> Page:
+def settled(browser: Browser, address: str, awaited: str = "[data-testid=stMain] :is(h1, h2)") -> Page:
     """Open a page and wait until everything it computes is there."""
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.goto(address)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,8 @@ _TITLES = {"Start": "What does", "Data": "Data", "Model": "Model", "Correction":
 
 _POINTS = """plot => plot && plot.data
     ? plot.data.filter(t => t.mode === 'markers').map(t => ({x: Array.from(t.x), y: Array.from(t.y)})) : []"""
+
+_LABELS = "tags => tags.map(tag => tag.getAttribute('aria-label'))"
 
 _WIDER = """() => {
     const main = document.querySelector('[data-testid=stMain]'), root = document.documentElement;
@@ -114,7 +117,7 @@ class View:
         """Go to a page by the navigation."""
         self.sidebar.get_by_role("link", name=name, exact=True).click()
         fresh = "[data-testid=stElementContainer]:not([data-stale=true]) h1"
-        expect(self.page.locator(fresh, has_text=_TITLES[name])).to_be_visible(timeout=PATIENT)
+        expect(self.page.locator(fresh, has_text=re.compile(f"^{_TITLES[name]}"))).to_be_visible(timeout=PATIENT)
         self.idle()
 
     def choose(self, key: str, option: str) -> None:
@@ -150,7 +153,7 @@ class View:
         around = self.page.locator("[data-testid=stMultiSelect]", has=box)
         for _ in range(5):
             self.idle()
-            chosen = around.locator("[data-tag]").evaluate_all("tags => tags.map(tag => tag.getAttribute('aria-label'))")
+            chosen = around.locator("[data-tag]").evaluate_all(_LABELS)
             if chosen == [group]:
                 return
             if chosen:
