@@ -12,6 +12,8 @@ from core.wording import percent
 
 __all__ = ["draw_accuracy", "draw_rates"]
 
+_SHORT_PARTS = {"label 0": "negative label", "label 1": "positive label"}
+
 _PARTS = {
     "all": "everybody",
     "label 0": "people with the negative label",
@@ -32,8 +34,7 @@ def draw_rates(model: ModelFindings, palette: Palette, *, names: tuple[str, str]
     low, high = max(0.0, 5 * math.floor((min(limits) - 1) / 5)), min(100.0, 5 * math.ceil((max(limits) + 1) / 5))
     span = high - low
     top = len(rows) - 1
-    height = 290
-    sketch = bare(palette, height=height, x=(low - 0.45 * span, high + 0.03 * span), y=(-0.6, top + 0.75))
+    sketch = bare(palette, height=110 + 90 * len(rows), x=(low - 0.45 * span, high + 0.03 * span), y=(-0.6, top + 0.75))
     step = next(s for s in (1, 2, 5, 10, 20, 25) if span / s <= 6)
     ticks = [t for t in range(0, 101, step) if low <= t <= high]
     sketch.xaxis(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
@@ -70,7 +71,7 @@ def _rate_row(
     names: tuple[str, str],
     left: float,
 ) -> None:
-    words = f"<b>{told} people</b>" + ("" if part == "all" else f"<br>{part.replace('label', 'label =')}")
+    words = f"<b>{told} people</b>" + ("" if part == "all" else f"<br>{_SHORT_PARTS[part]}")
     sketch.write(left, y, words, palette.ink, "middle right")
     overall = 100 * rates[0].overall.value
     sketch.segment((overall, overall), (y - 0.3, y + 0.3), {"color": palette.ink, "width": 1.5, "dash": "dot"})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
-from pages.common import shell
+from pages.common import shell, state
 from pages.common.jobs import Job, Store, Work
 
 if TYPE_CHECKING:
@@ -37,12 +37,18 @@ def need(store: Store, key: str, label: str, work: Work) -> Any:
     if job.state == "failed":
         problem(job.error)
         _again(store, key, "Try again")
+        if state.dataset_name() != state.default("dataset"):
+            st.button("Use the built-in demo", key="use_demo", on_click=_use_demo, icon=":material/undo:")
     elif job.state == "cancelled":
         st.info("Stopped before it was finished.", icon=":material/stop_circle:")
         _again(store, key, "Start again")
     else:
         _progress(store, key, label)
     st.stop()
+
+
+def _use_demo() -> None:
+    st.session_state["dataset"] = state.default("dataset")
 
 
 def _again(store: Store, key: str, label: str) -> None:

@@ -74,6 +74,21 @@ def test_settings_follow_the_person_and_go_into_the_link(look: Open):
     assert_settings(restored)
 
 
+def test_a_setting_put_back_stays_so_on_the_next_page(look: Open):
+    view = look()
+    view.found("%", "sex")
+    view.choose("metric", METRIC_TITLES["equal_opportunity"])
+    view.until(lambda: "metric" in in_link(view), "the metric in the address", seconds=15)
+    view.go("Model")
+    view.choose("metric", METRIC_TITLES["statistical_parity"])
+    view.until(lambda: "metric" not in in_link(view), "no metric in the address", seconds=15)
+    view.go("Start")
+    expect(view.field("metric")).to_have_value(METRIC_TITLES["statistical_parity"])
+    now = expected.audit().disclose(0.005)
+    assert now.after is not None
+    view.found(percent(now.after), percent(now.before))
+
+
 def test_a_nonsensical_link_falls_back(look: Open):
     view = look("data?seed=-4&metric=<script>alert(1)</script>&tolerance=7&train_share=nan&method=&dataset=upload")
     view.found("%")
