@@ -11,7 +11,7 @@ from core.correction import Disclosure
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES, METHODS
 from core.wording import count, percent, tolerance_text
-from tests.browser import expected
+from tests import expected
 from tests.browser.conftest import Open
 from tests.browser.view import View
 

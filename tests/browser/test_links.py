@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from core.fairness import METRIC_TITLES
 from core.wording import percent, tolerance_text
-from tests.browser import expected
+from tests import expected
 from tests.browser.conftest import Open, Start
 from tests.browser.view import View
 

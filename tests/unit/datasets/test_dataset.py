@@ -11,16 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.dataset import (
-    AuditDataset,
-    Roles,
-    Table,
-    as_text,
-    build_dataset,
-    describe_columns,
-    is_numeric,
-    quoted,
-)
+from core.datasets.columns import as_text, describe_columns, is_numeric, quoted
+from core.datasets.dataset import AuditDataset, Roles, Table, build_dataset
 from core.datasets.table import read_table
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame

@@ -1,0 +1,47 @@
+"""A fresh dashboard for each test: caches cleared, its threads ended before the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import streamlit as st
+
+import core.sweep
+from pages.common import cached, jobs
+from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests.expected import run_once
+
+Start = Callable[..., Dashboard]
+
+
+@pytest.fixture
+def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
+    """How many models of a sweep may finish: none until a test allows it."""
+    on_demand = PointsOnDemand()
+    monkeypatch.setattr(core.sweep, "sweep", on_demand)
+    return on_demand
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand) -> Iterator[Start]:
+    """Start dashboards with empty caches; the same audit is computed once for all tests."""
+    monkeypatch.setattr(jobs, "Job", RecordedJob)
+    monkeypatch.setattr(RecordedJob, "started", [])
+    monkeypatch.setattr(cached, "run", run_once)
+    monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
+    st.cache_resource.clear()
+    yield Dashboard
+    for job in RecordedJob.started:
+        job.cancel()
+    points.allow(1000)
+    for job in RecordedJob.started:
+        job.wait(30)
+        assert not job.busy
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def dashboard(start: Start) -> Dashboard:
+    """A dashboard nobody has touched."""
+    return start()

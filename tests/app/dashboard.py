@@ -1,0 +1,133 @@
+"""The dashboard in-process: open pages, wait for their jobs, read what they say."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from streamlit.testing.v1 import AppTest
+
+from core.audit import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.sweep import SweepPoint
+from pages.common.jobs import Job, Work
+from tests.expected import run_once
+
+__all__ = ["APP", "Dashboard", "PointsOnDemand", "RecordedJob"]
+
+APP = Path(__file__).resolve().parents[2] / "app.py"
+
+
+class RecordedJob(Job):
+    """A job that can be waited for."""
+
+    started: ClassVar[list[RecordedJob]] = []
+
+    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None]) -> None:
+        self.lane = lane
+        self.started.append(self)
+        super().__init__(work, lane, keep)
+
+
+class PointsOnDemand:
+    """A sweep that yields as many models as it is allowed to; stands in for `core.sweep.sweep`."""
+
+    def __init__(self) -> None:
+        self.allowed = threading.Semaphore(0)
+
+    def __call__(
+        self, configs: Sequence[AuditConfig], dataset: AuditDataset, *, n_jobs: int = 1
+    ) -> Iterator[SweepPoint]:
+        for config in configs:
+            if not self.allowed.acquire(timeout=30):
+                return
+            found = run_once(configs[3], dataset=dataset)  # one model for all: what it looks like is not tested here
+            yield SweepPoint(
+                tolerance=config.tolerance,
+                achieved=found.model.unfairness_train,
+                accuracy_train=found.model.accuracy_train,
+                accuracy_test=found.model.accuracy_test,
+                disclosures={
+                    (kind, protocol): found.disclose(
+                        config.tolerance, adversary=kind, as_published=protocol == "as_published"
+                    )
+                    for kind, protocol in found.attacks
+                },
+            )
+
+    def allow(self, count: int) -> None:
+        """Let so many more models finish."""
+        self.allowed.release(count)
+
+
+class Dashboard:
+    """One session of the dashboard, started from app.py."""
+
+    def __init__(self, link: dict[str, str] | None = None) -> None:
+        self.test = AppTest.from_file(APP, default_timeout=60)
+        self.test.query_params.update(link or {})
+        self._begun = False
+
+    def settle(self) -> Dashboard:
+        """Run the page until none of the audits it waits for is under way."""
+        deadline = time.monotonic() + 60
+        while True:
+            self.test.run()
+            assert not self.test.exception, self.test.exception[0].value
+            busy = [job for job in RecordedJob.started if job.busy and job.lane == "audit"]
+            if not busy:
+                return self
+            assert time.monotonic() < deadline, "the audit takes too long"
+            for job in busy:
+                job.wait(30)
+
+    def open(self, page: str) -> Dashboard:
+        """Go to a page by its file name."""
+        if not self._begun:
+            self.test.run()  # the pages are known after the first run
+            self._begun = True
+        self.test.switch_page(f"pages/{page}.py")
+        return self.settle()
+
+    def upload(self, name: str, content: bytes) -> Dashboard:
+        """Give a file to the upload box of the Data page."""
+        self.test.file_uploader(key="upload").set_value((name, content, "text/csv"))
+        return self.settle()
+
+    @property
+    def texts(self) -> list[str]:
+        """All Markdown of the page, sidebar included."""
+        return [element.value for element in self.test.markdown]
+
+    @property
+    def findings(self) -> list[str]:
+        """The page's second-level headings, with the grey line."""
+        return [text for text in self.texts if text.startswith("## ")]
+
+    @property
+    def finding(self) -> str:
+        """The page's finding."""
+        (text,) = self.findings
+        return text
+
+    @property
+    def problem(self) -> str:
+        """The one sentence that says what is wrong, as it is written for Markdown."""
+        (warning,) = self.test.warning
+        return str(warning.value)
+
+    def plain_problem(self) -> str:
+        """The same as it is read."""
+        return re.sub(r"\\(.)", r"\1", self.problem)
+
+    def has_button(self, key: str) -> bool:
+        """Return whether there is a button whose key begins like this."""
+        return any((button.key or "").startswith(key) for button in self.test.button)
+
+    def button(self, key: str) -> Any:
+        """Return the button whose key begins like this."""
+        return next(button for button in self.test.button if (button.key or "").startswith(key))

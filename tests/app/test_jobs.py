@@ -1,0 +1,220 @@
+"""Long work in threads: progress, cancel, failure in one sentence, and the way out of each."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import core.datasets.catalog
+from core.audit import AuditConfig, AuditFindings
+from core.datasets import AuditDataset
+from core.errors import DataUnavailableError, InputError
+from core.sweep import TOLERANCES
+from pages.common import cached
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests.expected import run_once
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+SECRET = "/home/somebody/secret.csv"
+
+
+@pytest.fixture
+def log() -> Iterator[list[str]]:
+    """What the jobs write to the server's log."""
+    lines: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(self.format(record))
+
+    handler = Keep()
+    logger = logging.getLogger("fairleak.jobs")
+    logger.addHandler(handler)
+    yield lines
+    logger.removeHandler(handler)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Hold audits after their second step until the gate is open."""
+    opened = threading.Event()
+
+    def held(
+        config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
+    ) -> AuditFindings:
+        assert report is not None
+        report(1, 7)
+        opened.wait(30)
+        report(2, 7)
+        return run_once(config, report, dataset=dataset)
+
+    monkeypatch.setattr(cached, "run", held)
+    yield opened
+    opened.set()
+
+
+def wait_for(step: Callable[[], Any], dashboard: Dashboard) -> None:
+    """Run the page until something is there."""
+    for _ in range(200):
+        dashboard.test.run()
+        assert not dashboard.test.exception
+        if step():
+            return
+    raise AssertionError("waited in vain")
+
+
+def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, gate: threading.Event):
+    test = dashboard.test
+    wait_for(lambda: dashboard.has_button("cancel_"), dashboard)
+    assert not any("%" in text for text in dashboard.findings)
+    gate.set()
+    dashboard.settle()
+    assert "%" in dashboard.finding
+    jobs = len(RecordedJob.started)
+    test.run()
+    dashboard.open("model")
+    assert "%" in dashboard.finding
+    assert len(RecordedJob.started) == jobs  # no second audit
+    assert [job.state for job in RecordedJob.started] == ["finished"] * jobs
+
+
+def test_cancel_and_start_again(dashboard: Dashboard, gate: threading.Event):
+    wait_for(lambda: dashboard.has_button("cancel_"), dashboard)
+    dashboard.button("cancel_").click()
+    dashboard.test.run()
+    gate.set()
+    dashboard.settle()
+    assert [info.value for info in dashboard.test.info] == ["Stopped before it was finished."]
+    assert not dashboard.test.warning and not any("%" in text for text in dashboard.findings)
+    dashboard.button("again_").click()
+    dashboard.settle()
+    assert "%" in dashboard.finding
+    assert [job.state for job in RecordedJob.started if job.lane == "audit"].count("cancelled") == 1
+
+
+def test_two_sessions_share_one_audit(start: Start, gate: threading.Event):
+    one, other = start(), start()
+    wait_for(lambda: one.has_button("cancel_"), one)
+    wait_for(lambda: other.has_button("cancel_"), other)
+    jobs = len(RecordedJob.started)
+    gate.set()
+    one.settle()
+    other.settle()
+    assert one.finding == other.finding
+    assert len(RecordedJob.started) == jobs
+
+
+def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, log: list[str]):
+    sentence = "Adult could not be downloaded: no network; use the built-in demo."
+
+    def unavailable(name: str, **folders: Any) -> Any:
+        raise DataUnavailableError(sentence)
+
+    dashboard.open("start")
+    before = dashboard.finding
+    with monkeypatch.context() as broken:
+        broken.setattr(core.datasets.catalog, "load", unavailable)
+        dashboard.test.selectbox(key="dataset").set_value("adult")
+        dashboard.settle()
+        assert dashboard.plain_problem() == sentence
+        assert not any("%" in text for text in dashboard.findings)
+        dashboard.button("again_").click()
+        dashboard.settle()
+        assert dashboard.plain_problem() == sentence
+        dashboard.open("data")
+        assert dashboard.plain_problem() == sentence
+        assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
+        dashboard.test.selectbox(key="dataset").set_value("demo")
+        dashboard.settle()
+        dashboard.open("start")
+    assert dashboard.finding == before
+    assert not dashboard.test.warning
+    assert not any("Traceback" in line for line in log)
+
+
+@pytest.mark.parametrize("error", [RuntimeError(SECRET), KeyError(SECRET), OSError(SECRET), ZeroDivisionError()], ids=repr)
+def test_an_unexpected_error_is_told_without_its_details(
+    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, log: list[str], error: Exception
+):
+    def broken(name: str, **folders: Any) -> Any:
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(core.datasets.catalog, "load", broken)
+        dashboard.open("start")
+        sentence = dashboard.plain_problem()
+        assert_one_sentence(sentence)
+        assert "secret" not in sentence and "log" in sentence
+        assert any("Traceback" in line and type(error).__name__ in line for line in log)
+    dashboard.button("again_").click()
+    dashboard.settle()
+    assert "%" in dashboard.finding and not dashboard.test.warning
+
+
+def test_too_little_memory_is_told_in_one_sentence(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    def broken(config: AuditConfig, report: Any = None, *, dataset: AuditDataset) -> AuditFindings:
+        raise MemoryError
+
+    monkeypatch.setattr(cached, "run", broken)
+    dashboard.open("model")
+    assert_one_sentence(dashboard.plain_problem(), ("memory",))
+
+
+def test_a_rule_the_audit_breaks_is_told_as_core_says_it(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    def broken(config: AuditConfig, report: Any = None, *, dataset: AuditDataset) -> AuditFindings:
+        raise InputError("The *test* records must hold [3] people.")
+
+    monkeypatch.setattr(cached, "run", broken)
+    for page in ("start", "model", "correction"):
+        dashboard.open(page)
+        assert dashboard.plain_problem() == "The *test* records must hold [3] people."
+        assert dashboard.problem != dashboard.plain_problem()  # escaped
+
+
+def sweep_job() -> RecordedJob:
+    """Return the sweep started last."""
+    return [job for job in RecordedJob.started if job.lane == "sweep"][-1]
+
+
+def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: PointsOnDemand):
+    dashboard.open("correction")
+    assert dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")
+    points.allow(2)
+    wait_for(lambda: len(sweep_job().partial) == 2, dashboard)
+    dashboard.button("cancel_sweep").click()
+    dashboard.test.run()
+    points.allow(1)
+    sweep_job().wait(10)
+    dashboard.settle()
+    assert not dashboard.has_button("cancel_sweep")
+    assert "Stopped after 3 models" in dashboard.button("start_sweep").label
+    stopped = sweep_job()
+    dashboard.open("model")
+    dashboard.open("correction")
+    assert sweep_job() is stopped  # leaving the page neither loses nor restarts it
+    dashboard.button("start_sweep").click()
+    dashboard.settle()
+    assert sweep_job() is not stopped
+    points.allow(len(TOLERANCES))
+    sweep_job().wait(10)
+    dashboard.settle()
+    assert len(sweep_job().partial) == len(TOLERANCES) == 18
+    assert not dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")
+
+
+def test_a_sweep_that_fails_is_told_in_one_sentence(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    def broken(configs: Any, dataset: Any, *, n_jobs: int = 1) -> Iterator[Any]:
+        raise InputError("The attack records must hold at least 3 people of each group.")
+        yield
+
+    monkeypatch.setattr("core.sweep.sweep", broken)
+    dashboard.open("correction")
+    sweep_job().wait(10)
+    dashboard.settle()
+    assert dashboard.plain_problem() == "The attack records must hold at least 3 people of each group."
+    assert "%" in dashboard.finding and dashboard.has_button("start_sweep")

@@ -1,0 +1,158 @@
+"""Every page, in-process: it renders with its sidebar, follows its settings and says what must be said."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from core.fairness import METRIC_TITLES, METRICS
+from core.models import METHODS
+from core.wording import percent, tolerance_text
+from pages.common import shell, state
+from tests import expected
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard
+
+PAGES = ("start", "data", "model", "correction")
+SETTINGS = {"dataset", "attribute", "metric", "method", "tolerance", "seed", "train_share"}
+
+
+def settings_on(dashboard: Dashboard) -> set[str]:
+    """Return the keys of the settings that are on the page or in its sidebar."""
+    test = dashboard.test
+    return {w.key for w in (*test.selectbox, *test.number_input, *test.slider) if w.key in SETTINGS}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_renders_with_its_sidebar(dashboard: Dashboard, page: str):
+    dashboard.open(page)
+    assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
+    assert settings_on(dashboard) == SETTINGS
+    assert "%" in dashboard.finding
+    assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1
+    assert not dashboard.test.warning and not dashboard.test.error and not dashboard.test.exception
+
+
+def test_start_is_a_finished_audit_that_says_it_is_invented(dashboard: Dashboard):
+    dashboard.open("start")
+    now = expected.audit().disclose(state.default("tolerance"))
+    assert now.after is not None
+    assert percent(now.after) in dashboard.finding and percent(now.before) in dashboard.finding
+    assert percent(expected.audit().strong) in dashboard.finding
+    assert any("synthetic" in text.lower() for text in dashboard.texts)
+    assert any("invented" in text.value for text in dashboard.test.caption)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method(start: Start, method: str):
+    dashboard = start().open("model")
+    dashboard.test.selectbox(key="method").set_value(method)
+    dashboard.settle()
+    found = expected.model(method=method)
+    assert percent(found.accuracy_test) in dashboard.finding
+    assert tolerance_text(found.unfairness_train) in dashboard.finding
+    said = " ".join(box.value for box in dashboard.test.info)
+    assert ("must be told each person's sex to predict" in said) == found.needs_sensitive
+    assert ("not used" in said) == (method != "exponentiated_gradient")
+    dashboard.open("correction")
+    assert "%" in dashboard.finding
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric(start: Start, metric: str):
+    dashboard = start({"metric": METRIC_TITLES[metric]}).open("model")
+    found = expected.model(metric=metric)
+    assert dashboard.test.selectbox(key="metric").value == metric
+    assert tolerance_text(found.unfairness_train) in dashboard.finding
+    dashboard.open("correction")
+    now = expected.audit(metric=metric).disclose(state.default("tolerance"))
+    shown = now.after or now.before
+    assert percent(shown) in dashboard.finding
+
+
+def test_a_link_restores_an_audit(start: Start):
+    dashboard = start({"seed": "7", "tolerance": "0.02", "train_share": "0.4"}).open("start")
+    now = expected.audit(seed=7, tolerance=0.02, train_share=0.4).disclose(0.02)
+    assert now.after is not None and percent(now.after) in dashboard.finding
+    assert dashboard.test.number_input(key="seed").value == 7
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"tolerance": "7"},
+        {"tolerance": "-1"},
+        {"tolerance": "nan"},
+        {"seed": "1e99"},
+        {"seed": "-4"},
+        {"train_share": "0.99"},
+        {"metric": "<b>none</b>"},
+        {"method": ""},
+        {"dataset": "upload"},
+        {"dataset": "Your table"},
+        {"attribute": "savings"},
+    ],
+    ids=str,
+)
+def test_a_nonsensical_link_cannot_leave_the_ranges(start: Start, link: dict[str, str]):
+    dashboard = start(link).open("data")
+    test = dashboard.test
+    assert 0.0 <= test.number_input(key="tolerance").value <= 1.0
+    assert 0 <= test.number_input(key="seed").value < 2**32
+    assert 0.1 <= test.slider(key="train_share").value <= 0.8
+    assert test.selectbox(key="dataset").value == "demo"
+    assert test.selectbox(key="attribute").value in ("sex", "origin")
+    assert not test.warning and "%" in dashboard.finding
+
+
+@pytest.mark.parametrize("value", [1.4, -0.1])
+def test_a_tolerance_outside_its_range_cannot_be_set(dashboard: Dashboard, value: float):
+    dashboard.open("data")
+    dashboard.test.number_input(key="tolerance").set_value(value)
+    dashboard.settle()
+    assert 0.0 <= dashboard.test.number_input(key="tolerance").value <= 1.0
+    assert "%" in dashboard.finding
+
+
+def test_a_setting_put_back_stays_so_on_the_next_page(dashboard: Dashboard):
+    dashboard.open("start")
+    dashboard.test.selectbox(key="metric").set_value("equal_opportunity")
+    dashboard.settle()
+    dashboard.open("model")
+    assert dashboard.test.selectbox(key="metric").value == "equal_opportunity"
+    dashboard.test.selectbox(key="metric").set_value("statistical_parity")
+    dashboard.test.number_input(key="seed").set_value(7)
+    dashboard.settle()
+    dashboard.open("start")
+    assert dashboard.test.selectbox(key="metric").value == "statistical_parity"
+    assert dashboard.test.number_input(key="seed").value == 7
+
+
+def test_the_slider_adds_points_that_are_not_precomputed(dashboard: Dashboard):
+    dashboard.open("correction")
+    for told in (0.137, 0.0, 0.2):
+        dashboard.test.slider(key="told").set_value(told)
+        dashboard.settle()
+        now = expected.audit().disclose(told)
+        assert now.after is not None
+        assert f"within {tolerance_text(told)}," in dashboard.finding and percent(now.after) in dashboard.finding
+
+
+def test_attacker_and_protocol(dashboard: Dashboard):
+    dashboard.open("correction")
+    findings = expected.audit()
+    for adversary, published, cost in (("predictions", False, "count"), ("features", True, "log_odds")):
+        dashboard.test.button_group(key="adversary").set_value(adversary)
+        dashboard.test.toggle(key="as_published").set_value(published)
+        dashboard.test.selectbox(key="cost").set_value(cost)
+        dashboard.settle()
+        now = findings.disclose(0.005, adversary=adversary, cost=cost, as_published=published)
+        assert now.after is not None and percent(now.after) in dashboard.finding
+
+
+@pytest.mark.parametrize("text", ["<script>alert(1)</script>", "*a*_b_", "[x](javascript:alert(1))", ":red[x] $5$ `c`"])
+def test_escape_leaves_no_character_that_markdown_obeys(text: str):
+    escaped = shell.escape(text)
+    assert re.sub(r"\\(.)", r"\1", escaped) == text
+    assert not re.search(r"(?<!\\)[*_<>\[\]`$:()]", escaped)

@@ -1,0 +1,171 @@
+"""One's own table, in-process: every bad file and bad choice of columns is one sentence, and the audit stays."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import streamlit as st
+
+from pages.common import cached, shell
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard
+from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
+from tests.unit.datasets.bad_tables import BAD_ROLES, BAD_UPLOADS, GOOD, BadRoles, BadUpload, assert_one_sentence
+
+ON_THE_FORM = (
+    "few positives",
+    "group too small",
+    "every value chosen",
+    "no value chosen",
+    "limit below everybody",
+    "label and sensitive never together",
+    "constant features only",
+    "dates only",
+    "text identifiers only",
+    "everything excluded",
+    "inf",
+    "numbers and text",
+    "nobody complete",
+)
+
+
+def assign(dashboard: Dashboard, **choices: object) -> None:
+    """Fill the form for one's own columns, and press its button."""
+    test = dashboard.test
+    for name in ("label", "positive", "sensitive", "group", "limit", "excluded"):
+        if name not in choices:
+            continue
+        key = f"{name}_upload"
+        widgets = (*test.selectbox, *test.multiselect, *test.number_input)
+        widget = next(w for w in widgets if (w.key or "").startswith(key))
+        widget.set_value(choices[name])
+        test.run()
+        assert not test.exception
+    if "missing" in choices:
+        test.button_group(key="missing_upload").set_value(choices["missing"])
+        test.run()
+    test.button(key="use_roles").click()
+    dashboard.settle()
+
+
+def bring_people(dashboard: Dashboard, **words: str) -> None:
+    """Upload people and say what their columns are."""
+    dashboard.open("data").upload("people.csv", people(**words))
+    assign(dashboard, label="hired", positive="yes", sensitive="sex", group=[words.get("woman", "F")])
+
+
+@pytest.mark.parametrize("bad", BAD_UPLOADS, ids=lambda bad: bad.kind)
+def test_a_bad_file_is_one_sentence_and_the_audit_stays(dashboard: Dashboard, bad: BadUpload):
+    dashboard.open("data")
+    before = dashboard.finding
+    dashboard.upload(bad.file_name, bad.data)
+    assert_one_sentence(dashboard.plain_problem(), bad.words_expected)
+    assert dashboard.finding == before
+    assert dashboard.test.selectbox(key="dataset").value == "demo"
+    dashboard.test.file_uploader(key="upload").clear()
+    dashboard.settle()
+    assert not dashboard.test.warning
+    assert dashboard.finding == before
+
+
+def test_a_good_file_after_a_bad_one(dashboard: Dashboard):
+    dashboard.open("data").upload("empty.csv", b"")
+    assert dashboard.test.warning
+    dashboard.upload("good.csv", GOOD)
+    assert not dashboard.test.warning
+    assert dashboard.test.selectbox(key="dataset").value == "upload"
+    assert "good" in dashboard.finding
+
+
+def test_a_bad_file_leaves_the_own_audit(dashboard: Dashboard):
+    bring_people(dashboard)
+    before = dashboard.finding
+    dashboard.upload("model.pkl", b"\x80\x04K\x01.")
+    assert_one_sentence(dashboard.plain_problem(), ("model.pkl",))
+    assert dashboard.finding == before
+    dashboard.open("model")
+    assert "%" in dashboard.finding
+
+
+def test_other_pages_send_the_owner_of_a_fresh_table_to_the_data_page(dashboard: Dashboard):
+    dashboard.open("data").upload("good.csv", GOOD)
+    for page in ("start", "model", "correction"):
+        dashboard.open(page)
+        (info,) = dashboard.test.info
+        assert "Data page" in info.value and not dashboard.test.warning
+
+
+BAD = [bad for bad in BAD_ROLES if bad.kind in ON_THE_FORM]
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.kind)
+def test_bad_columns_are_one_sentence_and_the_audit_stays(dashboard: Dashboard, bad: BadRoles):
+    dashboard.open("data").upload("table.csv", bad.content)
+    before = dashboard.finding
+    roles = bad.roles
+    choices: dict[str, object] = {"label": roles.label, "positive": roles.positive, "sensitive": roles.sensitive}
+    choices |= {"limit": roles.at_most} if roles.at_most is not None else {"group": list(roles.group)}
+    assign(dashboard, **choices, excluded=list(roles.excluded), missing=roles.missing)
+    assert_one_sentence(dashboard.plain_problem(), bad.words_expected)
+    assert dashboard.finding == before
+
+
+def test_own_names_are_shown_and_never_obeyed(dashboard: Dashboard):
+    bring_people(dashboard, woman=HOSTILE_CELL)
+    for sensitive, group in ((STYLED_NAME, "*clerk*_x_"), (HOSTILE_NAME, None)):
+        dashboard.open("data")
+        assign(dashboard, sensitive=sensitive, **({"group": [group]} if group else {}))
+        for page in ("start", "data", "model", "correction"):
+            dashboard.open(page)
+            assert "%" in dashboard.finding
+            for name in (HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME):
+                for text in (*dashboard.texts, *(caption.value for caption in dashboard.test.caption)):
+                    assert name not in text, text
+        assert shell.escape(sensitive) in " ".join(dashboard.texts)
+
+
+def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):
+    rows = [f"{i % 41},{'FM'[i < 60]},{'yes' if i % 3 else 'no'}" for i in range(95)]
+    dashboard.open("data").upload("small.csv", "\n".join(["age,sex,hired", *rows, ""]).encode())
+    assign(dashboard, label="hired", positive="yes", sensitive="sex", group=["F"])
+    dashboard.test.slider(key="train_share").set_value(0.8)
+    dashboard.settle()
+    dashboard.open("correction")
+    if dashboard.test.warning:
+        assert_one_sentence(dashboard.plain_problem())
+    else:
+        assert "%" in dashboard.finding or "No correction" in dashboard.finding
+
+
+def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
+    dashboard.open("data")
+    before = dashboard.finding
+    bring_people(dashboard)
+    assert dashboard.finding != before
+    dashboard.test.button(key="remove_upload").click()
+    dashboard.settle()
+    assert dashboard.finding == before
+    assert "Your table" not in dashboard.test.selectbox(key="dataset").options
+    for page in ("start", "model", "correction"):
+        dashboard.open(page)
+        assert "people: " in dashboard.finding or "%" in dashboard.finding
+
+
+def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
+    bring_people(dashboard)
+    dashboard.open("correction")
+    st.cache_resource.clear()  # what a lost connection does, while the session's settings survive it
+    for page in ("model", "start", "data"):
+        dashboard.open(page)
+        print(page, dashboard.findings, dashboard.test.info, dashboard.test.warning, dashboard.test.selectbox(key="dataset").value, [w.key for w in dashboard.test.file_uploader])
+
+
+def test_nothing_of_an_own_table_is_in_the_shared_store(start: Start):
+    owner, other = start(), start()
+    bring_people(owner)
+    owner.open("correction")
+    shared = cached.store_of("demo")
+    assert [key for key in shared._results if key != "table:demo"] == []
+    assert not shared._jobs or set(shared._jobs) == {"table:demo"}
+    assert other
