@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from core.correction import Disclosure
 from core.estimates import Estimate
-from core.figures.drawing import Drawing, Palette, Sketch, band, bare, dots, line, short, spread, value_axis
+from core.figures.drawing import (
+    Drawing,
+    Palette,
+    Reference,
+    Sketch,
+    band,
+    bare,
+    dots,
+    line,
+    references,
+    short,
+    value_axis,
+)
 from core.wording import percent, tolerance_text
 
-__all__ = ["draw_disclosure", "draw_recognition", "recovery_range", "ticks"]
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["STRONG", "WIDEST", "draw_disclosure", "draw_recognition", "recovery_range", "ticks"]
 
 _HEIGHT = 270
 _PLOT = _HEIGHT - 38  # pixels between the margins
-_WIDEST = 0.2  # right end of the tolerance axis
-_LABEL_END = 0.187
+WIDEST = 0.2  # right end of the tolerance axis
+STRONG = "Stronger attacker, told nothing"
 
 
 def recovery_range(estimates: Sequence[Estimate]) -> tuple[float, float]:
@@ -59,20 +75,19 @@ def draw_disclosure(
     known = [d for d in curve if d.after is not None]
     low, high = recovery_range([before, majority, strong, *(d.after for d in known if d.after is not None)])
     pixel = (high - low) / _PLOT
-    sketch = bare(palette, height=_HEIGHT, x=(0, _WIDEST), y=(low, high))
+    sketch = bare(palette, height=_HEIGHT, x=(0, WIDEST), y=(low, high))
     sketch.xaxis(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
     sketch.note(told=marker.told)
-    references = [100 * e.value for e in (before, majority, strong)]
-    value_axis(sketch, palette, ticks(low, high), _WIDEST, crowded=references, room=16 * pixel)
+    levels = [100 * e.value for e in (before, majority, strong)]
+    value_axis(sketch, palette, ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
     sketch.stripe(100 * before.low, 100 * before.high, palette.before, opacity=0.12)
     _band_of(sketch, known, palette)
-    for estimate, color, width, dash in (
-        (majority, palette.chance, 1.5, "dot"),
-        (before, palette.before, 2, "dash"),
-        (strong, palette.strongest, 2, "dashdot"),
-    ):
-        level = 100 * estimate.value
-        sketch.segment((0, _WIDEST), (level, level), {"color": color, "width": width, "dash": dash}, layer="below")
+    rates = (
+        Reference(words=STRONG, estimate=strong, color=palette.strongest, dash="dashdot"),
+        Reference(words=f"{attacker}, before", estimate=before, color=palette.before, dash="dash", below=True),
+        Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"),
+    )
+    references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
     line(
         sketch,
         [d.told for d in curve],
@@ -81,14 +96,6 @@ def draw_disclosure(
         width=3,
         hover="told %{x:.3f}: %{y:.1f}%",
     )
-    labels = (
-        ("Stronger attacker, told nothing", strong, palette.strongest, 10 * pixel),
-        (f"{attacker}, before", before, palette.before, -11 * pixel),
-        ("Majority guess", majority, palette.chance, 10 * pixel),
-    )
-    heights = spread([100 * e.value + off for _, e, _, off in labels], 17 * pixel, low + 8 * pixel, high - 6 * pixel)
-    for (words, estimate, color, _), height in zip(labels, heights, strict=True):
-        sketch.write(_LABEL_END, height, f"{words}  <b>{percent(estimate)}</b>", color, "middle left")
     _mark(sketch, curve, marker, palette, low, pixel, attacker)
     return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong))
 
@@ -114,7 +121,7 @@ def _mark(
     pixel: float,
     attacker: str,
 ) -> None:
-    x = min(marker.told, _WIDEST)
+    x = min(marker.told, WIDEST)
     shown = marker.after or marker.before
     y = 100 * shown.value
     sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
@@ -154,7 +161,7 @@ def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate, attr
     )
 
 
-def _table(curve: Sequence[Disclosure], strong: Estimate):  # type: ignore[no-untyped-def]
+def _table(curve: Sequence[Disclosure], strong: Estimate) -> pandas.DataFrame:
     import pandas as pd
 
     rows = [

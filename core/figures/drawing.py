@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import plotly.graph_objects as go
 
 from core.estimates import Estimate
+from core.wording import percent
 
 if TYPE_CHECKING:
     import pandas
@@ -23,11 +24,13 @@ __all__ = [
     "LIGHT",
     "Drawing",
     "Palette",
+    "Reference",
     "Sketch",
     "band",
     "bare",
     "dots",
     "line",
+    "references",
     "short",
     "spread",
     "value_axis",
@@ -222,6 +225,44 @@ def value_axis(
         if any(abs(tick - line) < room for line in crowded):
             continue
         sketch.write(end, tick, f"{tick:g}%", palette.grey, "top left", 12)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """A rate to compare with, told at the right end of a chart.
+
+    Attributes
+    ----------
+    words : str
+        What it is.
+    estimate : Estimate
+    color : str
+    dash : str
+        Dash of its line over the whole width; empty for a label alone.
+    below : bool
+        Whether the label stands below the rate, not above.
+    """
+
+    words: str
+    estimate: Estimate
+    color: str
+    dash: str = ""
+    below: bool = False
+
+
+def references(
+    sketch: Sketch, rates: Sequence[Reference], *, end: float, low: float, high: float, pixel: float
+) -> None:
+    """Draw horizontal lines from 0 to `end` with their labels, moved apart where they would overlap."""
+    wanted = [100 * r.estimate.value + (-11 if r.below else 10) * pixel for r in rates]
+    heights = spread(wanted, 17 * pixel, low + 8 * pixel, high - 6 * pixel)
+    for rate, height in zip(rates, heights, strict=True):
+        level = 100 * rate.estimate.value
+        if rate.dash:
+            width = 1.5 if rate.dash == "dot" else 2
+            stroke = {"color": rate.color, "width": width, "dash": rate.dash}
+            sketch.segment((0, end), (level, level), stroke, layer="below")
+        sketch.write(0.935 * end, height, f"{rate.words}  <b>{percent(rate.estimate)}</b>", rate.color, "middle left")
 
 
 def line(

@@ -149,7 +149,7 @@ def told_tolerance(value: float) -> None:
 def dataset() -> None:
     """Choose the table."""
     options = list(CATALOG)
-    if own_table() is not None:
+    if own_table() is not None or state.dataset_name() == state.UPLOAD:  # a table that got lost stays chosen: said so
         options.append(state.UPLOAD)
     value = st.selectbox(
         "Dataset",

@@ -31,7 +31,8 @@ def box() -> None:
         on_change=_forget_problem,
         help="Kept in this session's memory only: never written to disk, gone when you close the page.",
     )
-    if file is not None and st.session_state.get("upload_read") != file.file_id:
+    lost = state.dataset_name() == state.UPLOAD and cached.own_table() is None
+    if file is not None and (lost or st.session_state.get("upload_read") != file.file_id):
         _read(file)
     if sentence := st.session_state.get("upload_problem"):
         panels.problem(sentence)

@@ -39,23 +39,32 @@ def log() -> Iterator[list[str]]:
     logger.removeHandler(handler)
 
 
-@pytest.fixture
-def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Hold audits after their second step until the gate is open."""
-    opened = threading.Event()
+class Gate:
+    """Holds audits after their second step."""
 
-    def held(
-        config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.opened = threading.Event()
+
+    def run(
+        self, config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
     ) -> AuditFindings:
+        """Run an audit like `core.audit.run`."""
         assert report is not None
         report(1, 7)
-        opened.wait(30)
+        self.reached.set()
+        self.opened.wait(30)
         report(2, 7)
         return run_once(config, report, dataset=dataset)
 
-    monkeypatch.setattr(cached, "run", held)
-    yield opened
-    opened.set()
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    """Hold audits until the gate is open."""
+    made = Gate()
+    monkeypatch.setattr(cached, "run", made.run)
+    yield made
+    made.opened.set()
 
 
 def wait_for(step: Callable[[], Any], dashboard: Dashboard) -> None:
@@ -68,11 +77,11 @@ def wait_for(step: Callable[[], Any], dashboard: Dashboard) -> None:
     raise AssertionError("waited in vain")
 
 
-def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, gate: threading.Event):
+def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, gate: Gate):
     test = dashboard.test
-    wait_for(lambda: dashboard.has_button("cancel_"), dashboard)
+    wait_for(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"), dashboard)
     assert not any("%" in text for text in dashboard.findings)
-    gate.set()
+    gate.opened.set()
     dashboard.settle()
     assert "%" in dashboard.finding
     jobs = len(RecordedJob.started)
@@ -83,11 +92,11 @@ def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, 
     assert [job.state for job in RecordedJob.started] == ["finished"] * jobs
 
 
-def test_cancel_and_start_again(dashboard: Dashboard, gate: threading.Event):
-    wait_for(lambda: dashboard.has_button("cancel_"), dashboard)
+def test_cancel_and_start_again(dashboard: Dashboard, gate: Gate):
+    wait_for(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"), dashboard)
     dashboard.button("cancel_").click()
     dashboard.test.run()
-    gate.set()
+    gate.opened.set()
     dashboard.settle()
     assert [info.value for info in dashboard.test.info] == ["Stopped before it was finished."]
     assert not dashboard.test.warning and not any("%" in text for text in dashboard.findings)
@@ -97,12 +106,12 @@ def test_cancel_and_start_again(dashboard: Dashboard, gate: threading.Event):
     assert [job.state for job in RecordedJob.started if job.lane == "audit"].count("cancelled") == 1
 
 
-def test_two_sessions_share_one_audit(start: Start, gate: threading.Event):
+def test_two_sessions_share_one_audit(start: Start, gate: Gate):
     one, other = start(), start()
-    wait_for(lambda: one.has_button("cancel_"), one)
+    wait_for(lambda: gate.reached.is_set() and one.has_button("cancel_"), one)
     wait_for(lambda: other.has_button("cancel_"), other)
     jobs = len(RecordedJob.started)
-    gate.set()
+    gate.opened.set()
     one.settle()
     other.settle()
     assert one.finding == other.finding
@@ -137,7 +146,9 @@ def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.Mo
     assert not any("Traceback" in line for line in log)
 
 
-@pytest.mark.parametrize("error", [RuntimeError(SECRET), KeyError(SECRET), OSError(SECRET), ZeroDivisionError()], ids=repr)
+@pytest.mark.parametrize(
+    "error", [RuntimeError(SECRET), KeyError(SECRET), OSError(SECRET), ZeroDivisionError()], ids=repr
+)
 def test_an_unexpected_error_is_told_without_its_details(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch, log: list[str], error: Exception
 ):

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
+import pickle
+from uuid import uuid4
 
 import pytest
 import streamlit as st
 
 from pages.common import cached, shell
 from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard
+from tests.app.dashboard import Dashboard, RecordedJob
 from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
 from tests.unit.datasets.bad_tables import BAD_ROLES, BAD_UPLOADS, GOOD, BadRoles, BadUpload, assert_one_sentence
 
@@ -155,17 +156,48 @@ def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
 def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
     bring_people(dashboard)
     dashboard.open("correction")
-    st.cache_resource.clear()  # what a lost connection does, while the session's settings survive it
-    for page in ("model", "start", "data"):
+    st.cache_resource.clear()  # what a lost connection does; the session's settings survive it
+    for page in ("model", "start", "correction"):
         dashboard.open(page)
-        print(page, dashboard.findings, dashboard.test.info, dashboard.test.warning, dashboard.test.selectbox(key="dataset").value, [w.key for w in dashboard.test.file_uploader])
+        (info,) = dashboard.test.info
+        assert "Your table is gone" in info.value
+        assert not any("%" in text for text in dashboard.findings)  # no other table's numbers in its place
+        assert dashboard.test.selectbox(key="dataset").value == "upload"
+    bring_people(dashboard)
+    dashboard.open("model")
+    assert "%" in dashboard.finding
+
+
+def test_a_table_that_went_while_its_file_is_in_the_box_is_read_again(dashboard: Dashboard):
+    bring_people(dashboard)
+    st.cache_resource.clear()
+    dashboard.settle()
+    assert "people.csv is read" in dashboard.finding.replace("\\", "")
+    assert dashboard.test.selectbox(key="dataset").value == "upload"
+
+
+def test_a_lost_table_can_be_given_up(dashboard: Dashboard):
+    dashboard.open("start")
+    before = dashboard.finding
+    bring_people(dashboard)
+    dashboard.open("correction")
+    st.cache_resource.clear()
+    dashboard.open("start")
+    dashboard.test.selectbox(key="dataset").set_value("demo")
+    dashboard.settle()
+    assert dashboard.finding == before
+    assert dashboard.test.selectbox(key="dataset").options[-1] != "Your table"
 
 
 def test_nothing_of_an_own_table_is_in_the_shared_store(start: Start):
-    owner, other = start(), start()
-    bring_people(owner)
-    owner.open("correction")
+    marker = f"Marker{uuid4().hex}"
+    owner = start()
+    bring_people(owner, woman=marker)
+    for page in ("start", "model", "correction"):
+        owner.open(page)
+        assert "%" in owner.finding
     shared = cached.store_of("demo")
-    assert [key for key in shared._results if key != "table:demo"] == []
-    assert not shared._jobs or set(shared._jobs) == {"table:demo"}
-    assert other
+    assert shared._results
+    assert not [key for key, value in shared._results.items() if marker.encode() in pickle.dumps(value)]
+    own = [job for job in RecordedJob.started if job.lane == "sweep"]
+    assert own and not set(own) & set(shared._jobs.values())

@@ -1,0 +1,126 @@
+"""Rules of the whole package: what may import what, what loads first, what is public."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import core
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "core"
+BRANCHES = ("correction", "queries", "attriguard", "membership", "release")
+HEAVY = {"pandas", "sklearn", "scipy", "fairlearn", "pulp", "plotly", "pyarrow", "joblib", "folktables"}
+
+SOURCES = [path for path in sorted(CORE.rglob("*.py")) if path.name != "__main__.py"]
+PACKAGES = sorted(CORE.rglob("__init__.py"))
+PAGES = sorted((ROOT / "pages").glob("*.py"))
+
+
+def loaded_by(statements: str) -> set[str]:
+    """Return the modules a fresh process holds after some statements."""
+    told = f"{statements}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def imported(path: Path) -> set[str]:
+    """Return the names of the modules a file imports, wherever in it."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} imports relatively"
+            names |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def within(names: set[str], package: str) -> set[str]:
+    """Return those names that are a package or inside it."""
+    return {name for name in names if name == package or name.startswith(f"{package}.")}
+
+
+def named(path: Path) -> str:
+    """Return a file's path inside the repository, as a test's name."""
+    return str(path.relative_to(ROOT))
+
+
+def test_all_of_core_loads_without_streamlit():
+    modules = [m.name for m in pkgutil.walk_packages(core.__path__, "core.") if not m.name.endswith("__main__")]
+    assert len(modules) > 30
+    loaded = loaded_by("\n".join(f"import {name}" for name in modules))
+    assert set(modules) <= loaded
+    assert not within(loaded, "streamlit") and not within(loaded, "pages")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=named)
+def test_core_imports_nothing_of_the_dashboard(path: Path):
+    assert not within(imported(path), "streamlit") | within(imported(path), "pages") | within(imported(path), "app")
+
+
+@pytest.mark.parametrize("branch", [name for name in BRANCHES if (CORE / name).is_dir()])
+def test_branches_do_not_import_each_other(branch: str):
+    for path in sorted((CORE / branch).rglob("*.py")):
+        for other in BRANCHES:
+            if other != branch:
+                assert not within(imported(path), f"core.{other}"), named(path)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=named)
+def test_core_neither_prints_nor_asks(path: Path):
+    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+    assert not names & {"print", "input", "breakpoint", "exit"}
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=named)
+def test_every_package_says_what_is_public(path: Path):
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    public = [
+        ast.literal_eval(node.value)
+        for node in body
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"]
+    ]
+    assert len(public) == 1, "no __all__, or several"
+    assert len(set(public[0])) == len(public[0])
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=named)
+def test_what_is_public_is_there(path: Path):
+    module = importlib.import_module(".".join(path.parent.relative_to(ROOT).parts))
+    assert not [name for name in module.__all__ if not hasattr(module, name)]
+
+
+def test_first_paint_loads_nothing_heavy():
+    app = ast.parse((ROOT / "app.py").read_text(encoding="utf-8"))
+    imports = [ast.unparse(node) for node in app.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert imports
+    empty = loaded_by("import streamlit")
+    loaded = loaded_by("\n".join(imports)) - empty
+    assert "pages.common.controls" in loaded
+    assert not {name.partition(".")[0] for name in loaded} & HEAVY
+
+
+@pytest.mark.parametrize("path", PAGES, ids=named)
+def test_a_page_begins_with_its_guard(path: Path):
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    told = [ast.unparse(node) for node in body[1:4]]  # after the docstring
+    assert "shell.guard()" in told
+    before = told[: told.index("shell.guard()")]
+    assert set(before) <= {"from __future__ import annotations", "from pages.common import shell"}
+
+
+@pytest.mark.parametrize("path", [*PAGES, *sorted((ROOT / "pages" / "common").glob("*.py"))], ids=named)
+def test_only_one_module_of_the_pages_caches(path: Path):
+    source = path.read_text(encoding="utf-8")
+    assert path.name == "cached.py" or not ("cache_data" in source or "cache_resource" in source)
