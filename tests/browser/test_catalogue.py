@@ -39,12 +39,10 @@ def test_adult_without_network(look: Open, start_server: Start, tmp_path: Path):
     not (LOCAL / "adult" / "adult.data").is_file(), reason="needs adult/adult.data in the folder FAIRLEAK_DATA names"
 )
 def test_adult_from_local_files(look: Open, start_server: Start):
-    view = look("correction", at=start_server(FAIRLEAK_DATA=str(LOCAL), **OFFLINE))
-    view.found("%")
-    view.stop_training()
-    view.choose("dataset", ADULT)
+    view = look(at=start_server(FAIRLEAK_DATA=str(LOCAL), **OFFLINE))
     view.found("sex", "%")
+    view.choose("dataset", ADULT)
     view.until(lambda: "over 15,375 people" in view.text(), "the audited people")
-    view.painted(3)
+    view.found("sex", "%")
+    view.painted(2)
     view.in_order()
-    view.stop_training()
