@@ -18,7 +18,15 @@ from core.datasets.dataset import AuditDataset, GroupRow, Roles
 from core.datasets.splits import Splits, split
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
-from core.fairness import METRICS, GroupRate, group_rates, unfairness, unfairness_estimate
+from core.fairness import (
+    METRIC_TITLES,
+    METRICS,
+    GroupRate,
+    group_rates,
+    row_sets,
+    unfairness,
+    unfairness_estimate,
+)
 from core.fingerprint import fingerprint
 from core.models import METHODS, fit_model
 from core.results import Result
@@ -118,7 +126,7 @@ class AttackFindings(Result):
     Attributes
     ----------
     held_out_accuracy : Estimate
-        Accuracy on the attacker's own records it did not learn from.
+        Accuracy on the records it was tuned on: the attacker's own held-out ones, as published the test records.
     attacked, held_out : AttackedRecords
         What it says of the training records, and of the records its exponent is chosen on.
     """
@@ -149,7 +157,8 @@ class AuditFindings(Result):
     attacks : dict
         (adversary, protocol) -> AttackFindings.
     strong, strong_balanced : Estimate
-        Accuracy and balanced accuracy of the strong adversary on the training records, told nothing.
+        Accuracy and balanced accuracy of the strong adversary on the training records: calibrated, told nothing,
+        trained on the same records as the held-out forest.
     """
 
     config: AuditConfig
@@ -199,6 +208,7 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     """Train the audited model, draw its predictions once, and measure it."""
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
     train, test = splits.train, splits.test
+    _check_cells(config.metric, dataset, splits)
     model = fit_model(
         config.method,
         x[train],
@@ -221,6 +231,22 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
         randomised=model.randomised,
         predictions=drawn,
     )
+
+
+def _check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
+    """Refuse data in which a set of records lacks a group among the labels the metric compares."""
+    for name in ("train", "validation", "test"):
+        rows = getattr(splits, name)
+        for part, mask in row_sets(metric, dataset.labels[rows], rows.size):
+            inside = dataset.sensitive[rows] if mask is None else dataset.sensitive[rows][mask]
+            counts = np.bincount(inside, minlength=2)
+            if counts.min() < 3:
+                group = dataset.group_names[int(counts.argmin())]
+                raise InputError(
+                    f"{METRIC_TITLES[metric]} needs at least 3 people of each group with {part} among the {name} "
+                    f"records, got {int(counts.min())} of {group}; choose statistical parity, other groups or another "
+                    "seed."
+                )
 
 
 def attack_model(
@@ -330,7 +356,8 @@ def _demo(config: AuditConfig) -> AuditDataset:
 
 def _strong(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[Estimate, Estimate]:
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
-    known, train = splits.known, splits.train
-    adversary = train_strong(x[known], y[known], s[known], categorical=dataset.categorical, seed=seed)
-    guess = adversary.probability(x[train], y[train]) > 0.5
+    learn, tune, train = splits.attack, splits.validation, splits.train
+    adversary = train_strong(x[learn], y[learn], s[learn], categorical=dataset.categorical, seed=seed)
+    scale = calibrate(adversary.probability(x[tune], y[tune]), s[tune])
+    guess = scale.apply(adversary.probability(x[train], y[train])) > 0.5
     return accuracy(s[train], guess), balanced_accuracy(s[train], guess)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from core.adversaries import ADVERSARIES
 from core.audit import PROTOCOLS, AuditConfig, attack_model, train_model
-from core.correction import Disclosure, disclose
+from core.correction import COSTS, Disclosure, disclose
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.estimates import Estimate
@@ -39,14 +39,14 @@ class SweepPoint(Result):
     accuracy_train, accuracy_test : Estimate
         Of the audited model.
     disclosures : dict
-        (adversary, protocol) -> Disclosure.
+        (adversary, protocol, cost) -> Disclosure.
     """
 
     tolerance: float
     achieved: float
     accuracy_train: Estimate
     accuracy_test: Estimate
-    disclosures: dict[tuple[str, str], Disclosure]
+    disclosures: dict[tuple[str, str, str], Disclosure]
 
 
 def tolerance_configs(config: AuditConfig, tolerances: Sequence[float] = TOLERANCES) -> list[AuditConfig]:
@@ -58,17 +58,19 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
     """Train at one tolerance, attack, and tell each adversary that tolerance."""
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     model = train_model(config, dataset, splits)
-    disclosures = {}
+    disclosures: dict[tuple[str, str, str], Disclosure] = {}
     for kind in ADVERSARIES:
         for protocol in PROTOCOLS:
             found = attack_model(kind, protocol, dataset, splits, model.predictions, seed=config.seed)
-            disclosures[kind, protocol] = disclose(
-                found.attacked,
-                found.held_out,
-                tolerance=config.tolerance,
-                metric=config.metric,
-                raise_until_true=protocol == "as_published",
-            )
+            for cost in COSTS:
+                disclosures[kind, protocol, cost] = disclose(
+                    found.attacked,
+                    found.held_out,
+                    tolerance=config.tolerance,
+                    metric=config.metric,
+                    cost=cost,
+                    raise_until_true=protocol == "as_published",
+                )
     return SweepPoint(
         tolerance=config.tolerance,
         achieved=model.unfairness_train,

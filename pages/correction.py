@@ -16,6 +16,7 @@ with shell.head("correction", badge=wording.synthetic_badge(state.dataset_name()
 config, table = cached.audited()
 findings, dataset = cached.findings_of(config, table)
 
+from core.audit import PROTOCOLS
 from core.figures import draw_disclosure, draw_recognition, draw_trained
 
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
@@ -43,7 +44,9 @@ def told() -> None:
         controls.told_tolerance(tolerance)
     time.sleep(_HEAD_START)
     with opening:
-        shell.finding(*wording.correction(findings, now, config, adversary=settings["adversary"]))
+        shell.finding(
+            *wording.correction(findings, now, config, adversary=settings["adversary"], as_published=published)
+        )
     with right:
         shell.whisper("Who is recognised", "Share named rightly before (○) and after (●), 95% intervals")
         by_group = draw_recognition(now, curve, colours, names=findings.group_names)
@@ -72,8 +75,8 @@ def trained(running: bool) -> None:
         st.rerun()
     shell.whisper(
         "Training tighter or looser models",
-        f"People whose {attribute} is recovered; each point is a model trained anew for that tolerance, and the "
-        "attacker is told the same. Hollow: the model misses what it was trained for, so she is told a falsehood"
+        f"People whose {attribute} is recovered; each point is a model trained anew for that tolerance, and "
+        + wording.trained_caption(published)
         + ("" if config.method == "exponentiated_gradient" else ". All are trained by exponentiated gradient"),
     )
     done = list(job.partial) if job else []
@@ -85,8 +88,7 @@ def trained(running: bool) -> None:
         done,
         (points[0.0].majority, points[0.0].before, findings.strong),
         colours,
-        adversary=settings["adversary"],
-        protocol="as_published" if published else "held_out",
+        shown=(settings["adversary"], PROTOCOLS[published], settings["cost"]),
         attribute=attribute,
     )
     panels.chart(drawing, key="trained_chart")

@@ -52,7 +52,7 @@ shell.doors(
     [
         ("data.py", "Data", ":material/table_rows:", wording.door_data(findings)),
         ("model.py", "Model", ":material/balance:", wording.door_model(findings)),
-        ("correction.py", "Correction", ":material/tune:", wording.door_correction(findings, now)),
+        ("correction.py", "Correction", ":material/tune:", wording.door_correction(now)),
     ]
 )
 st.caption(wording.provenance(findings))

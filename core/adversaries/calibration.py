@@ -1,8 +1,8 @@
 """Probabilities that mean what they say: Platt scaling on records the adversary did not learn from.
 
 A forest with balanced class weights reports odds for a world where both groups are equally large. One logistic
-regression on its log-odds brings them back; the order of people, and so everything ranked by confidence within
-one guess, is kept.
+regression on its log-odds brings them back; with a positive slope, as for any adversary better than a guess, the
+order of people is kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What a correction proves about itself, recomputed from its vector.
 
 A solver hands over a vector and a lower bound. Tolerance, non-emptiness and objective are recomputed here from the
-vector; the status follows from these numbers and the bound, never from the solver's own word.
+vector; the status follows from these numbers and the bound, never from the solver's status word. The lower bound is
+the one the solver reached.
 """
 
 from __future__ import annotations

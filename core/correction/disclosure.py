@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from core.correction.certificate import SolverCertificate
 from core.correction.costs import choose_exponent, log_odds_cost, published_cost
+from core.correction.problem import smallest_tolerance
 from core.correction.solve import Correction, correct
 from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
 from core.fairness import unfairness
@@ -24,7 +25,11 @@ from core.validation import choice, unit_interval
 __all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "disclose"]
 
 COSTS = ("published", "log_odds", "count")
-"""Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody."""
+"""Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
+
+With log-odds the attacker also starts from the calibrated guess, so that the correction is the most probable answer
+that meets the tolerance; with the others she starts from the adversary's own guess, as published.
+"""
 
 _RAISE_STEP = 0.001
 
@@ -51,6 +56,11 @@ class AttackedRecords:
     def guess(self) -> npt.NDArray[np.uint8]:
         """The group the adversary finds more probable."""
         return (self.probability > 0.5).astype(np.uint8)
+
+    @property
+    def calibrated_guess(self) -> npt.NDArray[np.uint8]:
+        """The group that is more probable after calibration."""
+        return (self.calibrated > 0.5).astype(np.uint8)
 
     @property
     def confidence(self) -> npt.NDArray[np.float64]:
@@ -158,9 +168,10 @@ def disclose(
     cost = choice(cost, COSTS, name="cost")
     achieved = _unfairness(attacked, attacked.truth, metric)
     used = _raised(tolerance, achieved) if raise_until_true else tolerance
+    guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
     prices, exponent = _prices(attacked, held_out, used, metric, cost)
     correction = correct(
-        attacked.guess,
+        guess,
         attacked.predictions,
         tolerance=used,
         metric=metric,
@@ -168,7 +179,7 @@ def disclose(
         cost=prices,
         solver=solver,
     )
-    return _measured(attacked, correction, metric, cost, tolerance, used, achieved, exponent)
+    return _measured(attacked, guess, correction, metric, cost, tolerance, used, achieved, exponent)
 
 
 def _raised(tolerance: float, achieved: float) -> float:
@@ -182,14 +193,15 @@ def _prices(
     if cost == "count":
         return None, None
     if cost == "log_odds":
-        own = np.where(attacked.guess == 1, attacked.calibrated, 1 - attacked.calibrated)
-        return log_odds_cost(own), None
+        return log_odds_cost(np.maximum(attacked.calibrated, 1 - attacked.calibrated)), None
+    # The held-out records may not allow the tolerance at all (divisibility); then the closest they allow is tried.
+    closest = smallest_tolerance(held_out.predictions, metric=metric, labels=held_out.labels)
     chosen = choose_exponent(
         held_out.guess,
         held_out.confidence,
         held_out.predictions,
         held_out.truth,
-        tolerance=tolerance,
+        tolerance=max(tolerance, closest) if closest <= 1 else tolerance,
         metric=metric,
         labels=held_out.labels,
     ).exponent
@@ -198,6 +210,7 @@ def _prices(
 
 def _measured(
     attacked: AttackedRecords,
+    guess: npt.NDArray[np.uint8],
     correction: Correction,
     metric: str,
     cost: str,
@@ -206,7 +219,7 @@ def _measured(
     achieved: float,
     exponent: int | None,
 ) -> Disclosure:
-    truth, guess, after = attacked.truth, attacked.guess, correction.reconstruction
+    truth, after = attacked.truth, correction.reconstruction
     n = truth.size
     won = lost = None
     if after is not None:

@@ -247,7 +247,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         roles=roles,
         rows_read=len(frame),
         notes=tuple(notes),
-        fingerprint=fingerprint(matrix, labels, sensitive, list(names), roles),
+        fingerprint=fingerprint(matrix, labels, sensitive, categorical, list(names), roles, table.title, table.source),
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )

@@ -30,7 +30,7 @@ class Splits:
     validation : ndarray of int
         The attacker's own held-out records: confidence exponent, calibration.
     test : ndarray of int
-        Records nobody learns from.
+        Records nobody is trained on; the published protocol tunes the attacker on them.
     """
 
     train: npt.NDArray[np.intp]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.correction import Disclosure
 from core.estimates import Estimate
-from core.figures.correction import STRONG, WIDEST, recovery_range, ticks
+from core.figures.correction import WIDEST, recovery_range, strongest, ticks
 from core.figures.drawing import Drawing, Palette, Reference, Sketch, bare, line, references, value_axis, whiskers
 from core.sweep import SweepPoint
 
@@ -25,8 +25,7 @@ def draw_trained(
     baseline: tuple[Estimate, Estimate, Estimate],
     palette: Palette,
     *,
-    adversary: str,
-    protocol: str,
+    shown: tuple[str, str, str],
     attribute: str,
 ) -> Drawing:
     """Draw what the attacker recovers from models trained for different tolerances and told each its own.
@@ -37,11 +36,11 @@ def draw_trained(
         The models finished so far, in any order.
     baseline : (majority, before, strong)
         Estimates from the audited model; they fix the range before any point is there.
-    adversary, protocol : str
+    shown : (adversary, protocol, cost)
         Which disclosure of each point to draw.
     """
     done = sorted(points, key=lambda p: p.tolerance)
-    told = [(p, p.disclosures[adversary, protocol]) for p in done]
+    told = [(p, p.disclosures[shown]) for p in done]
     majority, before, strong = baseline
     drawn = [e for _, d in told for e in (d.before, d.after) if e is not None]
     low, high = recovery_range([majority, before, strong, *drawn])
@@ -56,7 +55,7 @@ def draw_trained(
     _points(sketch, told, palette)
     last = told[-1][1].before if told else before
     rates = (
-        Reference(words=STRONG, estimate=strong, color=palette.strongest, dash="dashdot"),
+        Reference(words=strongest(strong, before), estimate=strong, color=palette.strongest, dash="dashdot"),
         Reference(words="Before", estimate=last, color=palette.before, below=True),
         Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"),
     )

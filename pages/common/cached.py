@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -90,7 +89,7 @@ def table_of(dataset: str) -> Table:
         local = os.environ.get("FAIRLEAK_DATA")
         return load(dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
 
-    return need(_shared_store(), f"table:{dataset}", "Reading the table", fetch)  # type: ignore[no-any-return]
+    return need(_shared_store(), f"table:{dataset}", "Reading the table", fetch, lane="fetch")  # type: ignore[no-any-return]
 
 
 def audited() -> tuple[AuditConfig, Table]:
@@ -118,48 +117,44 @@ def dataset_of(table: Table, roles: Roles) -> AuditDataset:
     return need(store_of(table.name), key, "Preparing the table", build)  # type: ignore[no-any-return]
 
 
-class _Curve(dict[float, Disclosure]):
-    """Disclosures by tolerance told."""
+class _Audit:
+    """A finished audit with its curves: disclosures by tolerance told, for each attacker asked for."""
+
+    def __init__(self, findings: AuditFindings) -> None:
+        self.findings = findings
+        self.curves: dict[tuple[str, str, bool], dict[float, Disclosure]] = {}
+        self.fill("features", "published", False)
+
+    def fill(self, adversary: str, cost: str, as_published: bool) -> None:
+        settings = {"adversary": adversary, "cost": cost, "as_published": as_published}
+        curve = {t: self.findings.disclose(t, **settings) for t in CURVE_TOLERANCES}  # type: ignore[arg-type]
+        self.curves[adversary, cost, as_published] = curve
 
 
-def _curve_key(findings: AuditFindings, dataset: AuditDataset, settings: tuple[Any, ...]) -> str:
-    return fingerprint("curve", audit_key(findings.config, dataset), list(settings))
+def _audit(config: AuditConfig, dataset: AuditDataset) -> _Audit:
+    from pages.common.panels import need
 
+    def work(job: Job) -> _Audit:
+        return _Audit(run(config, job.report, dataset=dataset))
 
-def _fill(findings: AuditFindings, adversary: str, cost: str, as_published: bool) -> _Curve:
-    return _Curve(
-        (t, findings.disclose(t, adversary=adversary, cost=cost, as_published=as_published)) for t in CURVE_TOLERANCES
-    )
+    return need(store_of(config.dataset), audit_key(config, dataset), "Auditing", work)  # type: ignore[no-any-return]
 
 
 def findings_of(config: AuditConfig, table: Table) -> tuple[AuditFindings, AuditDataset]:
     """Return a finished audit and its data; waits with a progress bar while it runs."""
-    from pages.common.panels import need
-
     dataset = dataset_of(table, config.roles or table.roles[0])
-    store = store_of(config.dataset)
-
-    def work(job: Job) -> AuditFindings:
-        findings = run(config, job.report, dataset=dataset)
-        settings = ("features", "published", False)
-        store.put(_curve_key(findings, dataset, settings), _fill(findings, *settings))
-        return findings
-
-    return need(store, audit_key(config, dataset), "Auditing", work), dataset
+    return _audit(config, dataset).findings, dataset
 
 
 def curve(
     findings: AuditFindings, dataset: AuditDataset, *, adversary: str, cost: str, as_published: bool
 ) -> dict[float, Disclosure]:
     """Return the disclosures over the slider's range, computing them if need be."""
-    settings = (adversary, cost, as_published)
-
-    def make() -> _Curve:
+    audit = _audit(findings.config, dataset)
+    if (adversary, cost, as_published) not in audit.curves:
         with st.spinner("Telling the attacker every tolerance"):
-            return _fill(findings, *settings)
-
-    store = store_of(findings.config.dataset)
-    return store.remember(_curve_key(findings, dataset, settings), make)  # type: ignore[no-any-return]
+            audit.fill(adversary, cost, as_published)
+    return audit.curves[adversary, cost, as_published]
 
 
 def disclosure(
@@ -171,8 +166,8 @@ def disclosure(
     cost: str,
     as_published: bool,
 ) -> Disclosure:
-    """Return the disclosure at one tolerance, adding it to the curve if it is not there."""
-    tolerance = round(tolerance, 6)
+    """Return the disclosure at one tolerance, rounded to the slider's step and added to the curve if missing."""
+    tolerance = round(tolerance, 3)
     if tolerance not in points:
         points[tolerance] = findings.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published)
     return points[tolerance]
@@ -195,5 +190,25 @@ def sweep_job(config: AuditConfig, dataset: AuditDataset, *, start: str = "no") 
     key = fingerprint("sweep", dataset.fingerprint, list(configs))
     job = store.job(key)
     if start == "again" or (start == "first" and job is None):
-        job = store.start(key, lambda job: job.collect(sweep(configs, dataset, n_jobs=2), len(configs)), lane="sweep")
+        _stop_other_sweep(store, key)
+        done = [] if job is None else list(job.partial)
+        left = [c for c in configs if c.tolerance not in {point.tolerance for point in done}]
+        job = store.start(
+            key,
+            lambda job: job.collect(sweep(left, dataset, n_jobs=2)),
+            lane="sweep",
+            total=len(configs),
+            partial=done,
+        )
     return job
+
+
+def _stop_other_sweep(store: Store, key: str) -> None:
+    """Stop the sweep this session started for other settings: nobody here waits for it any more."""
+    started: tuple[Store, str] | None = st.session_state.get("started_sweep")
+    if started is not None and started != (store, key):
+        other = started[0].job(started[1])
+        if other is not None and other.busy:
+            other.cancel()
+            started[0].forget(started[1])
+    st.session_state["started_sweep"] = (store, key)

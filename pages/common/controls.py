@@ -85,9 +85,10 @@ def published_switch() -> bool:
         key="as_published",
         persist_state="session",
         help=(
-            "The published experiments choose the confidence exponent on the model owner's test records, which an "
-            "attacker does not have, and raise the tolerance in steps of 0.001 until the model meets it. Switched off, "
-            "the attacker tunes on her own held-out records and is told the tolerance as it is."
+            "The published code chooses the confidence exponent on the model owner's test records, which an attacker "
+            "does not have, lets her learn from all the records she knows, and raises the tolerance in steps of 0.001 "
+            "until the model meets it. Switched off, she keeps 30% of her records apart to tune on and is told the "
+            "tolerance as it is."
         ),
     )
 
@@ -111,8 +112,8 @@ def attacker_settings() -> dict[str, str]:
             key="adversary",
             format_func={"features": "A", "predictions": "A′"}.__getitem__,
             help=(
-                "The paper's random forest, with balanced class weights. A guesses from features and label, A′ also "
-                "from the model's predictions."
+                "The paper's random forest, balanced class weights, with the parameters found on Adult. A guesses from "
+                "features and label, A′ also from the model's predictions."
             ),
             persist_state="session",
         )
@@ -124,8 +125,8 @@ def attacker_settings() -> dict[str, str]:
             format_func=_COSTS.__getitem__,
             help=(
                 "The correction changes the cheapest guesses. Published: the attacker's confidence, raised to the "
-                "power that works best on held-out records. Log-odds: finds the most probable answer. The same for "
-                "everybody: changes as few guesses as possible."
+                "power that works best on held-out records. Log-odds: starts from calibrated guesses and finds the "
+                "most probable answer. The same for everybody: changes as few guesses as possible."
             ),
             persist_state="session",
         )

@@ -34,12 +34,12 @@ def correction(findings: AuditFindings, now: Disclosure) -> str:
     name = escape(attribute(findings.config))
     return (
         f"The attacker knows everybody's features and label, and the {name} of other people to learn from. She "
-        "guesses, then hears “each group's rate is within the tolerance of everybody's”. Her guesses rarely agree with "
-        f"that, so she changes the cheapest ones until they do. {_price(now)}\n\n"
-        "**What it does not show.** The paper's forest names the smaller group too often because its class weights are "
-        "balanced; much of the gain repairs that. The purple line is an attacker without that weakness who is told "
-        "nothing. The interval is over people, for one seed and one model; it does not say how other seeds come "
-        "out.\n\n"
+        "guesses, then hears “each group's rate is within the tolerance of everybody's”. Where her guesses do not "
+        f"agree with that, she changes the cheapest ones until they do. {_price(now)}\n\n"
+        "**What it does not show.** The paper's forest, here with the parameters found on Adult, has balanced class "
+        "weights and so may name the smaller group too often; a gain may only repair that. The purple line is gradient "
+        "boosting without class weights, calibrated, told nothing. The interval is over people, for one seed and one "
+        "model; it does not say how other seeds come out.\n\n"
         "Source: Ferry, Aïvodji, Gambs, Huguet and Siala, *Exploiting Fairness to Enhance Sensitive Attributes "
         "Reconstruction*, SaTML 2023. Tolerance and objective are recomputed from the corrected guesses themselves."
     )
@@ -47,9 +47,12 @@ def correction(findings: AuditFindings, now: Disclosure) -> str:
 
 def _price(now: Disclosure) -> str:
     if now.cost == "log_odds":
-        return "Here a change costs the log-odds of the guess, calibrated on held-out records."
+        return (
+            "Here she starts from calibrated probabilities, and a change costs their log-odds: the answer is the most "
+            "probable one that meets the tolerance."
+        )
     if now.cost == "count":
         return "Here every change costs the same."
     if now.exponent is None:
-        return "No exponent worked on the held-out records, so the plain confidence is the cost."
+        return "No exponent worked on the held-out records; a change costs the attacker's confidence, scaled to 1 to 2."
     return f"Here a change costs the attacker's confidence, scaled to 1 to 2, to the power {now.exponent}."

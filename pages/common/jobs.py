@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from streamlit.logger import get_logger
@@ -22,7 +22,11 @@ _log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what i
 
 Work = Callable[["Job"], Any]
 
-_LANES = {"audit": threading.BoundedSemaphore(2), "sweep": threading.BoundedSemaphore(1)}
+_LANES = {
+    "audit": threading.BoundedSemaphore(2),
+    "fetch": threading.BoundedSemaphore(4),
+    "sweep": threading.BoundedSemaphore(1),
+}
 
 
 class Job:
@@ -39,13 +43,14 @@ class Job:
     state : {"waiting", "running", "finished", "failed", "cancelled"}
     """
 
-    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None]) -> None:
-        self.done = 0
-        self.total = 0
-        self.partial: list[Any] = []
+    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
+        self.done = len(partial)
+        self.total = total
+        self.partial: list[Any] = list(partial)
         self.error = ""
         self.state = "waiting"
         self.started = time.monotonic()
+        self._given = len(partial)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(work, lane, keep), daemon=True, name="fairleak-job")
         self._thread.start()
@@ -62,9 +67,8 @@ class Job:
 
     def remaining(self) -> float | None:
         """Return the seconds left, judged by the pace so far; None while nothing is done."""
-        if not self.done:
-            return None
-        return (time.monotonic() - self.started) / self.done * (self.total - self.done)
+        made = self.done - self._given
+        return (time.monotonic() - self.started) / made * (self.total - self.done) if made else None
 
     def cancel(self) -> None:
         """Ask the work to stop at its next step."""
@@ -80,13 +84,12 @@ class Job:
             raise Cancelled("Stopped.")
         self.done, self.total = done, total
 
-    def collect(self, results: Iterator[Any], total: int) -> list[Any]:
+    def collect(self, results: Iterator[Any]) -> list[Any]:
         """Take results one by one, so that they can be shown before the last is there."""
-        self.report(0, total)
         try:
             for result in results:
                 self.partial.append(result)
-                self.report(len(self.partial), total)
+                self.report(len(self.partial), self.total)
         finally:
             close = getattr(results, "close", None)
             if close is not None:
@@ -95,10 +98,14 @@ class Job:
 
     def _run(self, work: Work, lane: str, keep: Callable[[Any], None]) -> None:
         try:
-            with _LANES[lane]:
-                self.report(0, self.total)
+            self._queue(_LANES[lane])
+            try:
                 self.state, self.started = "running", time.monotonic()
-                keep(work(self))
+                made = work(self)
+                self.report(self.done, self.total)  # cancelled meanwhile: the result is not wanted
+                keep(made)
+            finally:
+                _LANES[lane].release()
             self.state = "finished"
         except Cancelled:
             self.state = "cancelled"
@@ -110,6 +117,13 @@ class Job:
             _log.exception("work failed")
             self.error = "Something went wrong in FairLeak itself; the server's log has the details."
             self.state = "failed"
+
+    def _queue(self, lane: threading.BoundedSemaphore) -> None:
+        while not lane.acquire(timeout=0.2):
+            self.report(self.done, self.total)
+        if self._stop.is_set():
+            lane.release()
+            raise Cancelled("Stopped.")
 
 
 class Store:
@@ -129,6 +143,7 @@ class Store:
         self._lock = threading.Lock()
         self._results: OrderedDict[str, Any] = OrderedDict()
         self._jobs: dict[str, Job] = {}
+        self._generation = 0
 
     def get(self, key: str) -> Any | None:
         """Return the result, or None if it is not there."""
@@ -157,13 +172,22 @@ class Store:
         """Return the job last started for this key."""
         return self._jobs.get(key)
 
-    def start(self, key: str, work: Work, *, lane: str = "audit") -> Job:
-        """Return the job for this key, starting it unless it is under way or has its result."""
+    def start(self, key: str, work: Work, *, lane: str = "audit", total: int = 0, partial: Sequence[Any] = ()) -> Job:
+        """Return the job for this key, starting it unless it is under way or has its result.
+
+        `total` is the number of steps where it is known beforehand, `partial` what an earlier job has made already.
+        """
         with self._lock:
             job = self._jobs.get(key)
             if job is not None and (job.busy or (job.state == "finished" and key in self._results)):
                 return job
-            job = Job(work, lane, lambda result: self.put(key, result))
+            began = self._generation
+
+            def keep(result: Any) -> None:
+                if began == self._generation:  # nothing is kept of what was released meanwhile
+                    self.put(key, result)
+
+            job = Job(work, lane, keep, total, partial)
             self._jobs[key] = job
             self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k == key or k in self._results}
             return job
@@ -179,6 +203,7 @@ class Store:
             for job in self._jobs.values():
                 job.cancel()
             held = len(self._results)
+            self._generation += 1
             self._results.clear()
             self._jobs.clear()
         _log.info("%s released: %d results dropped", self.name, held)

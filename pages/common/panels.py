@@ -23,14 +23,14 @@ def problem(sentence: str) -> None:
     st.warning(shell.escape(sentence), icon=":material/error:")
 
 
-def need(store: Store, key: str, label: str, work: Work) -> Any:
+def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit") -> Any:
     """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
     found = store.get(key)
     if found is not None:
         return found
     job = store.job(key)
     if job is None or job.state == "finished":  # finished, but since dropped from the store
-        job = store.start(key, work)
+        job = store.start(key, work, lane=lane)
         job.wait(0.15)
         if job.state == "finished":
             return store.get(key)
@@ -78,7 +78,8 @@ def choose_columns() -> NoReturn:
 def sweep_progress(job: Job, done: str) -> None:
     """Show how far a sweep is, with a button that stops it."""
     bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(job.share, text=f"{done}, {_time_left(job)}")
+    left = "waiting for another curve" if job.state == "waiting" else _time_left(job)
+    bar.progress(job.share, text=f"{done}, {left}")
     button.button("Cancel", key="cancel_sweep", on_click=job.cancel, width="stretch")
 
 

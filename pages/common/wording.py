@@ -38,48 +38,60 @@ def attribute(config: AuditConfig) -> str:
     return config.roles.attribute if config.roles else "attribute"
 
 
-def correction(findings: AuditFindings, now: Disclosure, config: AuditConfig, *, adversary: str) -> tuple[str, str]:
+def correction(
+    findings: AuditFindings, now: Disclosure, config: AuditConfig, *, adversary: str, as_published: bool = False
+) -> tuple[str, str]:
     """Return the finding of the correction, and its interval and control."""
-    name = escape(attribute(config))
-    told, who = tolerance_text(now.told), _ATTACKERS[adversary]
-    strong = f"A stronger attacker gets {percent(findings.strong)} without being told."
-    control = f"Control: calling everybody “{escape(_majority(findings))}” is right for {percent(now.majority)}."
+    strong, aside = _strong(findings, now), _protocol(now, as_published)
+    control = f"Control: calling everybody “{escape(_majority(findings, now))}” is right for {percent(now.majority)}."
     if now.after is None or now.gain is None:
-        smallest = now.smallest_tolerance
-        rule = f"the smallest that can be met is {smallest:.4g}" if smallest is not None else "no tolerance can be met"
         return (
-            f"No correction meets tolerance {tolerance_text(now.used)}; {rule}. {strong}",
-            f"The attacker stays at {percent(now.before)} ({interval(now.before)}). {control}",
+            f"No correction meets tolerance {tolerance_text(now.used)}; {_smallest(now)}. {strong}",
+            f"The attacker stays at {percent(now.before)} ({interval(now.before)}). {control}{aside}",
         )
+    name, after, before = escape(attribute(config)), percent(now.after), percent(now.before)
+    told = f"Told that the model is fair to within {tolerance_text(now.used)}, {_ATTACKERS[adversary]}"
     if now.gain.low > 0:
-        point = (
-            f"Told that the model is fair to within {told}, {who} names the {name} of {percent(now.after)} of people, "
-            f"up from {percent(now.before)}. {strong}"
-        )
+        point = f"{told} names the {name} of {after} of people, up from {before}. {strong}"
     elif now.gain.high < 0:
-        point = (
-            f"Told that the model is fair to within {told}, {who} does worse: {name} right for {percent(now.after)} of "
-            f"people, down from {percent(now.before)}. {strong}"
-        )
+        point = f"{told} does worse: {name} right for {after} of people, down from {before}. {strong}"
     else:
-        point = (
-            f"Told that the model is fair to within {told}, {who} learns nothing measurable: {name} right for "
-            f"{percent(now.after)} of people. {strong}"
-        )
-    return (
-        point,
+        point = f"{told} learns nothing measurable: {name} right for {after} of people. {strong}"
+    measured = (
         f"95% interval over {count(now.after.n)} people: {interval(now.after)}; change {points(now.gain)} "
-        f"({_bare(now.gain.low)} to {_bare(now.gain.high)}). {control}",
+        f"({_bare(now.gain.low)} to {_bare(now.gain.high)})."
     )
+    return point, f"{measured} {control}{aside}"
+
+
+def _strong(findings: AuditFindings, now: Disclosure) -> str:
+    if findings.strong.low > now.before.value:
+        return f"A stronger attacker gets {percent(findings.strong)} without being told."
+    return f"Gradient boosting, told nothing, gets {percent(findings.strong)}."
+
+
+def _smallest(now: Disclosure) -> str:
+    if now.certificate.status == "not_solved":
+        return "none was found in time"
+    if now.smallest_tolerance is None or now.smallest_tolerance > 1:
+        return "no tolerance can be met"
+    return f"the smallest that can be met is {now.smallest_tolerance:.2g}"
+
+
+def _protocol(now: Disclosure, as_published: bool) -> str:
+    if not as_published:
+        return ""
+    raised = f", raised from {tolerance_text(now.told)} until true" if now.used > now.told else ""
+    return f" As published: learned from all known people, exponent chosen on the test people{raised}."
 
 
 def _bare(difference: float) -> str:
     return points(difference).removesuffix(" points")
 
 
-def _majority(findings: AuditFindings) -> str:
-    first, other = findings.groups
-    return first.group if first.count > other.count else other.group
+def _majority(findings: AuditFindings, now: Disclosure) -> str:
+    first, other = (group.before.n for group in now.groups)
+    return findings.group_names[int(first > other)]
 
 
 def certificate(now: Disclosure) -> str:
@@ -175,13 +187,13 @@ def door_model(findings: AuditFindings) -> str:
     )
 
 
-def door_correction(findings: AuditFindings, now: Disclosure) -> str:
+def door_correction(now: Disclosure) -> str:
     """Return one sentence on the attack."""
-    gain = points(now.gain) if now.gain else "no correction"
-    return (
-        f"The fairness promise changes the paper's attacker by {gain}. Move the tolerance she is told, choose what she "
-        f"knows, and train tighter and looser models."
-    )
+    change = "No correction meets the tolerance."
+    if now.gain is not None:
+        low, high = _bare(now.gain.low), _bare(now.gain.high)
+        change = f"Being told the promise changes the paper's attacker by {points(now.gain)} (95%: {low} to {high})."
+    return f"{change} Move the tolerance she is told, choose what she knows, and train tighter and looser models."
 
 
 def provenance(findings: AuditFindings) -> str:
@@ -202,7 +214,7 @@ def known(findings: AuditFindings, adversary: str) -> tuple[list[str], list[str]
     yes += ["predictions", "metric", "tolerance"]
     if adversary == "features":
         yes[2] = "predictions (to correct)"
-    return yes, [name, f"share of {first}"]
+    return yes, [name, f"exact share of {first}"]
 
 
 def curve_heading(curve: list[Disclosure]) -> str:
@@ -210,16 +222,24 @@ def curve_heading(curve: list[Disclosure]) -> str:
     shown = [d for d in curve if d.gain is not None and d.gain.low > 0]
     if not shown:
         return "The promise gives nothing measurable away here"
-    tightest, loosest = ([d.gain for d in curve if d.gain is not None][i] for i in (0, -1))
-    if tightest.low > max(0.0, loosest.value):
+    gains = [d.gain for d in curve if d.gain is not None]
+    tightest, loosest = gains[0], gains[-1]
+    if tightest.low > max(0.0, loosest.high) and max(g.value for g in gains) <= tightest.high:
         return "The tighter the promise, the more it gives away"
     return "What the promise gives away"
+
+
+def trained_caption(as_published: bool) -> str:
+    """Say what the attacker is told about models trained tighter or looser."""
+    if as_published:
+        return "the attacker is told the same, raised until it is true"
+    return "the attacker is told the same; hollow: the model misses what it was trained for, so she is told a falsehood"
 
 
 def false_disclosure(now: Disclosure) -> str:
     """Say that the attacker is told a falsehood."""
     return (
-        f"The attacker is told a falsehood: the model's unfairness on these people is {now.achieved:.4f}, above "
+        f"The attacker is told a falsehood: the model's unfairness on these people is {now.achieved:.2g}, above "
         f"{tolerance_text(now.used)}. The published experiments raise the tolerance until it is true; the switch "
         f"“As published” does so."
     )

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from streamlit.testing.v1 import AppTest
 
 from core.audit import AuditConfig
+from core.correction import COSTS
 from core.datasets.dataset import AuditDataset
 from core.sweep import SweepPoint
 from pages.common.jobs import Job, Work
@@ -27,10 +28,10 @@ class RecordedJob(Job):
 
     started: ClassVar[list[RecordedJob]] = []
 
-    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None]) -> None:
+    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
         self.lane = lane
         self.started.append(self)
-        super().__init__(work, lane, keep)
+        super().__init__(work, lane, keep, total, partial)
 
 
 class PointsOnDemand:
@@ -52,10 +53,11 @@ class PointsOnDemand:
                 accuracy_train=found.model.accuracy_train,
                 accuracy_test=found.model.accuracy_test,
                 disclosures={
-                    (kind, protocol): found.disclose(
-                        config.tolerance, adversary=kind, as_published=protocol == "as_published"
+                    (kind, protocol, cost): found.disclose(
+                        config.tolerance, adversary=kind, cost=cost, as_published=protocol == "as_published"
                     )
                     for kind, protocol in found.attacks
+                    for cost in COSTS
                 },
             )
 
@@ -76,13 +78,14 @@ class Dashboard:
         """Run the page until none of the audits it waits for is under way."""
         deadline = time.monotonic() + 60
         while True:
+            over = {id(job) for job in RecordedJob.started if not job.busy}
             self.test.run()
             assert not self.test.exception, self.test.exception[0].value
-            busy = [job for job in RecordedJob.started if job.busy and job.lane == "audit"]
-            if not busy:
+            awaited = [job for job in RecordedJob.started if job.lane != "sweep" and id(job) not in over]
+            if not awaited:
                 return self
             assert time.monotonic() < deadline, "the audit takes too long"
-            for job in busy:
+            for job in awaited:
                 job.wait(30)
 
     def open(self, page: str) -> Dashboard:

@@ -144,3 +144,12 @@ def test_a_sweep_can_be_closed_before_its_end(people: AuditDataset) -> None:
 def test_the_default_curve_has_enough_tolerances() -> None:
     assert len(set(TOLERANCES)) >= 15
     assert min(TOLERANCES) == 0 and max(TOLERANCES) == 0.2
+
+
+def test_a_group_without_people_of_a_label_is_one_sentence(people: AuditDataset) -> None:
+    labels = people.labels.copy()
+    labels[people.sensitive == 1] = 1
+    empty = replace(people, labels=labels)
+    with pytest.raises(InputError, match="Predictive equality needs at least 3 people of each group with label 0"):
+        run(replace(CONFIG, metric="predictive_equality"), dataset=empty)
+    assert run(replace(CONFIG, method="unmitigated"), dataset=empty).disclose(0.1).certificate.status == "optimal"

@@ -118,3 +118,43 @@ def test_the_exponent_is_chosen_without_looking_at_the_attacked() -> None:
 def test_bad_settings_are_told(change: dict[str, object], words: str) -> None:
     with pytest.raises(InputError, match=words):
         disclose(ATTACKED, HELD_OUT, **({"tolerance": 0.1} | change))  # type: ignore[arg-type]
+
+
+def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_answer() -> None:
+    """Where calibration moves guesses over the border, brute force over all answers confirms the result."""
+    rng = np.random.default_rng(3)
+    n = 11
+    raw = rng.uniform(0.2, 0.9, n)
+    calibrated = np.clip(raw - 0.25, 0.05, 0.95)
+    records = AttackedRecords(
+        probability=raw,
+        calibrated=calibrated,
+        predictions=(rng.random(n) < 0.5).astype(np.uint8),
+        labels=np.ones(n, dtype=np.uint8),
+        truth=(rng.random(n) < 0.5).astype(np.uint8),
+    )
+    told = disclose(records, HELD_OUT, tolerance=0.1, cost="log_odds")
+    assert told.before.value == pytest.approx((records.calibrated_guess == records.truth).mean())
+    assert not np.array_equal(records.guess, records.calibrated_guess)
+    best = np.inf
+    for code in range(1, 2**n - 1):
+        answer = np.array([(code >> i) & 1 for i in range(n)])
+        rates = [records.predictions[answer == g].mean() for g in (0, 1)]
+        if max(abs(r - records.predictions.mean()) for r in rates) <= 0.1 + 1e-12:
+            best = min(best, -np.log(np.where(answer == 1, calibrated, 1 - calibrated)).sum())
+    start = -np.log(np.maximum(calibrated, 1 - calibrated)).sum()
+    assert told.certificate.objective is not None
+    assert start + told.certificate.objective == pytest.approx(best, abs=1e-5)
+
+
+def test_held_out_records_that_cannot_meet_the_tolerance_still_choose_an_exponent() -> None:
+    odd = AttackedRecords(
+        probability=HELD_OUT.probability[:499],
+        calibrated=HELD_OUT.calibrated[:499],
+        predictions=HELD_OUT.predictions[:499],
+        labels=HELD_OUT.labels[:499],
+        truth=HELD_OUT.truth[:499],
+    )
+    assert np.gcd(int(odd.predictions.sum()), 499) == 1  # no exact split of these records exists
+    told = disclose(ATTACKED, odd, tolerance=0.0)
+    assert told.exponent is not None

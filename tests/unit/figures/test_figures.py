@@ -74,14 +74,14 @@ def test_every_drawing_is_valid_and_told_in_words(
         draw_groups(people, palette),
         draw_rates(findings.model, palette, names=HOSTILE),
         draw_accuracy(findings.model, palette),
-        draw_trained(points, baseline, palette, adversary="features", protocol="held_out", attribute="origin"),
+        draw_trained(points, baseline, palette, shown=("features", "held_out", "published"), attribute="origin"),
     ):
         _check(drawing)
 
 
 def test_a_sweep_without_a_finished_model_is_drawn(findings: AuditFindings, curve: list[Disclosure]) -> None:
     baseline = (curve[0].majority, curve[0].before, findings.strong)
-    empty = draw_trained([], baseline, LIGHT, adversary="features", protocol="held_out", attribute="origin")
+    empty = draw_trained([], baseline, LIGHT, shown=("features", "held_out", "published"), attribute="origin")
     empty.sketch.figure(check=True)
     assert len(empty.table) == 0
 
