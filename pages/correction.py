@@ -99,7 +99,7 @@ def trained(running: bool) -> None:
 def _restart(job: Any, done: int) -> None:
     if job is not None and job.state == "failed":
         panels.problem(job.error)
-    label = f"Stopped after {done} models. Train them again" if job else "Train the models"
+    label = f"Stopped after {done} models. Train the rest" if job else "Train the models"
     if st.button(label, key="start_sweep", icon=":material/play_arrow:"):
         cached.sweep_job(config, dataset, start="again")
         st.rerun()

@@ -255,8 +255,8 @@ def references(
 ) -> None:
     """Draw horizontal lines from 0 to `end` with their labels, moved apart where they would overlap."""
     wanted = [100 * r.estimate.value + (-11 if r.below else 10) * pixel for r in rates]
-    heights = spread(wanted, 17 * pixel, low + 8 * pixel, high - 6 * pixel)
-    for rate, height in zip(rates, heights, strict=True):
+    heights = sorted(spread(wanted, 17 * pixel, low + 8 * pixel, high - 6 * pixel))
+    for rate, height in zip(sorted(rates, key=lambda r: r.estimate.value), heights, strict=True):
         level = 100 * rate.estimate.value
         if rate.dash:
             width = 1.5 if rate.dash == "dot" else 2

@@ -48,6 +48,7 @@ def _read(file) -> None:  # type: ignore[no-untyped-def]
     from core.datasets.table import read_table
 
     st.session_state["upload_read"] = file.file_id
+    st.session_state.pop("roles_problem", None)
     try:
         with st.spinner("Reading your table"):
             table = read_table(file.getvalue(), file.name)

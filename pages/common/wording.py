@@ -56,7 +56,10 @@ def correction(
     elif now.gain.high < 0:
         point = f"{told} does worse: {name} right for {after} of people, down from {before}. {strong}"
     else:
-        point = f"{told} learns nothing measurable: {name} right for {after} of people. {strong}"
+        point = (
+            f"Being told that the model is fair to within {tolerance_text(now.used)} changes nothing measurable: "
+            f"{_ATTACKERS[adversary]} names the {name} of {after} of people. {strong}"
+        )
     measured = (
         f"95% interval over {count(now.after.n)} people: {interval(now.after)}; change {points(now.gain)} "
         f"({_bare(now.gain.low)} to {_bare(now.gain.high)})."
@@ -138,8 +141,8 @@ def model(findings: AuditFindings) -> tuple[str, str]:
     """Return the finding of the model page."""
     found, config = findings.model, findings.config
     point = (
-        f"The model is fair to within {tolerance_text(found.unfairness_train)} on the people it learned from and "
-        f"{_rounded(found.unfairness_test.value)} on others, and is right for {percent(found.accuracy_test)} of them."
+        f"Measured unfairness: {tolerance_text(found.unfairness_train)} on the people the model learned from, "
+        f"{_rounded(found.unfairness_test.value)} on others. It is right for {percent(found.accuracy_test)} of them."
     )
     if config.method == "exponentiated_gradient":
         asked = f"Asked for {tolerance_text(config.tolerance)}."
@@ -219,10 +222,11 @@ def known(findings: AuditFindings, adversary: str) -> tuple[list[str], list[str]
 
 def curve_heading(curve: list[Disclosure]) -> str:
     """Return what the curve of disclosed tolerances shows."""
-    shown = [d for d in curve if d.gain is not None and d.gain.low > 0]
-    if not shown:
-        return "The promise gives nothing measurable away here"
     gains = [d.gain for d in curve if d.gain is not None]
+    if not gains:
+        return "No correction exists at any tolerance"
+    if not any(g.low > 0 for g in gains):
+        return "Being told adds nothing measurable here"
     tightest, loosest = gains[0], gains[-1]
     if tightest.low > max(0.0, loosest.high) and max(g.value for g in gains) <= tightest.high:
         return "The tighter the promise, the more it gives away"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
@@ -31,7 +32,7 @@ def assert_shows(view: View, now: Disclosure) -> None:
         return found == [pytest.approx(place, abs=1e-9)]
 
     view.until(marked, f"a marker at {place}", seconds=30)
-    view.found(f"within {tolerance_text(now.told)},", percent(now.after))
+    view.found(f"within {tolerance_text(now.used)}", percent(now.after))
     certificate = view.page.locator("[data-testid=stMarkdown]", has_text="guesses changed")
     expect(certificate).to_contain_text(f"{count(now.n_changed)} of {count(now.before.n)} guesses changed")
     expect(certificate).to_contain_text(percent(now.balanced_after))
@@ -100,6 +101,26 @@ def test_the_price_of_a_change(look: Open):
     assert_shows(view, findings.disclose(0.005, cost="log_odds"))
     view.choose("cost", "The same for everybody")
     assert_shows(view, findings.disclose(0.005, cost="count"))
+
+
+def test_the_numbers_behind_a_chart(look: Open):
+    view = look("correction")
+    view.found("%")
+    view.stop_training()
+    view.page.get_by_text("Numbers and CSV").first.click()
+    button = view.keyed("csv_correction_0").get_by_role("button")
+    expect(button).to_be_visible()
+    with view.page.expect_download() as download:
+        button.click()
+    table = pd.read_csv(download.value.path())
+    findings = expected.audit()
+    assert len(table) >= 45 and table["tolerance told"].between(0, 0.2).all()
+    for told, before, after in zip(
+        table["tolerance told"], table["accuracy before"], table["accuracy after"], strict=True
+    ):
+        now = findings.disclose(told)
+        assert before == pytest.approx(now.before.value)
+        assert after == pytest.approx(now.after.value if now.after else float("nan"), nan_ok=True)
 
 
 def test_every_method_on_the_model_page(look: Open):

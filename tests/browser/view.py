@@ -15,6 +15,8 @@ __all__ = ["PATIENT", "View"]
 PATIENT = 90_000
 """Milliseconds to wait for an audit on a busy machine."""
 
+expect.set_options(timeout=30_000)
+
 _ERRORS = "[data-testid=stException], [data-testid=stAlertContentError]"
 
 _TITLES = {"Start": "What does", "Data": "Data", "Model": "Model", "Correction": "Reconstruction correction"}
