@@ -125,7 +125,7 @@ def test_the_numbers_behind_a_chart(look: Open):
 
 def test_every_method_on_the_model_page(look: Open):
     view = look(f"model?train_share={SHARE}")
-    view.found("fair to within")
+    view.found("unfairness")
     for method in (*METHODS[1:], METHODS[0]):
         view.choose("method", METHOD_TITLES[method])
         found = expected.model(method=method, train_share=SHARE)
@@ -138,7 +138,7 @@ def test_every_method_on_the_model_page(look: Open):
 
 def test_another_metric(look: Open):
     view = look(f"model?train_share={SHARE}")
-    view.found("fair to within")
+    view.found("unfairness")
     view.choose("metric", METRIC_TITLES["equalized_odds"])
     found = expected.model(metric="equalized_odds", train_share=SHARE)
     view.found(percent(found.accuracy_test), tolerance_text(found.unfairness_train))

@@ -25,5 +25,5 @@ def test_a_door_opens_its_page(look: Open):
     view.found("%", "sex")
     view.page.locator("[data-testid=stMain] [data-testid=stPageLink]", has_text="Model").get_by_role("link").click()
     view.page.wait_for_url("**/model")
-    view.found("fair to within")
+    view.found("unfairness")
     view.in_order()

@@ -35,7 +35,7 @@ def test_grows_stops_waits_and_finishes(look: Open):
     assert set(stopped) <= set(TOLERANCES)
 
     view.go("Model")
-    view.found("fair to within")
+    view.found("unfairness")
     view.painted(2)
     view.in_order()
     view.go("Correction")
