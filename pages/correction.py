@@ -28,7 +28,7 @@ attribute = shell.escape(wording.attribute(config))
 @st.fragment
 def told() -> None:
     """Draw everything that follows the slider."""
-    tolerance = st.session_state.get("told", min(0.2, round(config.tolerance, 3)))
+    tolerance = st.session_state.get("told", wording.first_told(findings))
     now = cached.disclosure(points, findings, tolerance, **settings)
     curve = [points[t] for t in sorted(points)]
     left, right = st.columns([3, 2], gap="large")

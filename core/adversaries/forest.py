@@ -16,12 +16,10 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.validation import choice, one_length, seed_value
 
-__all__ = ["ADVERSARIES", "ADVERSARY_TITLES", "Adversary", "known_columns", "train_adversary"]
+__all__ = ["ADVERSARIES", "Adversary", "known_columns", "train_adversary"]
 
 ADVERSARIES = ("features", "predictions")
 """A (features and label) and A′ (features, label and predictions)."""
-
-ADVERSARY_TITLES = {"features": "A: features and label", "predictions": "A′: also the predictions"}
 
 _FOREST = {"n_estimators": 100, "max_depth": 6, "min_samples_split": 10, "class_weight": "balanced"}
 

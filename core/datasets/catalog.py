@@ -35,8 +35,6 @@ class CatalogEntry(Result):
         Sensitive columns with suggested roles, the default first, and what to call them.
     about, citation : str
         One sentence on its content; whom to cite.
-    needs_download : bool
-        Whether it must be fetched when no local file stands in.
     """
 
     name: str
@@ -45,7 +43,6 @@ class CatalogEntry(Result):
     attributes: dict[str, str]
     about: str
     citation: str
-    needs_download: bool
 
 
 _RETIRING_ADULT = (
@@ -63,7 +60,6 @@ CATALOG: dict[str, CatalogEntry] = {
             attributes={"sex": "Sex", "origin": "Origin"},
             about="Invented loan applications, decided with a bias against women and people born abroad.",
             citation="Made for FairLeak; no real person is in it.",
-            needs_download=False,
         ),
         CatalogEntry(
             name="adult",
@@ -72,7 +68,6 @@ CATALOG: dict[str, CatalogEntry] = {
             attributes={"sex": "Sex", "race": "Race"},
             about="Whether somebody earned more than $50,000 in 1994, from work, schooling and family.",
             citation="Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. doi:10.24432/C5XW20.",
-            needs_download=True,
         ),
         CatalogEntry(
             name="acs_income",
@@ -81,7 +76,6 @@ CATALOG: dict[str, CatalogEntry] = {
             attributes={"RAC1P": "Race", "SEX": "Sex"},
             about="Whether somebody earned more than $50,000 in Texas in 2018.",
             citation=_RETIRING_ADULT,
-            needs_download=True,
         ),
         CatalogEntry(
             name="acs_public_coverage",
@@ -90,7 +84,6 @@ CATALOG: dict[str, CatalogEntry] = {
             attributes={"AGEP": "Age group", "SEX": "Sex"},
             about="Whether somebody with a low income had public health insurance in Texas in 2018.",
             citation=_RETIRING_ADULT,
-            needs_download=True,
         ),
     )
 }

@@ -8,7 +8,7 @@ checked, every record or column left out counted and named.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -218,6 +218,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     _check_roles(frame, roles)
     notes: list[str] = []
     label_text, sensitive_code = as_text(frame[roles.label]), _first_group(frame[roles.sensitive], roles)
+    roles = _with_other_name(frame[roles.sensitive], roles)
     known = (label_text.notna() & sensitive_code.notna()).to_numpy(dtype=bool)
     if not known.any():
         raise InputError(
@@ -303,6 +304,14 @@ def _first_group(column: pandas.Series, roles: Roles) -> pandas.Series:
             f"with {len(set(roles.group))} of its {len(values)} values chosen it does not."
         )
     return text.isin(roles.group).astype("Int8").where(text.notna())
+
+
+def _with_other_name(column: pandas.Series, roles: Roles) -> Roles:
+    """Call the other group by its value where it has only one."""
+    if roles.at_most is not None or roles.other_name:
+        return roles
+    others = set(as_text(column).dropna().unique()) - set(roles.group)
+    return replace(roles, other_name=str(others.pop())) if len(others) == 1 else roles
 
 
 def _sides(

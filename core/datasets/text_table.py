@@ -31,10 +31,11 @@ _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 def text_columns(content: bytes, name: str, max_columns: int, max_rows: int) -> tuple[list[str], list[Any]]:
     """Return the names and the cells of the columns; see `core.datasets.table.read_table`."""
     encoding = _encoding(content, name)
+    content, told = _told_separator(content)
     sample = content[:_SAMPLE].decode(encoding, "ignore")
     if not sample.strip():
         raise empty_file(name)
-    separator = _separator(sample, len(content) > _SAMPLE, max_columns)
+    separator = told or _separator(sample, len(content) > _SAMPLE, max_columns)
     records = _records(content, encoding, separator)
     _, header = next(records)
     names = [cell.strip() for cell in header]
@@ -51,6 +52,15 @@ def text_columns(content: bytes, name: str, max_columns: int, max_rows: int) -> 
             "put a line with the names above it."
         )
     return names, columns
+
+
+def _told_separator(content: bytes) -> tuple[bytes, str]:
+    """Take off a first line such as "sep=;", which spreadsheets write for each other, and return what it says."""
+    first = content[:32].removeprefix(codecs.BOM_UTF8).splitlines(keepends=True)
+    told = first[0].strip().strip(b'"').decode("latin-1") if first else ""
+    if not (told[:4].lower() == "sep=" and told[4:] in _SEPARATORS):
+        return content, ""
+    return content[content.index(first[0]) + len(first[0]) :], told[4:]
 
 
 def _encoding(content: bytes, name: str) -> str:

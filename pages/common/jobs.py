@@ -61,6 +61,11 @@ class Job:
         return self.state in ("waiting", "running")
 
     @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop and has not stopped yet."""
+        return self._stop.is_set() and self.busy
+
+    @property
     def share(self) -> float:
         """Share of the work that is done, in [0, 1]."""
         return self.done / self.total if self.total else 0.0

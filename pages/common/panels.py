@@ -62,10 +62,17 @@ def _progress(store: Store, key: str, label: str) -> None:
     job = store.job(key)
     if job is None or not job.busy:
         st.rerun()
-    waiting = "waiting for another audit" if job.state == "waiting" else f"step {job.done} of {job.total or '…'}"
     left, right = st.columns([5, 1], vertical_alignment="center")
-    left.progress(job.share, text=f"{label}: {waiting}")
-    right.button("Cancel", key=f"cancel_{key[:16]}", on_click=job.cancel, width="stretch")
+    left.progress(job.share, text=f"{label}{_stage(job)}")
+    right.button("Cancel", key=f"cancel_{key[:16]}", on_click=job.cancel, width="stretch", disabled=job.stopping)
+
+
+def _stage(job: Job) -> str:
+    if job.stopping:
+        return ": stopping after this step"
+    if job.state == "waiting":
+        return ": waiting for another audit"
+    return f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
 
 
 def choose_columns() -> NoReturn:
@@ -79,8 +86,8 @@ def sweep_progress(job: Job, done: str) -> None:
     """Show how far a sweep is, with a button that stops it."""
     bar, button = st.columns([5, 1], vertical_alignment="center")
     left = "waiting for another curve" if job.state == "waiting" else _time_left(job)
-    bar.progress(job.share, text=f"{done}, {left}")
-    button.button("Cancel", key="cancel_sweep", on_click=job.cancel, width="stretch")
+    bar.progress(job.share, text=f"{done}, {'stopping' if job.stopping else left}")
+    button.button("Cancel", key="cancel_sweep", on_click=job.cancel, width="stretch", disabled=job.stopping)
 
 
 def _time_left(job: Job) -> str:

@@ -84,24 +84,20 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
             and roles is not None
         ):
             _apply(name, table, roles)
+        if roles is None:
+            st.caption("Choose a label, its positive value and a sensitive attribute first.")
         if sentence := st.session_state.get("roles_problem"):
             panels.problem(sentence)
 
 
 def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles | None:
-    from core.datasets.columns import as_text, is_numeric
     from core.datasets.dataset import Roles
 
     frame, names = table.frame, [str(c) for c in table.frame.columns]
     distinct = dict(zip(columns["column"], columns["distinct"], strict=True))
-    few = [c for c in names if 2 <= distinct[c] <= _MOST_VALUES]
     left, right = st.columns(2, gap="large")
     with left:
-        label = _select("Label: what the model predicts", few, current.label if current else None, f"label_{name}")
-        values = _values(frame, label) if label else []
-        positive = _select(
-            "Its positive value", values, current.positive if current else None, f"positive_{name}_{label}"
-        )
+        label, positive = _ask_label(frame, [c for c in names if 2 <= distinct[c] <= _MOST_VALUES], current, name)
     with right:
         usable = [c for c in names if distinct[c] >= 2 and c != label]
         sensitive = _select(
@@ -110,20 +106,7 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
             current.sensitive if current else None,
             f"sensitive_{name}",
         )
-        group: list[str] = []
-        at_most = None
-        if sensitive and is_numeric(frame[sensitive]) and as_text(frame[sensitive]).nunique() > 10:
-            at_most = _limit(frame, sensitive, current, name)
-        elif sensitive:
-            options = _values(frame, sensitive)[:_MOST_VALUES]
-            preset = [v for v in (current.group if current and current.sensitive == sensitive else ()) if v in options]
-            group = st.multiselect(
-                "First group: people with these values",
-                options,
-                default=preset or options[:1],
-                key=f"group_{name}_{sensitive}",
-                help="Everybody else is the other group.",
-            )
+        group, at_most = _ask_groups(frame, sensitive, current, name) if sensitive else ([], None)
     left, right = st.columns(2, gap="large")
     with left:
         others = [c for c in names if c not in (label, sensitive)]
@@ -141,7 +124,7 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
             default=current.missing if current else "keep",
             required=True,
             key=f"missing_{name}",
-            help="Kept: numbers get the column's median, categories a value of their own.",
+            help="Kept: numbers get the column's median over all records, categories a value of their own.",
         )
     if not (label and positive and sensitive):
         return None
@@ -159,14 +142,49 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
     )
 
 
+def _ask_label(
+    frame: pandas.DataFrame, options: list[str], current: Roles | None, name: str
+) -> tuple[str | None, str | None]:
+    label = _select(
+        "Label: what the model predicts",
+        options,
+        current.label if current else None,
+        f"label_{name}",
+        help=f"Columns with 2 to {_MOST_VALUES} distinct values; a number with more must be cut into classes first.",
+    )
+    values = _values(frame, label) if label else []
+    return label, _select(
+        "Its positive value", values, current.positive if current else None, f"positive_{name}_{label}"
+    )
+
+
+def _ask_groups(
+    frame: pandas.DataFrame, sensitive: str, current: Roles | None, name: str
+) -> tuple[list[str], float | None]:
+    from core.datasets.columns import as_text, is_numeric
+
+    if is_numeric(frame[sensitive]) and as_text(frame[sensitive]).nunique() > 10:
+        return [], _limit(frame, sensitive, current, name)
+    options = _values(frame, sensitive)[:_MOST_VALUES]
+    preset = [v for v in (current.group if current and current.sensitive == sensitive else ()) if v in options]
+    group = st.multiselect(
+        "First group: people with these values",
+        options,
+        default=preset or options[:1],
+        key=f"group_{name}_{sensitive}",
+        help="Everybody else is the other group.",
+    )
+    return group, None
+
+
 def _kept(current: Roles | None, sensitive: str, group: list[str], name: str) -> str:
     same = current is not None and current.sensitive == sensitive and tuple(group) == current.group
     return str(getattr(current, name)) if same else ""
 
 
-def _select(label: str, options: list[str], preset: str | None, key: str) -> str | None:
+def _select(label: str, options: list[str], preset: str | None, key: str, help: str | None = None) -> str | None:
     index = options.index(preset) if preset in options else None
-    return st.selectbox(label, options, index=index, key=key, placeholder="choose")
+    return st.selectbox(label, options, index=index, key=key, placeholder="choose", help=help)
 
 
 def _values(frame: pandas.DataFrame, column: str) -> list[str]:

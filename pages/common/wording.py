@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from core.audit import AuditConfig, AuditFindings
@@ -24,11 +25,14 @@ __all__ = [
     "door_correction",
     "door_data",
     "door_model",
+    "first_told",
     "metric_sentence",
     "model",
     "model_chart",
     "provenance",
 ]
+
+_FEW = 400  # attacked people below which an accuracy is known to about ±5 points at best
 
 _ATTACKERS = {"features": "the paper's attacker", "predictions": "the paper's attacker, given the predictions,"}
 
@@ -51,6 +55,7 @@ def correction(
         )
     name, after, before = escape(attribute(config)), percent(now.after), percent(now.before)
     told = f"Told that the model is fair to within {tolerance_text(now.used)}, {_ATTACKERS[adversary]}"
+    few = f" Only {count(now.after.n)} people are attacked: take it as a hint." if now.after.n < _FEW else ""
     if now.gain.low > 0:
         point = f"{told} names the {name} of {after} of people, up from {before}. {strong}"
     elif now.gain.high < 0:
@@ -64,7 +69,7 @@ def correction(
         f"95% interval over {count(now.after.n)} people: {interval(now.after)}; change {points(now.gain)} "
         f"({_bare(now.gain.low)} to {_bare(now.gain.high)})."
     )
-    return point, f"{measured} {control}{aside}"
+    return point, f"{measured} {control}{few}{aside}"
 
 
 def _strong(findings: AuditFindings, now: Disclosure) -> str:
@@ -95,6 +100,13 @@ def _bare(difference: float) -> str:
 def _majority(findings: AuditFindings, now: Disclosure) -> str:
     first, other = (group.before.n for group in now.groups)
     return findings.group_names[int(first > other)]
+
+
+def first_told(findings: AuditFindings) -> float:
+    """Return the tolerance the attacker is told at first: what was asked for, else the smallest true one on offer."""
+    if findings.config.method == "exponentiated_gradient":
+        return min(0.2, round(findings.config.tolerance, 3))
+    return min(0.2, math.ceil(1000 * findings.model.unfairness_train - 1e-9) / 1000)
 
 
 def certificate(now: Disclosure) -> str:
@@ -315,8 +327,9 @@ def data(dataset: AuditDataset) -> tuple[str, str]:
         f"{'against' if apart else 'and'} {percent(other.label_rate)} of {escape(other.group)}."
     )
     invented = "invented people" if dataset.synthetic else "people"
+    left_out = f" of {count(dataset.rows_read)} records" if dataset.n < dataset.rows_read else ""
     quantity = (
-        f"{count(dataset.n)} {invented} of {count(dataset.rows_read)} records, {len(dataset.feature_names)} features. "
+        f"{count(dataset.n)} {invented}{left_out}, {len(dataset.feature_names)} features. "
         f"95% intervals {interval(first.label_rate)} and {interval(other.label_rate)}. Control: naming "
         f"“{escape(first.group if first.count > other.count else other.group)}” for everybody is right for "
         f"{percent(max(first.share, other.share))}."

@@ -238,7 +238,7 @@ BAD_ROLES: list[BadRoles] = [
     BadRoles("one class", _more("y", lambda i: "1"), _roles(label="y", positive="1"), ("two values", "'1'")),
     BadRoles("few positives", _more("y", lambda i: str(int(i < 29))), _roles(label="y", positive="1"), ("30", "29")),
     BadRoles("one group", _ONE_SEX, GOOD_ROLES, ("two groups", "'sex'")),
-    BadRoles("group too small", _FEW_MEN, GOOD_ROLES, ("30 records", "20", "not F")),
+    BadRoles("group too small", _FEW_MEN, GOOD_ROLES, ("30 records", "20", "with M")),
     BadRoles("every value chosen", GOOD, _roles(group=("F", "M")), ("two groups", "2 of its 2")),
     BadRoles("no value chosen", GOOD, _roles(group=()), ("two groups", "0 of its 2")),
     BadRoles("value absent", GOOD, _roles(group=("X",)), ("first group", "'X'")),

@@ -129,7 +129,6 @@ def files_in(folder: Path) -> list[Path]:
 
 def test_the_catalogue():
     assert list(CATALOG) == ["demo", "adult", "acs_income", "acs_public_coverage"]
-    assert [entry.needs_download for entry in CATALOG.values()] == [False, True, True, True]
     assert all(entry.name == name and entry.about.endswith(".") for name, entry in CATALOG.items())
     assert load("demo").synthetic
     with pytest.raises(InputError, match="dataset must be one of demo, adult"):

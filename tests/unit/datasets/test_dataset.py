@@ -90,7 +90,7 @@ def test_plain_case() -> None:
     assert data.features[:4, 0].tolist() == [20, 21, 22, 23] and data.features[:4, 1].tolist() == [1, 2, 0, 1]
     assert data.labels[:4].tolist() == [1, 1, 0, 0] and data.sensitive[:4].tolist() == [1, 0, 1, 0]
     assert data.notes == () and data.n == N and (data.title, data.source) == ("T", "Made up.")
-    assert data.group_names == ("not F", "F") and not data.uploaded and not data.synthetic
+    assert data.group_names == ("M", "F") and not data.uploaded and not data.synthetic
 
 
 def test_table_flags_are_kept() -> None:
@@ -138,7 +138,7 @@ def test_group_table() -> None:
     cells = ["a", "a", "b", "a"]
     first, other = built(replace(GOOD_ROLES, sensitive="origin", group=("b",)), origin=cells).groups()
     assert (first.group, first.count, first.share) == ("b", 30, 0.25)
-    assert (other.group, other.count, other.share) == ("not b", 90, 0.75)
+    assert (other.group, other.count, other.share) == ("a", 90, 0.75)
     assert first.label_rate.value == 0 and other.label_rate.value == pytest.approx(2 / 3)
     assert first.label_rate.n == 30 and other.label_rate.low < 2 / 3 < other.label_rate.high
     assert first.to_dict()["label_rate"]["n"] == 30

@@ -152,6 +152,13 @@ def test_separators_line_endings_and_encodings(separator: str, ending: str, enco
     assert frame["age"].tolist() == [20 + i % 37 for i in range(80)]
 
 
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("line", [b"sep=;\r\n", b'"sep=;"\n'])
+def test_a_first_line_that_names_the_separator(mark: bytes, line: bytes) -> None:
+    cells = GOOD.replace(b",", b";")
+    assert read_table(mark + line + cells, "staff.csv").fingerprint == read_table(GOOD, "staff.csv").fingerprint
+
+
 def column_of(cells: list[str], separator: str = ";", name: str = "a.csv") -> pd.Series:
     """Return how one column of 80 records reads, the given cells first and repeated."""
     filled = [cells[i % len(cells)] for i in range(80)]
