@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import time
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,9 @@ __all__ = [
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
 _HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's title, and the place of the title in it
+
+_HEAD_START = 0.05
+"""Seconds, once a session, in which the browser paints the title before it builds the rest."""
 
 _TITLES = {
     "": "What does a fair model give away?",
@@ -102,6 +106,9 @@ def open_page(page: Any) -> None:
     place = row.empty()
     place.markdown(f"# {_TITLES[page.url_path]}")
     _HEAD.set((row, place))
+    if not st.session_state.get("opened"):
+        st.session_state["opened"] = True
+        time.sleep(_HEAD_START)
 
 
 def head(page: str, *, badge: str = "") -> Any:
