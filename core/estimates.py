@@ -1,7 +1,7 @@
 """Rates with their intervals: the only form in which a measured rate leaves core.
 
-All intervals here treat the attacked records as a sample of the people the model could have been trained on, and
-everything else (model, attacker, seed) as given. They say nothing about another seed; repeated seeds do that.
+All intervals but `over_repeats` treat the attacked records as a sample of the people the model could have been trained
+on, and everything else (model, attacker, seed) as given. They say nothing about another seed; `over_repeats` does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.results import Result
 
-__all__ = ["Estimate", "accuracy", "balanced_accuracy", "paired_gain", "proportion"]
+__all__ = [
+    "Estimate",
+    "accuracy",
+    "balanced_accuracy",
+    "balanced_gain",
+    "mean",
+    "not_measured",
+    "over_repeats",
+    "paired_gain",
+    "proportion",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +47,11 @@ class Estimate(Result):
     high: float
     n: int
     level: float = 0.95
+
+
+def not_measured(*, level: float = 0.95) -> Estimate:
+    """Return the estimate of something there was nothing to measure of: all nan, n = 0."""
+    return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
 
 
 def _normal_quantile(level: float) -> float:
@@ -117,3 +132,60 @@ def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate
         n=n,
         level=level,
     )
+
+
+def balanced_gain(
+    truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayLike, *, level: float = 0.95
+) -> Estimate:
+    """Return the change in balanced accuracy between two guesses on the same records.
+
+    The groups' paired intervals (see `paired_gain`) are combined as in `balanced_accuracy`.
+    """
+    truth = np.asarray(truth)
+    was, now = np.asarray(before) == truth, np.asarray(after) == truth
+    gains = []
+    for group in np.unique(truth):
+        inside = truth == group
+        won, lost, size = (int(np.count_nonzero(inside & x)) for x in (now & ~was, was & ~now, True))
+        gains.append(paired_gain(won, lost, size, level=level))
+    if not gains:
+        return not_measured(level=level)
+    k = len(gains)
+    value = sum(g.value for g in gains) / k
+    below = math.sqrt(sum((g.value - g.low) ** 2 for g in gains)) / k
+    above = math.sqrt(sum((g.high - g.value) ** 2 for g in gains)) / k
+    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=truth.size, level=level)
+
+
+def mean(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Return the mean of one number a record, with the normal interval of a mean; without width for one record."""
+    array = np.asarray(values, dtype=np.float64)
+    if not array.size:
+        return not_measured(level=level)
+    value = float(array.mean())
+    error = float(array.std(ddof=1)) / math.sqrt(array.size) if array.size > 1 else 0.0
+    half = _normal_quantile(level) * error
+    return Estimate(value=value, low=value - half, high=value + half, n=array.size, level=level)
+
+
+def over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Return the mean of one number a repeat (seed), with Student's t interval; n is the number of repeats.
+
+    With one repeat there is no interval: its limits are nan.
+
+    Notes
+    -----
+    Repeats that draw their splits from one table share people, so they are not independent samples of a population;
+    the interval speaks of other seeds on this table.
+    """
+    from scipy.special import stdtrit
+
+    array = np.asarray(values, dtype=np.float64)
+    if not array.size:
+        return not_measured(level=level)
+    _normal_quantile(level)  # checks the level
+    value, m = float(array.mean()), array.size
+    half = math.nan
+    if m > 1:
+        half = float(stdtrit(m - 1, 0.5 + level / 2)) * float(array.std(ddof=1)) / math.sqrt(m)
+    return Estimate(value=value, low=value - half, high=value + half, n=m, level=level)

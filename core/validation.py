@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["binary_array", "choice", "one_length", "positive_array", "seed_value", "unit_interval"]
+__all__ = ["binary_array", "choice", "group_array", "one_length", "positive_array", "seed_value", "unit_interval"]
 
 
 def unit_interval(value: float, *, name: str) -> float:
@@ -57,6 +57,21 @@ def binary_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.uint8]:
     wrong = (array != 0) & (array != 1)
     if wrong.any():
         raise InputError(f"{name} must hold only 0 and 1, got {array[wrong][0]}.")
+    return array.astype(np.uint8)
+
+
+def group_array(values: npt.ArrayLike, n_groups: int, *, name: str) -> npt.NDArray[np.uint8]:
+    """Return `values` as a one-dimensional array of group numbers, 0 to `n_groups` - 1 (dtype uint8)."""
+    if n_groups == 2:
+        return binary_array(values, name=name)
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional, got {array.ndim} dimensions.")
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} must hold group numbers, got values of type {array.dtype}.")
+    wrong = ~((array >= 0) & (array < n_groups) & (array == np.floor(array)))
+    if wrong.any():
+        raise InputError(f"{name} must hold whole numbers from 0 to {n_groups - 1}, got {array[wrong][0]}.")
     return array.astype(np.uint8)
 
 

@@ -33,11 +33,12 @@ _COLUMNS = [
     "native-country",
     "income",
 ]
+_AGES = (28.0, 37.0, 47.0)  # quartiles of the complete records
 _NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
 
 
 def read_adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
-    """Return the 48,842 records of Adult, training file first, and its roles: sex, then race.
+    """Return the 48,842 records of Adult, training file first, and its roles: sex, race, five races, age in quarters.
 
     Raises
     ------
@@ -82,6 +83,15 @@ def _roles(frame: pandas.DataFrame) -> tuple[Roles, ...]:
             missing="drop",
             first_name="people of other races",
             other_name="white people",
+        ),
+        Roles(label="income", positive=">50K", sensitive="race", each=True, missing="drop"),
+        Roles(
+            label="income",
+            positive=">50K",
+            sensitive="age",
+            cuts=_AGES,
+            missing="drop",
+            attribute_name="age group",
         ),
     )
 

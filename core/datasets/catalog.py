@@ -32,7 +32,7 @@ class CatalogEntry(Result):
     people : str
         About how many records it has, and of whom.
     attributes : dict of str to str
-        Sensitive columns with suggested roles, the default first, and what to call them.
+        Keys of the suggested roles, the default first, and what to call them.
     about, citation : str
         One sentence on its content; whom to cite.
     """
@@ -57,7 +57,7 @@ CATALOG: dict[str, CatalogEntry] = {
             name="demo",
             title="Loan applicants (built-in demo)",
             people="12,000 invented applicants",
-            attributes={"sex": "Sex", "origin": "Origin"},
+            attributes={"sex": "Sex", "origin": "Origin", "age/ranges": "Age, four groups"},
             about="Invented loan applications, decided with a bias against women and people born abroad.",
             citation="Made for FairLeak; no real person is in it.",
         ),
@@ -65,7 +65,12 @@ CATALOG: dict[str, CatalogEntry] = {
             name="adult",
             title="Adult (US census 1994)",
             people="45,222 adults with complete records",
-            attributes={"sex": "Sex", "race": "Race"},
+            attributes={
+                "sex": "Sex",
+                "race": "Race",
+                "race/each": "Race, five groups",
+                "age/ranges": "Age, four groups",
+            },
             about="Whether somebody earned more than $50,000 in 1994, from work, schooling and family.",
             citation="Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. doi:10.24432/C5XW20.",
         ),

@@ -7,14 +7,14 @@ checked, every record or column left out counted and named.
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, encode, is_numeric, quoted, usable_columns
+from core.datasets.columns import as_text, encode, quoted, usable_columns
+from core.datasets.groups import MINIMUM_PER_GROUP, groups_of
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fingerprint import fingerprint
@@ -33,9 +33,6 @@ __all__ = [
     "build_dataset",
 ]
 
-MINIMUM_PER_GROUP = 30
-"""Fewest records of each group, and of each label value, with which an audit starts."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles(Result):
@@ -49,9 +46,13 @@ class Roles(Result):
         The label value that counts as 1, as text.
     group : tuple of str
         Values of the sensitive column that form the first group (s = 1), as text; everybody else is group 0.
-        Empty when `at_most` is given.
+        Empty when the groups are told apart in another way.
     at_most : float or None
         For a numeric sensitive column: the first group is everybody with a value up to this one.
+    each : bool
+        Whether every value of the sensitive column is a group of its own (2 to 20; rare values are taken together).
+    cuts : tuple of float
+        For a numeric sensitive column: limits, rising, of as many groups and one more.
     excluded : tuple of str
         Columns neither the model nor the attacker sees.
     missing : {"keep", "drop"}
@@ -68,6 +69,8 @@ class Roles(Result):
     sensitive: str
     group: tuple[str, ...] = ()
     at_most: float | None = None
+    each: bool = False
+    cuts: tuple[float, ...] = ()
     excluded: tuple[str, ...] = ()
     missing: str = "keep"
     first_name: str = ""
@@ -79,15 +82,10 @@ class Roles(Result):
         """What to call the sensitive attribute."""
         return self.attribute_name or self.sensitive
 
-    def group_names(self) -> tuple[str, str]:
-        """Return (name of group 0, name of group 1)."""
-        if self.at_most is not None:
-            first, other = f"{self.sensitive} up to {self.at_most:.12g}", f"{self.sensitive} above {self.at_most:.12g}"
-        else:
-            named = self.group if len(self.group) < 4 else (*self.group[:2], f"{len(self.group) - 2} more")
-            first = " or ".join(named)
-            other = f"not {first}" if len(self.group) < 3 else "the others"
-        return self.other_name or other, self.first_name or first
+    @property
+    def key(self) -> str:
+        """Name under which the grouping is chosen: the column, and how it is split where that is not in two."""
+        return self.sensitive + ("/each" if self.each else "/ranges" if self.cuts else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,8 +144,12 @@ class AuditDataset:
         Names of the d columns.
     categorical : ndarray of shape (d,), bool
         Which columns are codes of categories.
-    labels, sensitive : ndarray of shape (n,), uint8
-        1 = positive label; 1 = first group.
+    labels : ndarray of shape (n,), uint8
+        1 = positive label.
+    sensitive : ndarray of shape (n,), uint8
+        Group of each record: 1 = first group of two; 0 to K - 1 where there are more.
+    group_names : tuple of str
+        Names by group.
     roles : Roles
         The roles it was built with.
     rows_read : int
@@ -167,6 +169,7 @@ class AuditDataset:
     categorical: npt.NDArray[np.bool_]
     labels: npt.NDArray[np.uint8]
     sensitive: npt.NDArray[np.uint8]
+    group_names: tuple[str, ...]
     roles: Roles
     rows_read: int
     notes: tuple[str, ...] = ()
@@ -180,14 +183,14 @@ class AuditDataset:
         return int(self.labels.size)
 
     @property
-    def group_names(self) -> tuple[str, str]:
-        """Names of group 0 and group 1."""
-        return self.roles.group_names()
+    def n_groups(self) -> int:
+        """Number of groups, 2 to 20."""
+        return len(self.group_names)
 
-    def groups(self) -> tuple[GroupRow, GroupRow]:
-        """Return size and label rate of the first group and of the others."""
+    def groups(self) -> tuple[GroupRow, ...]:
+        """Return size and label rate of every group: of two, the first group and the others."""
         rows = []
-        for code in (1, 0):
+        for code in (1, 0) if self.n_groups == 2 else range(self.n_groups):
             member = self.sensitive == code
             count = int(member.sum())
             positives = int(self.labels[member].sum())
@@ -199,7 +202,7 @@ class AuditDataset:
                     label_rate=proportion(positives, count),
                 )
             )
-        return rows[0], rows[1]
+        return tuple(rows)
 
 
 def build_dataset(table: Table, roles: Roles) -> AuditDataset:
@@ -217,9 +220,8 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     frame = table.frame
     _check_roles(frame, roles)
     notes: list[str] = []
-    label_text, sensitive_code = as_text(frame[roles.label]), _first_group(frame[roles.sensitive], roles)
-    roles = _with_other_name(frame[roles.sensitive], roles)
-    known = (label_text.notna() & sensitive_code.notna()).to_numpy(dtype=bool)
+    label_text, sensitive = as_text(frame[roles.label]), frame[roles.sensitive]
+    known = (label_text.notna() & sensitive.notna()).to_numpy(dtype=bool)
     if not known.any():
         raise InputError(
             f"No record has both a {quoted(roles.label)} and a {quoted(roles.sensitive)} value; choose other columns."
@@ -227,15 +229,15 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     if lost := int((~known).sum()):
         notes.append(f"{lost:,} records without {roles.label} or {roles.sensitive} are left out.")
     others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded}]
-    labels, sensitive = _sides(label_text[known], sensitive_code[known], roles)
+    labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
     features, told = usable_columns(frame.loc[known, others])
     if roles.missing == "drop":
         complete = frame[features].notna().all(axis=1).to_numpy(dtype=bool)
         if dropped := int((known & ~complete).sum()):
             notes.append(f"{dropped:,} records with a missing feature are left out.")
         known = known & complete
-        labels, sensitive = _sides(label_text[known], sensitive_code[known], roles)
-    notes.extend(told)
+        labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
+    notes.extend([*([rare] if rare else []), *told])
     matrix, names, categorical = encode(frame.loc[known, features], notes)
     return AuditDataset(
         title=table.title,
@@ -244,11 +246,12 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         feature_names=names,
         categorical=categorical,
         labels=labels,
-        sensitive=sensitive,
+        sensitive=codes,
+        group_names=names_of_groups,
         roles=roles,
         rows_read=len(frame),
         notes=tuple(notes),
-        fingerprint=fingerprint(matrix, labels, sensitive, categorical, list(names), roles, table.title, table.source),
+        fingerprint=fingerprint(matrix, labels, codes, categorical, list(names), roles, table.title, table.source),
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )
@@ -283,48 +286,18 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles) -> None:
         )
 
 
-def _first_group(column: pandas.Series, roles: Roles) -> pandas.Series:
-    """Return 1 for the first group, 0 for the others, missing where the sensitive value is."""
-    name = quoted(roles.sensitive)
-    if roles.at_most is not None:
-        if roles.group:
-            raise InputError(f"The groups of {name} must be told apart by values or by a limit, got both.")
-        if not is_numeric(column):
-            raise InputError(f"A limit for {name} needs a column of numbers; choose values instead.")
-        if not math.isfinite(roles.at_most):
-            raise InputError(f"The limit for {name} must be a finite number, got {roles.at_most!r}.")
-        return (column <= roles.at_most).astype("Int8").where(column.notna())
-    text = as_text(column)
-    values = set(text.dropna().unique())
-    if absent := [v for v in roles.group if v not in values]:
-        raise InputError(f"The first group must be made of values of {name}, got {quoted(absent[0])}.")
-    if not roles.group or len(values) < 2 or not values - set(roles.group):
-        raise InputError(
-            f"The sensitive attribute {name} must split people into two groups; "
-            f"with {len(set(roles.group))} of its {len(values)} values chosen it does not."
-        )
-    return text.isin(roles.group).astype("Int8").where(text.notna())
-
-
-def _with_other_name(column: pandas.Series, roles: Roles) -> Roles:
-    """Call the other group by its value where it has only one."""
-    if roles.at_most is not None or roles.other_name:
-        return roles
-    others = set(as_text(column).dropna().unique()) - set(roles.group)
-    return replace(roles, other_name=str(others.pop())) if len(others) == 1 else roles
-
-
 def _sides(
-    label_text: pandas.Series, sensitive_code: pandas.Series, roles: Roles
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+    label_text: pandas.Series, column: pandas.Series, roles: Roles
+) -> tuple[npt.NDArray[np.uint8], tuple[npt.NDArray[np.uint8], tuple[str, ...], str]]:
     labels = (label_text == roles.positive).to_numpy(dtype=np.uint8)
-    sensitive = sensitive_code.to_numpy(dtype=np.uint8)
     _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
-    _check_sides(sensitive, roles.group_names())
-    return labels, sensitive
+    codes, names, note = groups_of(column, roles)
+    sensitive = codes.to_numpy(dtype=np.uint8)
+    _check_sides(sensitive, names)
+    return labels, (sensitive, names, note)
 
 
-def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, str]) -> None:
+def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
     for code, name in enumerate(names):
         count = int((side == code).sum())
         if count < MINIMUM_PER_GROUP:

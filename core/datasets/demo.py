@@ -33,6 +33,8 @@ DEMO_FILE = Path(__file__).resolve().parents[2] / "data" / "demo_loans.csv"
 DEMO_SEED = 2023
 """The seed of the kept table."""
 
+_AGES = (28.0, 36.0, 44.0)  # quartiles
+
 DEMO_ROLES = (
     Roles(
         label="approved",
@@ -49,6 +51,13 @@ DEMO_ROLES = (
         group=("born abroad",),
         first_name="people born abroad",
         other_name="people born here",
+    ),
+    Roles(
+        label="approved",
+        positive="yes",
+        sensitive="age",
+        cuts=_AGES,
+        attribute_name="age group",
     ),
 )
 

@@ -67,14 +67,14 @@ def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) ->
     splits = Splits(train=train, attack=attack, validation=validation, test=test)
     for name in ("train", "attack", "validation", "test"):
         rows = getattr(splits, name)
-        for side, values, told in (
+        for side, names, told in (
             (dataset.sensitive, dataset.group_names, "group"),
             (dataset.labels, ("0", "1"), "label"),
         ):
-            counts = np.bincount(side[rows], minlength=2)
+            counts = np.bincount(side[rows], minlength=len(names))
             if counts.min() < _FEWEST:
                 raise InputError(
                     f"The {name} records must hold at least {_FEWEST} people of each {told}; with this split and seed "
-                    f"{told} {values[int(counts.argmin())]} has {int(counts.min())}."
+                    f"{told} {names[int(counts.argmin())]} has {int(counts.min())}."
                 )
     return splits

@@ -8,7 +8,7 @@ from collections import defaultdict
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.estimates import Estimate
+from core.estimates import Estimate, proportion
 from core.fairness.metrics import GroupRate, group_rates
 
 __all__ = ["unfairness_estimate"]
@@ -22,42 +22,52 @@ def unfairness_estimate(
     labels: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> Estimate:
-    """Return the unfairness between two groups with an interval.
+    """Return the unfairness between groups with an interval.
 
     Parameters
     ----------
     predictions, sensitive, metric, labels
-        As for `core.fairness.unfairness`; exactly two groups.
+        As for `core.fairness.unfairness`; at least two groups in every row set.
     level : float in (0, 1)
 
     Notes
     -----
-    With two groups the unfairness of a row set is w·|r₁ − r₀|, w the share of the larger group. The interval of the
-    difference is Newcombe's (1998, method 10) from the groups' Wilson intervals; folded at 0 because of the absolute
-    value. Equalized odds takes the larger of two row sets, each at level 1 − (1 − level)/2.
+    A group's distance from the rate of its row set is w·|r₁ − r₀|, r₁ its own rate, r₀ that of everybody else and w
+    their share. The interval of the difference is Newcombe's (1998, method 10) from the Wilson intervals of both,
+    folded at 0 because of the absolute value. The largest of m such distances (over groups and row sets; the two of
+    two groups are one) takes each at level 1 − (1 − level)/m.
     """
     parts: dict[str, list[GroupRate]] = defaultdict(list)
     for rate in group_rates(predictions, sensitive, metric=metric, labels=labels):
         parts[rate.part].append(rate)
-    each = 1 - (1 - level) / len(parts)
-    found = [_part(rates, each) for rates in parts.values()]
+    for part, rates in parts.items():
+        if len(rates) < 2:
+            raise InputError(f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}.")
+    compared = [(rate, rates) for rates in parts.values() for rate in _distinct(rates)]
+    each = 1 - (1 - level) / len(compared)
+    found = [_distance(rate, rates, each) for rate, rates in compared]
     return Estimate(
         value=max(f.value for f in found),
         low=max(f.low for f in found),
         high=max(f.high for f in found),
-        n=sum(f.n for f in found),
+        n=sum(rate.count for rates in parts.values() for rate in rates),
         level=level,
     )
 
 
-def _part(rates: list[GroupRate], level: float) -> Estimate:
-    from core.estimates import proportion
+def _distinct(rates: list[GroupRate]) -> list[GroupRate]:
+    """Return the groups to compare with the others; of two, the smaller, which lies farther from their common rate."""
+    return [min(rates, key=lambda rate: rate.count)] if len(rates) == 2 else rates
 
-    if len(rates) != 2:
-        raise InputError(f"An interval for the unfairness needs two groups in '{rates[0].part}', got {len(rates)}.")
-    r0, r1 = (proportion(round(r.rate.value * r.count), r.count, level=level) for r in rates)
-    n = r0.n + r1.n
-    weight = max(r0.n, r1.n) / n
+
+def _distance(rate: GroupRate, rates: list[GroupRate], level: float) -> Estimate:
+    """Return the distance of one group's rate from the rate of its row set."""
+    n = sum(r.count for r in rates)
+    hits = sum(round(r.rate.value * r.count) for r in rates)
+    own = round(rate.rate.value * rate.count)
+    r1 = proportion(own, rate.count, level=level)
+    r0 = proportion(hits - own, n - rate.count, level=level)
+    weight = r0.n / n
     d = r1.value - r0.value
     low = d - math.hypot(r1.value - r1.low, r0.high - r0.value)
     high = d + math.hypot(r1.high - r1.value, r0.value - r0.low)

@@ -77,7 +77,9 @@ class FairModel:
             drawn = self.estimator.predict(features, sensitive_features=sensitive, random_state=seed)
         elif self.method == "correlation_remover":
             remover, tree = self.estimator
-            drawn = tree.predict(remover.transform(np.column_stack([features, sensitive])))
+            drawn = tree.predict(
+                remover.transform(_with_groups(features, sensitive, len(remover.sensitive_feature_ids) + 1))
+            )
         else:
             drawn = self.estimator.predict(features)
         return np.asarray(drawn).astype(np.uint8)
@@ -99,7 +101,8 @@ def fit_model(
     ----------
     method : {"exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated"}
     features : ndarray of shape (n, d)
-    labels, sensitive : ndarray of shape (n,), 0 or 1
+    labels : ndarray of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,), 0 to K - 1
     metric : str
         Fairness metric the method is to satisfy; correlation remover and control do not use it.
     tolerance : float in [0, 1]
@@ -167,9 +170,15 @@ def _threshold_optimizer(x: Any, y: Any, s: Any, metric: str, tolerance: float, 
 def _correlation_remover(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
     from fairlearn.preprocessing import CorrelationRemover
 
-    remover = CorrelationRemover(sensitive_feature_ids=[x.shape[1]])
-    decorrelated = remover.fit_transform(np.column_stack([x, s]))
+    k = int(s.max()) + 1
+    remover = CorrelationRemover(sensitive_feature_ids=list(range(x.shape[1], x.shape[1] + k - 1)))
+    decorrelated = remover.fit_transform(_with_groups(x, s, k))
     return remover, _tree(seed).fit(decorrelated, y)
+
+
+def _with_groups(x: Any, s: Any, k: int) -> Any:
+    """Append an indicator column for each group but group 0."""
+    return np.column_stack([x, *(s == group for group in range(1, k))])
 
 
 def _unmitigated(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:

@@ -13,6 +13,7 @@ import pytest
 
 from core.datasets.columns import as_text, describe_columns, is_numeric, quoted
 from core.datasets.dataset import AuditDataset, Roles, Table, build_dataset
+from core.datasets.groups import groups_of
 from core.datasets.table import read_table
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
@@ -128,10 +129,39 @@ def test_group_by_limit(cells: object) -> None:
 
 
 def test_group_names() -> None:
+    letters, numbers = pd.Series(list("abcdefgh") * 5), pd.Series([1.0, 2e6] * 20)
     roles = Roles(label="y", positive="1", sensitive="s", group=("a", "b", "c", "d", "e"))
-    assert roles.group_names() == ("the others", "a or b or 3 more")
-    assert replace(roles, first_name="some", other_name="rest").group_names() == ("rest", "some")
-    assert replace(roles, group=(), at_most=1234567.5).group_names() == ("s above 1234567.5", "s up to 1234567.5")
+    assert groups_of(letters, roles)[1] == ("the others", "a or b or 3 more")
+    assert groups_of(letters, replace(roles, first_name="some", other_name="rest"))[1] == ("rest", "some")
+    limit = replace(roles, group=(), at_most=1234567.5)
+    assert groups_of(numbers, limit)[1] == ("s above 1234567.5", "s up to 1234567.5")
+
+
+def test_a_group_for_each_value() -> None:
+    cells = pd.Series(["a"] * 40 + ["b"] * 90 + ["c"] * 29 + ["d"] * 2 + [None] * 3)
+    roles = Roles(label="y", positive="1", sensitive="s", each=True)
+    codes, names, note = groups_of(cells, roles)
+    assert names == ("b", "a", "other values") and "2 rare values" in note
+    assert codes[:40].eq(1).all() and codes[40:130].eq(0).all() and codes[130:161].eq(2).all()
+    assert codes[161:].isna().all()
+    assert groups_of(cells[:159], roles)[1:] == (("b", "a", "c"), "")  # one rare value stays, to be refused by name
+    with pytest.raises(InputError, match="must have 2 to 20 of them, got 21"):
+        groups_of(pd.Series([f"v{i}" for i in range(21)] * 30), roles)
+    with pytest.raises(InputError, match="must have 2 to 20 of them, got 1"):
+        groups_of(pd.Series(["v"] * 90), roles)
+
+
+def test_groups_by_limits() -> None:
+    roles = Roles(label="y", positive="1", sensitive="age", cuts=(28.0, 37.0, 47.0))
+    codes, names, _ = groups_of(pd.Series([17, 28, 29, 37, 38, 47, 48, 90]), roles)
+    assert codes.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert names == ("age up to 28", "age 29 to 37", "age 38 to 47", "age above 47")
+    assert groups_of(pd.Series([0.5, 40.0, None]), roles)[1][1] == "age 28 to 37"
+    for wrong in ((37.0, 28.0), (28.0, 28.0), tuple(float(i) for i in range(20))):
+        with pytest.raises(InputError, match="must rise, at most 19"):
+            groups_of(pd.Series([1.0, 50.0]), replace(roles, cuts=wrong))
+    with pytest.raises(InputError, match="told apart by values or by a limit"):
+        groups_of(pd.Series([1.0, 50.0]), replace(roles, each=True))
 
 
 def test_group_table() -> None:

@@ -10,7 +10,7 @@ from core.datasets.demo import DEMO_FILE, DEMO_ROLES, demo_table, make_demo
 from core.datasets.splits import split
 from core.errors import DataUnavailableError, InputError
 
-SEX, ORIGIN = DEMO_ROLES
+SEX, ORIGIN, AGE = DEMO_ROLES
 
 
 @pytest.fixture(scope="module")
@@ -129,3 +129,9 @@ def test_a_model_learns_is_unfair_and_memorises(by_sex):
     assert 0.75 <= unseen <= 0.85
     assert seen - unseen > 0.05
     assert 0.06 <= gap <= 0.12
+
+
+def test_four_age_groups_are_about_as_large() -> None:
+    groups = build_dataset(demo_table(), AGE).groups()
+    assert [g.group for g in groups] == ["age up to 28", "age 29 to 36", "age 37 to 44", "age above 44"]
+    assert all(0.22 <= g.share <= 0.28 for g in groups)

@@ -26,6 +26,7 @@ def people(n: int, *, rare: int | None = None) -> AuditDataset:
         categorical=np.zeros(1, dtype=bool),
         labels=(numbers // 2 % 2).astype(np.uint8),
         sensitive=sensitive.astype(np.uint8),
+        group_names=("b", "a"),
         roles=Roles(label="y", positive="1", sensitive="s", group=("a",)),
         rows_read=n,
     )
