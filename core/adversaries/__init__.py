@@ -2,13 +2,25 @@
 
 from core.adversaries.calibration import PlattScale, calibrate
 from core.adversaries.forest import ADVERSARIES, Adversary, train_adversary
-from core.adversaries.strong import train_strong
+from core.adversaries.parameters import PINNED, forest_parameters
+from core.adversaries.permuted import permuted_by_set, permuted_predictions
+from core.adversaries.strong import STRONG, train_strong
+from core.adversaries.tuning import OBJECTIVES, ForestTrial, TunedForest, tune_forest
 
 __all__ = [
     "ADVERSARIES",
+    "OBJECTIVES",
+    "PINNED",
+    "STRONG",
     "Adversary",
+    "ForestTrial",
     "PlattScale",
+    "TunedForest",
     "calibrate",
+    "forest_parameters",
+    "permuted_by_set",
+    "permuted_predictions",
     "train_adversary",
     "train_strong",
+    "tune_forest",
 ]

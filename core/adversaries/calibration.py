@@ -1,8 +1,9 @@
 """Probabilities that mean what they say: Platt scaling on records the adversary did not learn from.
 
-A forest with balanced class weights reports odds for a world where both groups are equally large. One logistic
-regression on its log-odds brings them back; with a positive slope, as for any adversary better than a guess, the
-order of people is kept.
+A forest with balanced class weights reports odds for a world where all groups are equally large. One logistic
+regression on its log-odds brings them back; with two groups and a positive slope, as for any adversary better than a
+guess, the order of people is kept. With more groups the regression is multinomial, on the log-odds of every group
+against group 0.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import InputError
 from core.validation import one_length
 
 __all__ = ["PlattScale", "calibrate"]
@@ -19,16 +21,25 @@ __all__ = ["PlattScale", "calibrate"]
 _EDGE = 1e-6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlattScale:
-    """Calibrated log-odds = slope · log-odds + intercept (Platt 1999)."""
+    """Calibrated log-odds against group 0 = slope · log-odds + intercept (Platt 1999).
 
-    slope: float
-    intercept: float
+    Attributes
+    ----------
+    slope : ndarray of shape (K - 1, K - 1)
+    intercept : ndarray of shape (K - 1,)
+    """
+
+    slope: npt.NDArray[np.float64]
+    intercept: npt.NDArray[np.float64]
 
     def apply(self, probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return calibrated probabilities, shape (n,), in (0, 1)."""
-        return np.asarray(1.0 / (1.0 + np.exp(-(self.slope * _log_odds(probability) + self.intercept))))
+        """Return calibrated probabilities, shape (n, K), rows adding up to 1."""
+        shifted = _log_odds(probability) @ self.slope.T + self.intercept
+        logits = np.column_stack([np.zeros(len(shifted)), shifted])
+        raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 def calibrate(probability: npt.NDArray[np.float64], truth: npt.NDArray[np.uint8]) -> PlattScale:
@@ -36,18 +47,26 @@ def calibrate(probability: npt.NDArray[np.float64], truth: npt.NDArray[np.uint8]
 
     Parameters
     ----------
-    probability : ndarray of shape (n,), in [0, 1]
+    probability : ndarray of shape (n, K), rows adding up to 1
         What the adversary says of records it did not learn from.
-    truth : ndarray of shape (n,), 0 or 1
-        Their sensitive attribute; both values must occur.
+    truth : ndarray of shape (n,), 0 to K - 1
+        Their sensitive attribute; every group must occur.
     """
     from sklearn.linear_model import LogisticRegression
 
     one_length(probability=probability, truth=truth)
-    fitted = LogisticRegression(C=1e6).fit(_log_odds(probability)[:, None], truth)
-    return PlattScale(slope=float(fitted.coef_[0, 0]), intercept=float(fitted.intercept_[0]))
+    k = probability.shape[1]
+    if np.unique(truth).size < k:
+        raise InputError(f"Calibration needs held-out records of all {k} groups, got {np.unique(truth).size}.")
+    # Weak regularisation: with many groups of few people the unregularised fit may not exist.
+    fitted = LogisticRegression(C=1e6 if k == 2 else 10.0, max_iter=1000).fit(_log_odds(probability), truth)
+    slope, intercept = fitted.coef_, fitted.intercept_
+    if k > 2:
+        slope, intercept = slope[1:] - slope[0], intercept[1:] - intercept[0]
+    return PlattScale(slope=slope, intercept=intercept)
 
 
 def _log_odds(probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    p = np.clip(probability, _EDGE, 1 - _EDGE)
-    return np.asarray(np.log(p / (1 - p)))
+    """Return the log-odds of groups 1 to K - 1 against group 0, shape (n, K - 1)."""
+    logs = np.log(np.clip(probability, _EDGE, 1 - _EDGE))
+    return np.asarray(logs[:, 1:] - logs[:, :1])

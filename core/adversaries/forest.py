@@ -7,21 +7,21 @@ the forest name the smaller group far too often, which is much of what the corre
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.adversaries.parameters import forest_parameters
 from core.errors import InputError
 from core.validation import choice, one_length, seed_value
 
-__all__ = ["ADVERSARIES", "Adversary", "known_columns", "train_adversary"]
+__all__ = ["ADVERSARIES", "Adversary", "check_groups", "known_columns", "train_adversary"]
 
 ADVERSARIES = ("features", "predictions")
 """A (features and label) and A′ (features, label and predictions)."""
-
-_FOREST = {"n_estimators": 100, "max_depth": 6, "min_samples_split": 10, "class_weight": "balanced"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,9 @@ class Adversary:
         labels: npt.NDArray[np.uint8],
         predictions: npt.NDArray[np.uint8] | None = None,
     ) -> npt.NDArray[np.float64]:
-        """Return P(s = 1) for each record, shape (n,), in [0, 1]."""
+        """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
         known = known_columns(features, labels, predictions if self.sees_predictions else None)
-        return np.asarray(self.estimator.predict_proba(known)[:, 1], dtype=np.float64)
+        return np.asarray(self.estimator.predict_proba(known), dtype=np.float64)
 
 
 def known_columns(
@@ -61,6 +61,15 @@ def known_columns(
     return known if predictions is None else np.column_stack([known, predictions])
 
 
+def check_groups(sensitive: npt.NDArray[np.uint8]) -> None:
+    """Refuse attack records without two groups, or with a gap in their numbers: an adversary could not name it."""
+    present = np.unique(sensitive)
+    if present.size < 2:
+        raise InputError("The attack records must hold both groups, got only one.")
+    if missing := sorted(set(range(int(present[-1]) + 1)) - set(present.tolist())):
+        raise InputError(f"The attack records must hold people of every group, got none of group {missing[0]}.")
+
+
 def train_adversary(
     kind: str,
     features: npt.NDArray[np.float64],
@@ -69,6 +78,7 @@ def train_adversary(
     predictions: npt.NDArray[np.uint8] | None = None,
     *,
     seed: int = 0,
+    parameters: Mapping[str, Any] | None = None,
 ) -> Adversary:
     """Train the paper's adversary on records whose sensitive attribute the attacker knows.
 
@@ -77,20 +87,25 @@ def train_adversary(
     kind : {"features", "predictions"}
         A or A′.
     features : ndarray of shape (n, d)
-    labels, sensitive : ndarray of shape (n,), 0 or 1
+    labels : ndarray of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,), int
+        Groups 0 to K - 1, each of them there.
     predictions : ndarray of shape (n,), 0 or 1
         The audited model's answers; required by A′, ignored by A.
     seed : int
+    parameters : mapping, optional
+        Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
+        pinned value.
 
     Raises
     ------
     InputError
-        If A′ gets no predictions, or the records hold only one group.
+        If A′ gets no predictions, the records lack a group, or a parameter is unknown or out of range.
 
     Notes
     -----
-    The forest's parameters are those found on Adult by Ferry et al.'s search: 100 trees, depth 6, at least 10 records
-    to split, balanced class weights. No search is run.
+    The pinned parameters are those Ferry et al. publish for Adult: 100 trees, depth 6, at least 10 records to split.
+    The class weights are balanced whatever the parameters. No search is run.
     """
     from sklearn.ensemble import RandomForestClassifier
 
@@ -98,8 +113,9 @@ def train_adversary(
     sees = kind == "predictions"
     if sees and predictions is None:
         raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
-    if np.unique(sensitive).size < 2:
-        raise InputError("The attack records must hold both groups, got only one.")
+    check_groups(sensitive)
     known = known_columns(features, labels, predictions if sees else None)
-    forest = RandomForestClassifier(**_FOREST, random_state=seed_value(seed)).fit(known, sensitive)
+    forest = RandomForestClassifier(
+        **forest_parameters(parameters), class_weight="balanced", random_state=seed_value(seed)
+    ).fit(known, sensitive)
     return Adversary(sees_predictions=sees, estimator=forest)

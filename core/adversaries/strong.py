@@ -1,25 +1,36 @@
-"""The strong adversary: gradient boosting on features and label, without class weights.
+"""The strong adversary: gradient boosting without class weights, on features and label, or also on the predictions.
 
-It is told nothing about the model, neither predictions nor fairness, and marks what an attacker gets from features
-alone. Without it, the weakness of the paper's forest would pass for a leak of the fairness constraint.
+Told nothing about the model, neither predictions nor fairness, it marks what an attacker gets from features alone.
+Without it, the weakness of the paper's forest would pass for a leak of the fairness constraint.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.forest import Adversary, known_columns
-from core.errors import InputError
+from core.adversaries.forest import Adversary, check_groups, known_columns
 from core.validation import seed_value
 
-__all__ = ["train_strong"]
+__all__ = ["STRONG", "train_strong"]
+
+STRONG = ("strong", "strong_predictions")
+"""The strong adversary on features and label, and with the audited model's predictions besides."""
+
+
+def _stops_early(sensitive: npt.NDArray[np.uint8]) -> bool:
+    """Tell whether a tenth of the records, set aside to stop on, can hold every group."""
+    counts = np.bincount(sensitive)
+    return bool(math.ceil(0.1 * sensitive.size) >= counts.size and counts.min() >= 2)
 
 
 def train_strong(
     features: npt.NDArray[np.float64],
     labels: npt.NDArray[np.uint8],
     sensitive: npt.NDArray[np.uint8],
+    predictions: npt.NDArray[np.uint8] | None = None,
     *,
     categorical: npt.NDArray[np.bool_] | None = None,
     seed: int = 0,
@@ -29,7 +40,11 @@ def train_strong(
     Parameters
     ----------
     features : ndarray of shape (n, d)
-    labels, sensitive : ndarray of shape (n,), 0 or 1
+    labels : ndarray of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,), int
+        Groups 0 to K - 1, each of them there.
+    predictions : ndarray of shape (n,), 0 or 1, optional
+        The audited model's answers, where the adversary knows them.
     categorical : ndarray of shape (d,), bool, optional
         Columns that hold codes of categories; only told to the learner where they have at most 255 of them.
     seed : int
@@ -37,17 +52,18 @@ def train_strong(
     Raises
     ------
     InputError
-        If the records hold only one group.
+        If the records lack a group.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    if np.unique(sensitive).size < 2:
-        raise InputError("The attack records must hold both groups, got only one.")
+    check_groups(sensitive)
     coded = None
     if categorical is not None and categorical.any():
         few = np.array([np.unique(features[:, j]).size <= 255 for j in range(features.shape[1])])
-        coded = np.append(categorical & few, False)
+        coded = np.append(categorical & few, [False] * (1 if predictions is None else 2))
     booster = HistGradientBoostingClassifier(
-        categorical_features=coded, early_stopping=True, random_state=seed_value(seed)
-    ).fit(known_columns(features, labels), sensitive)
-    return Adversary(sees_predictions=False, estimator=booster)
+        categorical_features=coded,
+        early_stopping=_stops_early(sensitive),
+        random_state=seed_value(seed),
+    ).fit(known_columns(features, labels, predictions), sensitive)
+    return Adversary(sees_predictions=predictions is not None, estimator=booster)

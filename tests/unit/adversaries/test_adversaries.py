@@ -29,17 +29,17 @@ def test_adversaries_beat_the_majority_on_people_they_have_not_seen(people: Audi
         x[new], y[new]
     )
     for probability in (forest, strong):
-        assert probability.shape == (people.n // 2,)
-        assert probability.min() >= 0 and probability.max() <= 1
-        assert ((probability > 0.5) == s[new]).mean() > majority + 0.05
-    assert (forest > 0.5).mean() > (strong > 0.5).mean()  # balanced weights over-assign the smaller group
+        assert probability.shape == (people.n // 2, 2)
+        assert probability.min() >= 0 and probability.sum(axis=1) == pytest.approx(1)
+        assert (probability.argmax(axis=1) == s[new]).mean() > majority + 0.05
+    assert forest.argmax(axis=1).mean() > strong.argmax(axis=1).mean()  # balanced weights over-assign the smaller group
 
 
 def test_predictions_that_give_the_attribute_away_are_used_by_a_prime_only(people: AuditDataset) -> None:
     learn, new = _halves(people)
     x, y, s = people.features, people.labels, people.sensitive
     telling = train_adversary("predictions", x[learn], y[learn], s[learn], s[learn], seed=1)
-    assert ((telling.probability(x[new], y[new], s[new]) > 0.5) == s[new]).mean() > 0.98
+    assert (telling.probability(x[new], y[new], s[new]).argmax(axis=1) == s[new]).mean() > 0.98
     deaf = train_adversary("features", x[learn], y[learn], s[learn], s[learn], seed=1)
     assert np.array_equal(deaf.probability(x[new], y[new], s[new]), deaf.probability(x[new], y[new]))
 
@@ -55,12 +55,29 @@ def test_calibration_brings_the_mean_back_and_keeps_the_order(people: AuditDatas
     learn, new = _halves(people)
     x, y, s = people.features, people.labels, people.sensitive
     raw = train_adversary("features", x[learn], y[learn], s[learn], seed=1).probability(x[new], y[new])
-    scaled = calibrate(raw, s[new]).apply(raw)
+    both = calibrate(raw, s[new]).apply(raw)
+    assert both.sum(axis=1) == pytest.approx(1)
+    raw, scaled = raw[:, 1], both[:, 1]
     assert abs(raw.mean() - s[new].mean()) > 0.05
     assert scaled.mean() == pytest.approx(s[new].mean(), abs=1e-3)
     inside = (raw > 1e-6) & (raw < 1 - 1e-6)
     order = np.argsort(raw[inside], kind="stable")
     assert np.all(np.diff(scaled[inside][order]) >= 0)
+
+
+def test_three_groups_are_named_and_calibrated(people: AuditDataset) -> None:
+    learn, new = _halves(people)
+    x, y = people.features, people.labels
+    s = (people.sensitive + (x[:, 0] > 1.6)).astype(np.uint8)
+    shares = np.bincount(s[new]) / s[new].size
+    forest = train_adversary("features", x[learn], y[learn], s[learn], seed=1).probability(x[new], y[new])
+    strong = train_strong(x[learn], y[learn], s[learn], seed=1).probability(x[new], y[new])
+    for raw in (forest, strong):
+        scaled = calibrate(raw, s[new]).apply(raw)
+        assert scaled.shape == (people.n // 2, 3) and scaled.sum(axis=1) == pytest.approx(1)
+        assert scaled.mean(axis=0) == pytest.approx(shares, abs=5e-3)
+        assert (scaled.argmax(axis=1) == s[new]).mean() > shares.max() + 0.05
+    assert np.abs(forest.mean(axis=0) - shares).max() > 0.05  # as balanced weights leave it
 
 
 def test_bad_arguments_are_told(people: AuditDataset) -> None:
@@ -72,3 +89,7 @@ def test_bad_arguments_are_told(people: AuditDataset) -> None:
     for train in (train_adversary, lambda _, *rest: train_strong(*rest)):
         with pytest.raises(InputError, match="both groups"):
             train("features", x, y, np.zeros_like(s))
+        with pytest.raises(InputError, match="none of group 1"):
+            train("features", x, y, 2 * s)
+    with pytest.raises(InputError, match="all 3 groups, got 2"):
+        calibrate(np.full((x.shape[0], 3), 1 / 3), s)

@@ -1,0 +1,98 @@
+"""The control of every attack that uses predictions: the same attack on predictions dealt out to other people.
+
+Permuting the audited model's answers within each label keeps what the label already tells about them (the model's
+accuracy, its true and false positive rates, their number) and cuts every tie to the person: features, group, and
+whatever the training left in them. A′, which knows features and labels anyway, can learn nothing new from such
+answers, so what it reaches with the real ones beyond this control is what the predictions carry beyond features and
+label. The permuted column must replace the real one both where the adversary learns and where it attacks.
+
+Without labels the answers are permuted among everybody; nothing but their number is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.seeds import child_generator
+from core.validation import binary_array, one_length
+
+__all__ = ["permuted_by_set", "permuted_predictions"]
+
+
+def permuted_predictions(
+    predictions: npt.ArrayLike, labels: npt.ArrayLike | None = None, *, seed: int, records: str = "everybody"
+) -> npt.NDArray[np.uint8]:
+    """Return the predictions dealt out anew among the people of the same label.
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n,), 0 or 1
+        The audited model's answers.
+    labels : array-like of shape (n,), 0 or 1, optional
+        Without them the answers are permuted among everybody.
+    seed : int
+        Same seed, same permutation.
+    records : str
+        Which set of records this is; another name under the same seed permutes independently.
+
+    Returns
+    -------
+    (n,) uint8 array
+        As many 1s within each label as before.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule.
+    """
+    answers = binary_array(predictions, name="predictions")
+    known = None if labels is None else binary_array(labels, name="labels")
+    one_length(predictions=answers, labels=known)
+    rng = child_generator(seed, f"permuted predictions of {records}")
+    if known is None:
+        return rng.permutation(answers)
+    dealt = answers.copy()
+    for label in (0, 1):
+        inside = known == label
+        dealt[inside] = rng.permutation(answers[inside])
+    return dealt
+
+
+def permuted_by_set(
+    predictions: npt.ArrayLike, labels: npt.ArrayLike | None, sets: Mapping[str, npt.NDArray[np.intp]], *, seed: int
+) -> npt.NDArray[np.uint8]:
+    """Return everybody's predictions with each set of records permuted within itself and its labels.
+
+    An adversary trained and asked with these in place of the real ones is the control of an attack; nobody's answer
+    crosses from the records she learns from to those she attacks, so that a model's higher accuracy on its training
+    records stays theirs.
+
+    Parameters
+    ----------
+    predictions, labels : array-like of shape (n,), 0 or 1
+        As for `permuted_predictions`.
+    sets : mapping of str to ndarray of int
+        Row numbers of each set, disjoint; rows in none of them keep their prediction.
+    seed : int
+        Every set is permuted independently, by its name.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule or two sets share a row.
+    """
+    answers = binary_array(predictions, name="predictions")
+    known = None if labels is None else binary_array(labels, name="labels")
+    one_length(predictions=answers, labels=known)
+    rows = np.concatenate([np.asarray(inside, dtype=np.intp) for inside in sets.values()] or [np.empty(0, np.intp)])
+    if np.unique(rows).size < rows.size:
+        raise InputError(f"The sets to permute within must be disjoint, got {rows.size} rows for fewer records.")
+    dealt = answers.copy()
+    for name, inside in sets.items():
+        within = None if known is None else known[inside]
+        dealt[inside] = permuted_predictions(answers[inside], within, seed=seed, records=name)
+    return dealt

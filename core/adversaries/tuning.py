@@ -1,0 +1,300 @@
+"""A bounded search for the hyper-parameters of the paper's forest, on the attacker's own records.
+
+Ferry et al. (2023, IV-B4) tune their forests with HyperOpt-Sklearn, at most 100 evaluations of a tree-structured
+Parzen estimator, under a class-balanced loss; they print neither the space searched nor the parameters found, and
+their published script pins one forest instead. Here the same kind of estimator (Bergstra et al. 2011) comes from
+optuna, and the space is this module's own. The first forest evaluated is always the pinned one, so that the search
+ends with one that scores at least as well on the records it was chosen on.
+
+The attacker's records are split once: four fifths choose the parameters by cross-validation, the last fifth only
+judges what was chosen. Nothing here ever sees the people under attack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.adversaries.forest import ADVERSARIES, known_columns
+from core.adversaries.parameters import PINNED, forest_parameters
+from core.errors import InputError
+from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
+from core.results import Result
+from core.seeds import child_seed
+from core.validation import choice, one_length, seed_value
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["OBJECTIVES", "ForestTrial", "TunedForest", "tune_forest"]
+
+OBJECTIVES = ("balanced_accuracy", "accuracy")
+"""What is maximised: the class-balanced measure the paper describes, or the default of the library it names."""
+
+_MEASURE = {"balanced_accuracy": balanced_accuracy, "accuracy": accuracy}
+_HELD_OUT = 0.2
+_FOLDS = 3
+_FEWEST = 10
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForestTrial(Result):
+    """One evaluation of the search.
+
+    Attributes
+    ----------
+    parameters : dict
+    score : Estimate
+        The objective on the search records, each predicted by a forest that had not seen it (3 folds).
+    """
+
+    parameters: dict[str, int | str | None]
+    score: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TunedForest(Result):
+    """What the search found.
+
+    Attributes
+    ----------
+    kind, objective : str
+    parameters : dict
+        Those of the best trial, the earliest where several tie; `train_adversary` takes them.
+    accuracy, balanced : Estimate
+        Accuracy and balanced accuracy of the forest with these parameters on the attacker's held-out records, which
+        had no part in the search.
+    pinned_accuracy, pinned_balanced : Estimate
+        Baseline: the same of the pinned forest, trained on the same records.
+    majority : Estimate
+        Control: accuracy of naming the largest group for everybody held out.
+    trials : tuple of ForestTrial
+        Every evaluation, in order; the first is the pinned forest.
+    """
+
+    kind: str
+    objective: str
+    parameters: dict[str, int | str | None]
+    accuracy: Estimate
+    balanced: Estimate
+    pinned_accuracy: Estimate
+    pinned_balanced: Estimate
+    majority: Estimate
+    trials: tuple[ForestTrial, ...]
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row an evaluation: its parameters, its score with interval, and whether it was chosen."""
+        import pandas as pd
+
+        best = _best(self.trials)
+        rows = [
+            {"evaluation": i + 1}
+            | trial.parameters
+            | {"max_features": trial.parameters["max_features"] or "all"}
+            | {"score": trial.score.value, "low": trial.score.low, "high": trial.score.high, "chosen": i == best}
+            for i, trial in enumerate(self.trials)
+        ]
+        return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    known: npt.NDArray[np.float64]
+    sensitive: npt.NDArray[Any]
+
+
+def tune_forest(
+    kind: str,
+    features: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.uint8],
+    sensitive: npt.NDArray[Any],
+    predictions: npt.NDArray[np.uint8] | None = None,
+    *,
+    evaluations: int = 100,
+    seed: int = 0,
+    objective: str = "balanced_accuracy",
+    report: Callable[[int, int], None] | None = None,
+    keep: Callable[[ForestTrial], None] | None = None,
+    resume: Sequence[ForestTrial] = (),
+) -> TunedForest:
+    """Search the parameters of A's or A′'s forest on records whose sensitive attribute the attacker knows.
+
+    Parameters
+    ----------
+    kind : {"features", "predictions"}
+        A or A′.
+    features : ndarray of shape (n, d)
+    labels : ndarray of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,)
+        Group of each record, at least 10 records a group; any number of groups from two.
+    predictions : ndarray of shape (n,), 0 or 1
+        The audited model's answers; required by A′, ignored by A.
+    evaluations : int
+        Forests tried, 1 to 1,000.
+    seed : int
+        Fixes the split, the folds, the sampler and the forests: same seed, same search.
+    objective : {"balanced_accuracy", "accuracy"}
+    report : callable, optional
+        Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
+        `core.errors.Cancelled`, which ends the search there and reaches the caller.
+    keep : callable, optional
+        Handed every new trial as soon as it is there, so that a cancelled search can be resumed.
+    resume : sequence of ForestTrial
+        The first trials of the same search (same records and settings), not evaluated again; the result is that of
+        an uninterrupted search.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule, or the resumed trials are not those of this search.
+    Cancelled
+        If `report` raises it.
+    """
+    evaluations = _checked_evaluations(evaluations, resume)
+    objective = choice(objective, OBJECTIVES, name="objective")
+    search, held_out = _halves(_checked_records(kind, features, labels, sensitive, predictions), seed_value(seed))
+    trials: list[ForestTrial] = []
+    study = _study(child_seed(seed, "tuning sampler"))
+    for done in range(evaluations):
+        if report is not None:
+            report(done, evaluations)
+        asked = study.ask()
+        parameters = forest_parameters(_suggested(asked))
+        if done < len(resume):
+            trial = _resumed(resume[done], parameters, done)
+        else:
+            trial = ForestTrial(parameters=parameters, score=_score(search, parameters, objective, seed))
+            if keep is not None:
+                keep(trial)
+        study.tell(asked, trial.score.value)
+        trials.append(trial)
+    if report is not None:
+        report(evaluations, evaluations)
+    return _judged(kind, objective, search, held_out, trials, seed)
+
+
+def _checked_evaluations(evaluations: int, resume: Sequence[ForestTrial]) -> int:
+    whole = isinstance(evaluations, (int, np.integer)) and not isinstance(evaluations, bool)
+    if not whole or not 1 <= evaluations <= _MOST:
+        raise InputError(f"evaluations must be a whole number from 1 to {_MOST}, got {evaluations!r}.")
+    if len(resume) > evaluations:
+        raise InputError(f"At most {evaluations} trials can be resumed by this search, got {len(resume)}.")
+    return int(evaluations)
+
+
+def _checked_records(
+    kind: str,
+    features: npt.NDArray[np.float64],
+    labels: npt.NDArray[np.uint8],
+    sensitive: npt.NDArray[Any],
+    predictions: npt.NDArray[np.uint8] | None,
+) -> _Records:
+    sees = choice(kind, ADVERSARIES, name="adversary") == "predictions"
+    if sees and predictions is None:
+        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
+    one_length(features=features, sensitive=sensitive)
+    groups, counts = np.unique(sensitive, return_counts=True)
+    if groups.size < 2:
+        raise InputError(f"The attack records must hold at least two groups, got {groups.size}.")
+    if counts.min() < _FEWEST:
+        raise InputError(
+            f"The search needs at least {_FEWEST} attack records of each group, got {counts.min()} of group "
+            f"{groups[counts.argmin()]}."
+        )
+    return _Records(known_columns(features, labels, predictions if sees else None), np.asarray(sensitive))
+
+
+def _halves(records: _Records, seed: int) -> tuple[_Records, _Records]:
+    """Split the attacker's records into those that choose and those that judge, groups in proportion."""
+    from sklearn.model_selection import train_test_split
+
+    x, held_x, s, held_s = train_test_split(
+        records.known,
+        records.sensitive,
+        test_size=_HELD_OUT,
+        stratify=records.sensitive,
+        random_state=child_seed(seed, "tuning held-out records"),
+    )
+    return _Records(x, s), _Records(held_x, held_s)
+
+
+def _study(seed: int) -> Any:
+    """Return optuna's study; creating it is the one thing optuna would tell the console about."""
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed))
+    finally:
+        optuna.logging.set_verbosity(before)
+    study.enqueue_trial(PINNED)
+    return study
+
+
+def _suggested(asked: Any) -> dict[str, Any]:
+    """Return the sampler's next forest; trees and least sizes are searched on a log scale."""
+    return {
+        "n_estimators": asked.suggest_int("n_estimators", 10, 300, log=True),
+        "max_depth": asked.suggest_int("max_depth", 2, 24),
+        "min_samples_split": asked.suggest_int("min_samples_split", 2, 50, log=True),
+        "min_samples_leaf": asked.suggest_int("min_samples_leaf", 1, 50, log=True),
+        "max_features": asked.suggest_categorical("max_features", ["sqrt", None]),
+        "criterion": asked.suggest_categorical("criterion", ["gini", "entropy"]),
+    }
+
+
+def _resumed(trial: ForestTrial, parameters: dict[str, Any], done: int) -> ForestTrial:
+    if trial.parameters != parameters:
+        raise InputError(
+            f"The trials to resume must be those of the same search, got another forest at evaluation {done + 1}."
+        )
+    return trial
+
+
+def _forest(parameters: dict[str, Any], seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(
+        **parameters, class_weight="balanced", random_state=child_seed(seed, "tuning forests")
+    )
+
+
+def _score(records: _Records, parameters: dict[str, Any], objective: str, seed: int) -> Estimate:
+    """Return the objective of the out-of-fold guesses on the search records."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    folds = StratifiedKFold(n_splits=_FOLDS, shuffle=True, random_state=child_seed(seed, "tuning folds"))
+    guess = cross_val_predict(_forest(parameters, seed), records.known, records.sensitive, cv=folds)
+    return _MEASURE[objective](records.sensitive, guess)
+
+
+def _best(trials: Sequence[ForestTrial]) -> int:
+    return int(np.argmax([trial.score.value for trial in trials]))
+
+
+def _judged(
+    kind: str, objective: str, search: _Records, held_out: _Records, trials: list[ForestTrial], seed: int
+) -> TunedForest:
+    found = trials[_best(trials)].parameters
+    tuned, pinned = (
+        _forest(parameters, seed).fit(search.known, search.sensitive).predict(held_out.known)
+        for parameters in (found, forest_parameters())
+    )
+    truth = held_out.sensitive
+    return TunedForest(
+        kind=kind,
+        objective=objective,
+        parameters=found,
+        accuracy=accuracy(truth, tuned),
+        balanced=balanced_accuracy(truth, tuned),
+        pinned_accuracy=accuracy(truth, pinned),
+        pinned_balanced=balanced_accuracy(truth, pinned),
+        majority=proportion(int(np.unique(truth, return_counts=True)[1].max()), truth.size),
+        trials=tuple(trials),
+    )

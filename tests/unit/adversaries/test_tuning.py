@@ -1,0 +1,281 @@
+"""The search for the forest's parameters: what it finds, what it looks at, how it stops and goes on."""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import StratifiedKFold, train_test_split
+
+from core.adversaries import (
+    OBJECTIVES,
+    PINNED,
+    ForestTrial,
+    TunedForest,
+    forest_parameters,
+    train_adversary,
+    tune_forest,
+)
+from core.datasets import AuditDataset
+from core.errors import Cancelled, InputError
+from core.records import dumps, loads
+from core.seeds import child_seed
+from tests.samples import dataset
+
+EVALUATIONS = 12  # ten of them drawn at random, as the sampler starts
+SEED = 1
+
+
+@pytest.fixture(scope="module")
+def people() -> AuditDataset:
+    return dataset(400, leak=1.2, seed=4)
+
+
+def _search(people: AuditDataset, kind: str = "features", **settings: Any) -> TunedForest:
+    arguments = {"evaluations": EVALUATIONS, "seed": SEED} | settings
+    return tune_forest(kind, people.features, people.labels, people.sensitive, people.labels, **arguments)
+
+
+@pytest.fixture(scope="module")
+def found(people: AuditDataset) -> TunedForest:
+    return _search(people)
+
+
+def test_the_parameters_found_are_these(found: TunedForest) -> None:
+    assert found.parameters == {
+        "n_estimators": 10,
+        "max_depth": 14,
+        "min_samples_split": 42,
+        "min_samples_leaf": 3,
+        "max_features": "sqrt",
+        "criterion": "entropy",
+    }
+    assert found.trials[-1].parameters == found.parameters  # by the estimator, after the random start
+
+
+def test_the_search_starts_from_the_pinned_forest_and_keeps_the_best(found: TunedForest) -> None:
+    assert len(found.trials) == EVALUATIONS
+    assert found.trials[0].parameters == PINNED == forest_parameters()
+    scores = [trial.score.value for trial in found.trials]
+    assert len(set(scores)) > 5
+    assert found.parameters == found.trials[int(np.argmax(scores))].parameters
+    table = found.to_frame()
+    assert table["score"].tolist() == scores
+    assert table.loc[table["chosen"], "score"].tolist() == [max(scores)]
+    assert set(table["max_features"]) == {"sqrt", "all"}
+
+
+def _halves(people: AuditDataset) -> tuple[np.ndarray, np.ndarray]:
+    rows = np.arange(people.n)
+    seed = child_seed(SEED, "tuning held-out records")
+    search, held_out = train_test_split(rows, test_size=0.2, stratify=people.sensitive, random_state=seed)
+    return search, held_out
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_a_score_is_the_objective_of_guesses_about_records_not_seen(people: AuditDataset, objective: str) -> None:
+    """The folds are run through by hand for the last trial."""
+    trial = _search(people, evaluations=3, objective=objective).trials[2]
+    rows, _ = _halves(people)
+    x, s = np.column_stack([people.features, people.labels])[rows], people.sensitive[rows]
+    guess = np.full(rows.size, -1)
+    folds = StratifiedKFold(n_splits=3, shuffle=True, random_state=child_seed(SEED, "tuning folds"))
+    for learn, new in folds.split(x, s):
+        forest = RandomForestClassifier(
+            **trial.parameters, class_weight="balanced", random_state=child_seed(SEED, "tuning forests")
+        )
+        guess[new] = forest.fit(x[learn], s[learn]).predict(x[new])
+    right = guess == s
+    expected = right.mean() if objective == "accuracy" else (right[s == 0].mean() + right[s == 1].mean()) / 2
+    assert trial.score.value == pytest.approx(expected)
+    assert trial.score.n == rows.size
+
+
+def test_held_out_records_have_no_part_in_the_search(people: AuditDataset, found: TunedForest) -> None:
+    """With nonsense for their features every trial stays as it was, and only the judgement changes."""
+    _, held_out = _halves(people)
+    features = people.features.copy()
+    features[held_out] = 1e6
+    blind = tune_forest("features", features, people.labels, people.sensitive, evaluations=EVALUATIONS, seed=SEED)
+    assert blind.trials == found.trials and blind.parameters == found.parameters
+    assert blind.balanced.value < found.balanced.value
+    assert found.accuracy.n == held_out.size == people.n // 5
+    share = people.sensitive[held_out].mean()
+    assert found.majority.value == pytest.approx(max(share, 1 - share))
+    assert found.balanced.low > 0.5
+
+
+def test_the_judgement_is_that_of_forests_trained_on_the_search_records(
+    people: AuditDataset, found: TunedForest
+) -> None:
+    search, held_out = _halves(people)
+    known = np.column_stack([people.features, people.labels])
+    for parameters, judged in ((found.parameters, found.accuracy), (PINNED, found.pinned_accuracy)):
+        forest = RandomForestClassifier(
+            **parameters, class_weight="balanced", random_state=child_seed(SEED, "tuning forests")
+        ).fit(known[search], people.sensitive[search])
+        right = forest.predict(known[held_out]) == people.sensitive[held_out]
+        assert judged.value == pytest.approx(right.mean())
+
+
+def test_same_seed_same_search_other_seed_another(people: AuditDataset, found: TunedForest) -> None:
+    first, again, other = (_search(people, seed=seed, evaluations=3) for seed in (SEED, SEED, SEED + 1))
+    assert first == again and first.trials == found.trials[:3]
+    assert [t.parameters for t in other.trials] != [t.parameters for t in first.trials]
+
+
+def test_the_search_does_not_touch_the_global_generator(people: AuditDataset) -> None:
+    np.random.seed(0)
+    expected = np.random.random()
+    np.random.seed(0)
+    _search(people, evaluations=2)
+    assert np.random.random() == expected
+
+
+class Stop:
+    """Reports until so many evaluations are done, then cancels."""
+
+    def __init__(self, after: int) -> None:
+        self.after, self.heard = after, []
+
+    def __call__(self, done: int, total: int) -> None:
+        self.heard.append((done, total))
+        if done == self.after:
+            raise Cancelled("Stopped.")
+
+
+def test_progress_is_told_before_each_evaluation_and_at_the_end(people: AuditDataset) -> None:
+    stop = Stop(after=99)
+    _search(people, evaluations=3, report=stop)
+    assert stop.heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_a_cancelled_search_goes_on_where_it_stopped(people: AuditDataset, found: TunedForest) -> None:
+    """It stops where the estimator has begun to choose, so that the resumed sampler must know all before it."""
+    kept = list(found.trials[:10])
+    with pytest.raises(Cancelled):
+        _search(people, resume=found.trials[:10], report=Stop(11), keep=kept.append)
+    assert tuple(kept) == found.trials[:11]
+    later: list[ForestTrial] = []
+    assert _search(people, resume=kept, keep=later.append) == found
+    assert tuple(later) == found.trials[11:]
+
+
+def test_a_search_cancelled_at_once_evaluates_nothing(people: AuditDataset) -> None:
+    kept: list[ForestTrial] = []
+    stop = Stop(0)
+    with pytest.raises(Cancelled):
+        _search(people, report=stop, keep=kept.append)
+    assert kept == [] and stop.heard == [(0, EVALUATIONS)]
+
+
+def test_a_search_survives_being_written_down(people: AuditDataset, found: TunedForest) -> None:
+    assert loads(dumps(found), TunedForest) == found
+    stored = [loads(dumps(trial), ForestTrial) for trial in found.trials]
+    assert _search(people, resume=stored) == found
+
+
+def test_trials_of_another_search_are_refused(people: AuditDataset, found: TunedForest) -> None:
+    with pytest.raises(InputError, match="same search, got another forest at evaluation 2"):
+        _search(people, seed=4, resume=found.trials)
+    with pytest.raises(InputError, match="At most 3 trials can be resumed by this search, got 12"):
+        _search(people, evaluations=3, resume=found.trials)
+
+
+def test_nothing_is_written_and_the_logging_is_left_as_it_was(
+    people: AuditDataset, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import optuna
+
+    before = optuna.logging.get_verbosity()
+    _search(people, evaluations=2)
+    assert capfd.readouterr() == ("", "")
+    assert optuna.logging.get_verbosity() == before == logging.INFO
+
+
+def test_a_prime_uses_predictions_and_a_does_not(people: AuditDataset) -> None:
+    x, y, s = people.features, people.labels, people.sensitive
+    telling, deaf = (tune_forest(kind, x, y, s, s, evaluations=2, seed=SEED) for kind in ("predictions", "features"))
+    assert telling.accuracy.value > 0.97
+    assert deaf == tune_forest("features", x, y, s, evaluations=2, seed=SEED)
+    assert deaf.accuracy.value < 0.9
+
+
+def test_three_groups(people: AuditDataset) -> None:
+    third = people.sensitive + (people.features[:, 1] > 0.8)
+    found = tune_forest("features", people.features, people.labels, third, evaluations=3, seed=SEED)
+    assert found.balanced.low > 1 / 3
+    counts = np.bincount(third)
+    assert found.majority.value == pytest.approx(counts.max() / people.n, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"evaluations": 0}, "evaluations must be a whole number from 1 to 1000, got 0"),
+        ({"evaluations": 2.5}, "evaluations must be a whole number"),
+        ({"evaluations": True}, "evaluations must be a whole number"),
+        ({"objective": "auc"}, "objective must be one of balanced_accuracy, accuracy"),
+        ({"seed": -1}, "seed must be"),
+        ({"kind": "oracle"}, "adversary must be one of"),
+    ],
+)
+def test_bad_settings_are_told(people: AuditDataset, change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        _search(people, **change)
+
+
+def test_records_that_cannot_be_searched_are_told(people: AuditDataset) -> None:
+    x, y, s = people.features, people.labels, people.sensitive
+    with pytest.raises(InputError, match="needs the model's predictions"):
+        tune_forest("predictions", x, y, s)
+    with pytest.raises(InputError, match="at least two groups, got 1"):
+        tune_forest("features", x, y, np.zeros_like(s))
+    rare = np.zeros_like(s)
+    rare[:9] = 1
+    with pytest.raises(InputError, match="at least 10 attack records of each group, got 9 of group 1"):
+        tune_forest("features", x, y, rare)
+    with pytest.raises(InputError, match="same length"):
+        tune_forest("features", x, y[1:], s)
+
+
+def test_the_adversary_takes_what_was_found(people: AuditDataset, found: TunedForest) -> None:
+    x, y, s = people.features, people.labels, people.sensitive
+    tuned = train_adversary("features", x, y, s, seed=1, parameters=found.parameters).estimator.get_params()
+    assert {name: tuned[name] for name in found.parameters} == found.parameters
+    assert tuned["class_weight"] == "balanced" and tuned["random_state"] == 1
+    default, told = (train_adversary("features", x, y, s, seed=1, parameters=p) for p in (None, PINNED))
+    assert np.array_equal(default.probability(x, y), told.probability(x, y))
+    shallow = train_adversary("features", x, y, s, seed=1, parameters={"max_depth": 1}).estimator
+    assert shallow.max_depth == 1 and shallow.n_estimators == 100 and shallow.min_samples_split == 10
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"class_weight": None}, "parameters must be among n_estimators, .*, got 'class_weight'"),
+        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to 3000, got 0"),
+        ({"n_estimators": None}, "n_estimators must be a whole number"),
+        ({"max_depth": 2.5}, "max_depth must be a whole number from 1 to 64 or None, got 2.5"),
+        ({"max_depth": math.inf}, "max_depth must be a whole number"),
+        ({"min_samples_split": 1}, "min_samples_split must be a whole number from 2 to 10000, got 1"),
+        ({"min_samples_leaf": True}, "min_samples_leaf must be a whole number from 1 to 10000, got True"),
+        ({"max_features": 0.5}, "max_features must be one of sqrt, log2, None, got 0.5"),
+        ({"criterion": None}, "criterion must be one of gini, entropy, got None"),
+    ],
+)
+def test_bad_parameters_are_told(people: AuditDataset, parameters: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        train_adversary("features", people.features, people.labels, people.sensitive, parameters=parameters)
+
+
+def test_numbers_of_any_kind_are_taken() -> None:
+    assert forest_parameters({"max_depth": np.int64(4), "max_features": None}) == PINNED | {
+        "max_depth": 4,
+        "max_features": None,
+    }
+    assert forest_parameters({"max_depth": None})["max_depth"] is None
