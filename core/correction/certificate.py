@@ -2,29 +2,26 @@
 
 A solver hands over a vector and a lower bound. Tolerance, non-emptiness and objective are recomputed here from the
 vector; the status follows from these numbers and the bound, never from the solver's status word. The lower bound is
-the one the solver reached.
+the one the solver reached. That nothing is feasible is known exactly for a tolerance alone, and for two groups on one
+row set; with more constraints it is the integer programs' word.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from core.correction.problem import WIDENING
-from core.fairness import row_sets, unfairness
+from core.correction.claim import Claim
 from core.results import Result
 
 __all__ = ["Claim", "Correction", "SolverCertificate", "certify"]
 
 _GAP = 1e-9
 """Relative distance between objective and bound within which a reconstruction counts as optimal."""
-
-_ROUNDING = 5e-16
-"""Rounding error of the difference between two rates in [0, 1]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +37,12 @@ class SolverCertificate(Result):
     best_bound : float
         Lower bound on the objective claimed by the solver; inf when infeasible.
     residual : float or None
-        How far the reconstruction's unfairness exceeds the tolerance, 0 when it does not; inf if a group is empty.
+        How far the reconstruction's unfairness (or a group's share) lies outside what is disclosed, 0 when it does
+        not; inf if a group is empty.
     solver : str
         Solver used.
     seconds : float
-        Wall time, checks included.
+        Wall time, checks included; two certificates that differ in it alone are equal.
     """
 
     status: str
@@ -52,7 +50,7 @@ class SolverCertificate(Result):
     best_bound: float
     residual: float | None
     solver: str
-    seconds: float
+    seconds: float = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,9 +66,12 @@ class Correction(Result):
     n_changed : int or None
         Records whose guess was changed.
     smallest_tolerance : float or None
-        When infeasible, the smallest tolerance any guesses can meet with these predictions; None otherwise.
+        When a single tolerance is infeasible, the smallest one any guesses can meet with these predictions; None
+        otherwise (with shares, exact values or several disclosures no single tolerance is to blame).
     certificate : SolverCertificate
         Status and what was checked.
+    reason : str
+        Why there is no reconstruction, in one sentence; empty when there is one.
     """
 
     reconstruction: npt.NDArray[np.uint8] | None
@@ -78,31 +79,7 @@ class Correction(Result):
     n_changed: int | None
     smallest_tolerance: float | None
     certificate: SolverCertificate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """The arrays a reconstruction is checked against; `labels` is None where the metric needs none."""
-
-    guess: npt.NDArray[np.uint8]
-    predictions: npt.NDArray[np.uint8]
-    labels: npt.NDArray[np.uint8] | None
-    cost: npt.NDArray[np.float64]
-    metric: str
-    tolerance: float
-
-    def residual(self, vector: npt.NDArray[np.uint8]) -> float:
-        """Return how far the vector's unfairness exceeds the tolerance."""
-        for _, rows in row_sets(self.metric, self.labels, vector.size):
-            members = np.count_nonzero(vector if rows is None else vector & rows)
-            if not 0 < members < (vector.size if rows is None else np.count_nonzero(rows)):
-                return math.inf
-        reached = unfairness(self.predictions, vector, metric=self.metric, labels=self.labels)
-        return max(0.0, reached - self.tolerance) if reached > self.tolerance * WIDENING + _ROUNDING else 0.0
-
-    def objective(self, vector: npt.NDArray[np.uint8]) -> float:
-        """Return the cost of the records whose guess the vector changes."""
-        return float(np.compress((vector ^ self.guess).view(np.bool_), self.cost).sum())
+    reason: str = ""
 
 
 def certify(

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.correction.exact import Repairs, best_repair, full_pass, repairs
-from core.correction.problem import Counts, RowProblem, smallest_tolerance
+from core.correction.problem import Counts, RowProblem
+from core.correction.smallest import smallest_tolerance
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fairness import row_sets
 from core.results import Result
-from core.validation import binary_array, one_length, positive_array, unit_interval
+from core.validation import binary_array, group_array, one_length, positive_array, unit_interval
 
 if TYPE_CHECKING:
     import pandas
@@ -33,6 +34,8 @@ SMALLEST_COST = 1e-6
 
 _CERTAIN = 1e-12
 """Distance from 1 at which a probability counts as 1, so that its log-odds stay finite."""
+
+_SECONDS_PER_EXPONENT = 60.0  # far more than it takes, so that the choice does not depend on the machine's load
 
 _CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
 """(prediction, guess) of the four cells."""
@@ -117,13 +120,15 @@ def choose_exponent(
     metric: str,
     labels: npt.ArrayLike | None = None,
     exponents: Sequence[int] | range = range(100),
+    n_groups: int = 2,
 ) -> ExponentChoice:
     """Return the exponent whose correction is most accurate on records with known groups.
 
     Parameters
     ----------
     guess, predictions, truth : array-like of shape (n,)
-        The adversary's guesses, the model's predictions and the true groups of the validation records, 0 or 1.
+        The adversary's guesses (0 to K - 1), the model's predictions (0 or 1) and the true groups (0 to K - 1) of the
+        validation records.
     confidence : array-like of shape (n,)
         Confidence in each guess, finite and above 0.
     tolerance : float
@@ -134,19 +139,23 @@ def choose_exponent(
         True labels, 0 or 1; needed by all metrics but statistical parity.
     exponents : sequence of int
         Exponents to try, at least 0; the smallest wins a tie.
+    n_groups : int
+        Number of groups, K. With more than two every exponent is a program of its own, so few should be tried.
 
     Returns
     -------
     ExponentChoice
         The choice with its accuracy curve; exponent None when the tolerance cannot be met on these records.
     """
-    guesses, predicted = binary_array(guess, name="guess"), binary_array(predictions, name="predictions")
-    known = binary_array(truth, name="truth")
+    predicted = binary_array(predictions, name="predictions")
+    guesses, known = (group_array(v, n_groups, name=n) for v, n in ((guess, "guess"), (truth, "truth")))
     n = one_length(guess=guesses, predictions=predicted, truth=known, confidence=np.atleast_1d(confidence))
     tried = np.array(sorted({int(_exponent(k)) for k in exponents}), dtype=np.int64)
     if tried.size == 0 or n == 0:
         raise InputError("choose_exponent needs at least one exponent and one record, got none.")
     base, bound = _rescaled(confidence), unit_interval(tolerance, name="tolerance")
+    if n_groups > 2:
+        return _choose_by_solving(guesses, base, predicted, known, tried, bound, metric, labels, n_groups)
     correct = np.full(tried.size, np.count_nonzero(guesses == known), dtype=np.int64)
     for _, rows in row_sets(metric, labels, n):
         inside = slice(None) if rows is None else rows
@@ -155,7 +164,11 @@ def choose_exponent(
         if gained is None:
             return _no_choice(tried, bound, smallest_tolerance(predicted, metric=metric, labels=labels))
         correct += gained
-    best = int(correct.argmax())
+    return _best(tried, correct, n)
+
+
+def _best(tried: npt.NDArray[np.int64], correct: npt.NDArray[Any], n: int) -> ExponentChoice:
+    best = int(np.nanargmax(correct))
     return ExponentChoice(
         exponent=int(tried[best]),
         accuracy=proportion(int(correct[best]), n),
@@ -163,6 +176,44 @@ def choose_exponent(
         curve=correct / n,
         reason=f"Most accurate of {tried.size} exponents on {n} validation records; the smallest wins a tie.",
     )
+
+
+def _choose_by_solving(
+    guesses: npt.NDArray[np.uint8],
+    base: npt.NDArray[np.float64],
+    predicted: npt.NDArray[np.uint8],
+    known: npt.NDArray[np.uint8],
+    tried: npt.NDArray[np.int64],
+    tolerance: float,
+    metric: str,
+    labels: npt.ArrayLike | None,
+    n_groups: int,
+) -> ExponentChoice:
+    """Correct the validation records once for each exponent."""
+    from core.correction.solve import correct
+
+    right: list[float] = []
+    for exponent in tried.tolist():
+        found = correct(
+            guesses,
+            predicted,
+            tolerance=tolerance,
+            metric=metric,
+            labels=labels,
+            cost=base**exponent,
+            n_groups=n_groups,
+            time_limit=_SECONDS_PER_EXPONENT,
+        )
+        if found.certificate.status == "infeasible":
+            return _no_choice(
+                tried, tolerance, smallest_tolerance(predicted, metric=metric, labels=labels, n_groups=n_groups)
+            )
+        right.append(math.nan if found.reconstruction is None else float((found.reconstruction == known).sum()))
+    if np.isnan(right).all():
+        return replace(
+            _no_choice(tried, tolerance, math.inf), reason="No correction of these records was found in the time given."
+        )
+    return _best(tried, np.array(right, dtype=np.float64), known.size)
 
 
 def _no_choice(tried: npt.NDArray[np.int64], tolerance: float, smallest: float) -> ExponentChoice:

@@ -15,23 +15,27 @@ import numpy.typing as npt
 
 from core.correction.certificate import SolverCertificate
 from core.correction.costs import choose_exponent, log_odds_cost, published_cost
-from core.correction.problem import smallest_tolerance
+from core.correction.smallest import smallest_tolerance
 from core.correction.solve import Correction, correct
 from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
 from core.fairness import unfairness
 from core.results import Result
 from core.validation import choice, unit_interval
 
-__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "disclose"]
+__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "disclose", "prices_of"]
 
 COSTS = ("published", "log_odds", "count")
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
 
-With log-odds the attacker also starts from the calibrated guess, so that the correction is the most probable answer
-that meets the tolerance; with the others she starts from the adversary's own guess, as published.
+With log-odds the attacker also starts from the calibrated guess, so that with two groups the correction is the most
+probable answer that meets the tolerance; with more, the log-odds are those of the likeliest group against the second,
+whichever group a record is moved to. With the other costs she starts from the adversary's own guess, as published.
 """
 
 _RAISE_STEP = 0.001
+
+_EXPONENTS_OF_MANY = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
+"""Exponents tried with more than two groups, where each takes a program of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +44,12 @@ class AttackedRecords:
 
     Attributes
     ----------
-    probability, calibrated : ndarray of shape (n,), in [0, 1]
-        The adversary's P(s = 1), as it came and after calibration.
-    predictions, labels, truth : ndarray of shape (n,), 0 or 1
-        The audited model's answers, the labels, and the sensitive attribute.
+    probability, calibrated : ndarray of shape (n, K), rows adding up to 1
+        The adversary's probability of each group, as it came and after calibration.
+    predictions, labels : ndarray of shape (n,), 0 or 1
+        The audited model's answers, and the labels.
+    truth : ndarray of shape (n,), 0 to K - 1
+        The sensitive attribute.
     """
 
     probability: npt.NDArray[np.float64]
@@ -55,17 +61,22 @@ class AttackedRecords:
     @property
     def guess(self) -> npt.NDArray[np.uint8]:
         """The group the adversary finds more probable."""
-        return (self.probability > 0.5).astype(np.uint8)
+        return self.probability.argmax(axis=1).astype(np.uint8)
 
     @property
     def calibrated_guess(self) -> npt.NDArray[np.uint8]:
         """The group that is more probable after calibration."""
-        return (self.calibrated > 0.5).astype(np.uint8)
+        return self.calibrated.argmax(axis=1).astype(np.uint8)
 
     @property
     def confidence(self) -> npt.NDArray[np.float64]:
         """Probability the adversary gives to its own guess."""
-        return np.maximum(self.probability, 1 - self.probability)
+        return np.asarray(self.probability.max(axis=1))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, K."""
+        return int(self.probability.shape[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +180,7 @@ def disclose(
     achieved = _unfairness(attacked, attacked.truth, metric)
     used = _raised(tolerance, achieved) if raise_until_true else tolerance
     guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
-    prices, exponent = _prices(attacked, held_out, used, metric, cost)
+    prices, exponent = prices_of(attacked, held_out, used, metric, cost)
     correction = correct(
         guess,
         attacked.predictions,
@@ -177,6 +188,7 @@ def disclose(
         metric=metric,
         labels=attacked.labels,
         cost=prices,
+        n_groups=attacked.n_groups,
         solver=solver,
     )
     return _measured(attacked, guess, correction, metric, cost, tolerance, used, achieved, exponent)
@@ -187,15 +199,17 @@ def _raised(tolerance: float, achieved: float) -> float:
     return min(1.0, tolerance + steps * _RAISE_STEP)
 
 
-def _prices(
+def prices_of(
     attacked: AttackedRecords, held_out: AttackedRecords, tolerance: float, metric: str, cost: str
 ) -> tuple[npt.NDArray[np.float64] | None, int | None]:
+    """Return the price of changing each guess (None: 1 for everybody), and the exponent it was raised to."""
     if cost == "count":
         return None, None
     if cost == "log_odds":
-        return log_odds_cost(np.maximum(attacked.calibrated, 1 - attacked.calibrated)), None
+        return log_odds_cost(_against_second(attacked.calibrated)), None
+    k = attacked.n_groups
     # The held-out records may not allow the tolerance at all (divisibility); then the closest they allow is tried.
-    closest = smallest_tolerance(held_out.predictions, metric=metric, labels=held_out.labels)
+    closest = smallest_tolerance(held_out.predictions, metric=metric, labels=held_out.labels, n_groups=k)
     chosen = choose_exponent(
         held_out.guess,
         held_out.confidence,
@@ -204,8 +218,16 @@ def _prices(
         tolerance=max(tolerance, closest) if closest <= 1 else tolerance,
         metric=metric,
         labels=held_out.labels,
+        n_groups=k,
+        exponents=range(100) if k == 2 else _EXPONENTS_OF_MANY,
     ).exponent
     return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
+
+
+def _against_second(calibrated: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the probability of the likeliest group among the two likeliest, which the log-odds cost is made of."""
+    two = np.partition(calibrated, -2, axis=1)[:, -2:]
+    return np.asarray(two[:, 1] / two.sum(axis=1))
 
 
 def _measured(
@@ -219,7 +241,7 @@ def _measured(
     achieved: float,
     exponent: int | None,
 ) -> Disclosure:
-    truth, after = attacked.truth, correction.reconstruction
+    truth, after, k = attacked.truth, correction.reconstruction, attacked.n_groups
     n = truth.size
     won = lost = None
     if after is not None:
@@ -232,7 +254,7 @@ def _measured(
         used=used,
         achieved=achieved,
         reached=math.nan if after is None else _unfairness(attacked, after, metric),
-        majority=proportion(int(np.bincount(truth, minlength=2).max()), n),
+        majority=proportion(int(np.bincount(truth).max()), n),
         before=accuracy(truth, guess),
         balanced_before=balanced_accuracy(truth, guess),
         after=None if after is None else accuracy(truth, after),
@@ -240,7 +262,7 @@ def _measured(
         gain=None if won is None or lost is None else paired_gain(won, lost, n),
         n_changed=correction.n_changed if after is not None else None,
         n_right=won,
-        groups=tuple(_recognition(g, truth, guess, after) for g in (1, 0)),
+        groups=tuple(_recognition(g, truth, guess, after) for g in ((1, 0) if k == 2 else range(k))),
         exponent=exponent,
         smallest_tolerance=correction.smallest_tolerance,
         certificate=correction.certificate,

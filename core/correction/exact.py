@@ -32,7 +32,17 @@ import numpy.typing as npt
 
 from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
 
-__all__ = ["Repairs", "allowed_interval", "best_repair", "full_pass", "repairs", "solve"]
+__all__ = [
+    "Repairs",
+    "allowed_interval",
+    "best_repair",
+    "full_pass",
+    "full_search",
+    "highest_b",
+    "repairs",
+    "solve",
+    "two_sided",
+]
 
 _Costs = npt.NDArray[np.float64]
 
@@ -45,7 +55,7 @@ def solve(problem: RowProblem) -> Outcome:
     if counts.allowed(counts.a, counts.b):
         return Outcome(vector=problem.guess.copy(), bound=0.0)
     short = _short_search(problem, counts)
-    return _full_search(problem, counts) if short is None else short
+    return full_search(problem, counts) if short is None else short
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +91,7 @@ def repairs(counts: Counts) -> Repairs | None:
     x_limit = _first_true(lambda x: own.high_enough(own.a + x, own.b), own.positives - own.a)
     y_limit = _first_true(lambda y: own.high_enough(own.a, own.b - y), own.b)
     a = np.arange(own.a, own.a + x_limit + 1, dtype=np.int64)
-    b = np.minimum(_highest_b(own, a), own.b)
+    b = np.minimum(highest_b(own, a), own.b)
     return Repairs(
         raised=(1, 1 - group),
         lowered=(0, group),
@@ -123,9 +133,9 @@ def best_repair(
 
 def allowed_interval(counts: Counts, a: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the smallest and largest allowed b for each a; the first exceeds the second where there is none."""
-    highest = _highest_b(counts, a)
+    highest = highest_b(counts, a)
     mirrored = counts.swapped()
-    lowest = counts.negatives - _highest_b(mirrored, counts.positives - a)  # group 0 is high enough
+    lowest = counts.negatives - highest_b(mirrored, counts.positives - a)  # group 0 is high enough
     lowest = np.where(a == 0, np.maximum(lowest, 1), lowest)
     highest = np.where(a == counts.positives, np.minimum(highest, counts.negatives - 1), highest)
     return lowest, highest
@@ -148,7 +158,7 @@ def full_pass(
     b = np.clip(counts.b, lowest, np.maximum(lowest, highest))
     total = np.full(a.size, np.inf)
     possible = lowest <= highest
-    total[possible] = _two_sided(a_cost)[a[possible]] + _two_sided(b_cost)[b[possible]]
+    total[possible] = two_sided(a_cost)[a[possible]] + two_sided(b_cost)[b[possible]]
     best = int(total.argmin())
     return (best, int(b[best]), float(total[best])) if possible.any() else None
 
@@ -168,10 +178,11 @@ def _short_search(problem: RowProblem, counts: Counts) -> Outcome | None:
     return Outcome(vector=vector, bound=float(value))
 
 
-def _full_search(problem: RowProblem, counts: Counts) -> Outcome:
+def full_search(problem: RowProblem, counts: Counts, choose: Any = full_pass) -> Outcome:
+    """Sort all four cells and let `choose`, called like `full_pass`, find the counts."""
     cells = {(p, g): problem.cell(p, g) for p in (0, 1) for g in (0, 1)}
     costs = {key: np.sort(problem.cost[cell]) for key, cell in cells.items()}
-    found = full_pass(counts, (costs[1, 1], costs[1, 0]), (costs[0, 1], costs[0, 0]))
+    found = choose(counts, (costs[1, 1], costs[1, 0]), (costs[0, 1], costs[0, 0]))
     if found is None:
         return Outcome(vector=None, bound=math.inf)
     vector = problem.guess.copy()
@@ -181,7 +192,7 @@ def _full_search(problem: RowProblem, counts: Counts) -> Outcome:
     return Outcome(vector=vector, bound=found[2])
 
 
-def _highest_b(counts: Counts, a: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def highest_b(counts: Counts, a: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return h(a), the largest b in 0..M for which group 1's rate is high enough.
 
     -D <= t N m        gives b (P - t N) <= a (M + t N), no bound when P <= t N,
@@ -229,7 +240,7 @@ def _cumulated(cost: _Costs) -> _Costs:
     return total
 
 
-def _two_sided(cost: tuple[_Costs, _Costs]) -> _Costs:
+def two_sided(cost: tuple[_Costs, _Costs]) -> _Costs:
     """Return the cost of every count from 0 on, given the sorted costs of leaving and of joining."""
     leave, join = cost
     return np.concatenate([_cumulated(leave)[::-1], np.cumsum(join)])

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from core.correction.exact import allowed_interval
 from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
 
-__all__ = ["solve"]
+__all__ = ["empty_model", "linear", "run", "solve"]
 
 _CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
 """(prediction, guess) of the four cells."""
@@ -92,11 +92,11 @@ def solve(problem: RowProblem, *, per_record: bool, seconds: float) -> Outcome:
 
 def _solve_twice(task: _Task, per_record: bool, deadline: float) -> Outcome:
     """Solve; once more with tightened rows if the first vector breaks the tolerance. The first bound stays."""
-    run = _solve_records if per_record else _solve_counts
-    first = run(task, deadline)
+    attempt = _solve_records if per_record else _solve_counts
+    first = attempt(task, deadline)
     bound, vector = max(0.0, first.bound), first.vector
     if vector is not None and not _meets(task, vector):
-        again = run(replace(task, margin=_TIGHTENING * task.counts.n), deadline)
+        again = attempt(replace(task, margin=_TIGHTENING * task.counts.n), deadline)
         vector = again.vector
     if vector is None or not _meets(task, vector):
         return Outcome(vector=None, bound=bound)
@@ -108,20 +108,20 @@ def _solve_twice(task: _Task, per_record: bool, deadline: float) -> Outcome:
 
 def _solve_counts(task: _Task, deadline: float) -> _Answer:
     """Solve RC_e."""
-    model, variables, costs = _model(), {}, []
+    model, variables, costs = empty_model(), {}, []
     for prediction, guess in _CELLS:
         cell = task.problem.cell(prediction, guess) & task.keep
         distinct, sizes = np.unique(task.cost[cell], return_counts=True)
         name = f"x{prediction}{guess}"
         count = model.add_variable(name, 0, int(sizes.sum()), "Integer")
         segments = [model.add_variable(f"{name}_{j}", 0, size) for j, size in enumerate(sizes.tolist())]
-        model += _linear([(segment, 1) for segment in segments] + [(count, -1)]) == 0
+        model += linear([(segment, 1) for segment in segments] + [(count, -1)]) == 0
         costs += list(zip(segments, distinct.tolist(), strict=True))
         variables[prediction, guess] = count
     a_moves = [(variables[1, 0], 1), (variables[1, 1], -1)]
     b_moves = [(variables[0, 0], 1), (variables[0, 1], -1)]
     _constrain(model, task, a_moves, b_moves)
-    status, bound = _run(model, _linear(costs), deadline)
+    status, bound = run(model, linear(costs), deadline)
     vector = None
     if status >= 1:
         changes = {cell: round(variable.value()) for cell, variable in variables.items()}
@@ -133,7 +133,7 @@ def _solve_counts(task: _Task, deadline: float) -> _Answer:
 
 def _solve_records(task: _Task, deadline: float) -> _Answer:
     """Solve RC."""
-    model, records = _model(), np.flatnonzero(task.keep)
+    model, records = empty_model(), np.flatnonzero(task.keep)
     flips = [model.add_variable(f"z{i}", 0, 1, "Integer") for i in records.tolist()]
     effect = (1 - 2 * task.problem.guess[records].astype(int)).tolist()
     positive = task.problem.predictions[records].tolist()
@@ -141,7 +141,7 @@ def _solve_records(task: _Task, deadline: float) -> _Answer:
     a_moves = [move for move, predicted in zip(moves, positive, strict=True) if predicted]
     b_moves = [move for move, predicted in zip(moves, positive, strict=True) if not predicted]
     _constrain(model, task, a_moves, b_moves)
-    status, bound = _run(model, _linear(zip(flips, task.cost[records].tolist(), strict=True)), deadline)
+    status, bound = run(model, linear(zip(flips, task.cost[records].tolist(), strict=True)), deadline)
     vector = None
     if status >= 1:
         vector = task.problem.guess.copy()
@@ -153,56 +153,75 @@ def _constrain(model: Any, task: _Task, a_moves: list[Any], b_moves: list[Any]) 
     """Add non-emptiness, 1 <= m <= N - 1, and the tolerance, |D| <= t N min(m, N - m)."""
     counts = task.counts
     n, positives, negatives, slack = counts.n, counts.positives, counts.negatives, counts.slack
-    in_group = _linear(a_moves + b_moves) + (counts.a + counts.b)
+    in_group = linear(a_moves + b_moves) + (counts.a + counts.b)
     model += in_group >= 1
     model += in_group <= n - 1
     if slack * (n // 2) < 1:  # D is an integer, so it is 0: (a, b) is a multiple of (P, M) / gcd
         g = int(np.gcd(positives, negatives)) or 1
         multiple = model.add_variable("multiple", 0, g, "Integer")
-        model += _linear([*a_moves, (multiple, -(positives // g))]) == -counts.a
-        model += _linear([*b_moves, (multiple, -(negatives // g))]) == -counts.b
+        model += linear([*a_moves, (multiple, -(positives // g))]) == -counts.a
+        model += linear([*b_moves, (multiple, -(negatives // g))]) == -counts.b
         return
     up = [(move, sign * negatives) for move, sign in a_moves]
     down = [(move, -sign * positives) for move, sign in b_moves]
-    gap = _linear(up + down) + counts.gap(counts.a, counts.b)
+    gap = linear(up + down) + counts.gap(counts.a, counts.b)
     for side in (1, -1):
         model += side * gap - slack * in_group <= -task.margin
         model += side * gap + slack * in_group <= slack * n - task.margin
 
 
-def _model() -> Any:
+def empty_model() -> Any:
+    """Return a program that minimises."""
     import pulp
 
     return pulp.LpProblem("correction", pulp.LpMinimize)
 
 
-def _linear(terms: Any) -> Any:
+def linear(terms: Any) -> Any:
+    """Return the sum of (variable, coefficient) pairs."""
     import pulp
 
     return pulp.LpAffineExpression(dict(terms))
 
 
-def _run(model: Any, objective: Any, deadline: float) -> tuple[int, float]:
-    """Let CBC minimise; return 1 (it claims optimality), 2 (incumbent) or 0 (nothing), and its lower bound."""
+def run(model: Any, objective: Any, deadline: float, gap: float = 0.0) -> tuple[int, float]:
+    """Let CBC minimise; return its lower bound and 1 (it claims an optimum), 2 (incumbent), 0 (nothing), -1 (none)."""
     import pulp
 
     model += objective
-    seconds = deadline - time.perf_counter()
-    if seconds <= 0:
+    # Preprocessing takes most of the time on thousands of segments and finds nothing; but CBC crashes without it on
+    # some small programs that have no solution, and then gets it.
+    for options in (["preprocess off"], []):
+        text = _solved(model, deadline - time.perf_counter(), options, gap)
+        if text is not None:
+            break
+    else:
         return 0, 0.0
+    if model.sol_status == pulp.LpSolutionOptimal:
+        return 1, float(pulp.value(objective))
+    if model.status == pulp.LpStatusInfeasible:
+        return -1, 0.0
+    return (2 if model.sol_status == pulp.LpSolutionIntegerFeasible else 0), _printed_bound(text)
+
+
+def _solved(model: Any, seconds: float, options: list[str], gap: float) -> str | None:
+    """Let CBC solve and return its log; None where it crashes or no time is left."""
+    import pulp
+
+    if seconds <= 0:
+        return None
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         bundled = pulp.PULP_CBC_CMD.pulp_cbc_path
-        options = ["preprocess off"]  # it takes most of the time on thousands of segments and finds nothing
         solver = pulp.COIN_CMD(
-            msg=False, path=bundled, timeLimit=seconds, gapRel=0, threads=1, logPath=str(log), options=options
+            msg=False, path=bundled, timeLimit=seconds, gapRel=gap, threads=1, logPath=str(log), options=options
         )
         solver.tmpDir = folder
-        model.solve(solver)
-        text = log.read_text()
-    if model.sol_status == pulp.LpSolutionOptimal:
-        return 1, float(pulp.value(objective))
-    return (2 if model.sol_status == pulp.LpSolutionIntegerFeasible else 0), _printed_bound(text)
+        try:
+            model.solve(solver)
+        except pulp.PulpSolverError:
+            return None
+        return log.read_text()
 
 
 def _printed_bound(log: str) -> float:

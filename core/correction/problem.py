@@ -12,17 +12,15 @@ D is an exact integer (N up to 10^9). The disclosed tolerance is widened by one 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.fairness import row_sets
-from core.validation import binary_array
+from core.correction.smallest import smallest_tolerance
 
-__all__ = ["Counts", "Outcome", "RowProblem", "flip_cheapest", "smallest_tolerance", "smallest_tolerance_of_counts"]
+__all__ = ["WIDENING", "Counts", "Outcome", "RowProblem", "flip_cheapest", "smallest_tolerance"]
 
 WIDENING = 1 + 1e-12
 """Factor on the tolerance that absorbs the rounding of decimal fractions."""
@@ -128,47 +126,3 @@ def flip_cheapest(
     if surplus:
         chosen[np.flatnonzero(chosen & (cost == dearest))[-surplus:]] = False
     vector ^= chosen.view(np.uint8)
-
-
-def smallest_tolerance(
-    predictions: npt.ArrayLike, *, metric: str = "statistical_parity", labels: npt.ArrayLike | None = None
-) -> float:
-    """Return the smallest tolerance that some split into two groups meets.
-
-    Parameters
-    ----------
-    predictions : array-like of shape (n,)
-        Predictions, 0 or 1.
-    metric : str
-        One of `core.fairness.METRICS`.
-    labels : array-like of shape (n,), optional
-        True labels, 0 or 1; needed by all metrics but statistical parity.
-
-    Returns
-    -------
-    float
-        Smallest feasible tolerance in [0, 1], exact up to rounding; inf where a row set has fewer than two records,
-        so that it cannot be split into two non-empty groups.
-    """
-    predicted = binary_array(predictions, name="predictions")
-    tolerances = []
-    for _, rows in row_sets(metric, labels, predicted.size):
-        inside = predicted if rows is None else predicted[rows]
-        tolerances.append(smallest_tolerance_of_counts(inside.size, int(np.count_nonzero(inside))))
-    return max(tolerances)
-
-
-def smallest_tolerance_of_counts(n: int, positives: int) -> float:
-    """Return the smallest tolerance that n records with this many positive predictions can meet.
-
-    With m records in group 1, P m / N lies between the smallest and the largest possible a, so the best a is one of
-    its two neighbours and |D| = min(r, N - r) with r = P m mod N. Exchanging the groups turns m into N - m, so the
-    groups up to N/2 are enough. When g = gcd(P, N) > 1, m = N/g leaves no remainder at all.
-    """
-    if n < 2:
-        return math.inf
-    if math.gcd(positives, n) > 1:
-        return 0.0
-    m = np.arange(1, n // 2 + 1, dtype=np.int64)
-    remainder = positives * m % n
-    return float((np.minimum(remainder, n - remainder) / m).min() / n)

@@ -3,66 +3,86 @@
 Ferry et al., "Exploiting Fairness to Enhance Sensitive Attributes Reconstruction" (SaTML 2023): a published bound on
 a model's unfairness is a constraint on its training records, so an adversary who knows the predictions can correct
 guesses that break it. The correction promises the cheapest such change, or says that there is none.
+
+Beyond the paper's two groups and one tolerance: K groups, known group shares, the exact unfairness, several
+disclosures at once. Two groups under one tolerance, and two groups on one row set with shares or an exact value, are
+solved by sorting; everything else in the counts of `core.correction.counts`.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.correction import exact, ilp
-from core.correction.certificate import Claim, Correction, SolverCertificate, certify
-from core.correction.problem import Outcome, RowProblem, smallest_tolerance
+from core.correction import exact, ilp, pieces, segments, tangents
+from core.correction.certificate import Correction, SolverCertificate, certify
+from core.correction.claim import Bound, Claim, Disclosed, Shares, Unfairness, bound_of, share_counts
+from core.correction.counts import components, count_problem
+from core.correction.problem import Outcome, RowProblem
+from core.correction.smallest import group_number, smallest_tolerance
 from core.errors import InputError
-from core.fairness import METRICS, row_sets
-from core.validation import binary_array, choice, one_length, positive_array, unit_interval
+from core.validation import binary_array, choice, one_length, positive_array
 
-__all__ = ["SOLVERS", "correct"]
+__all__ = ["SOLVERS", "correct", "correct_jointly"]
 
 SOLVERS = ("exact", "ilp", "ilp_general")
-"""Exact two-group solver; integer program over change counts (RC_e); integer program over records (RC)."""
+"""Certified solver; integer program over counts (RC_e); integer program over records (RC)."""
 
 
 def correct(
     guess: npt.ArrayLike,
     predictions: npt.ArrayLike,
     *,
-    tolerance: float,
+    tolerance: float | None = None,
     metric: str = "statistical_parity",
     labels: npt.ArrayLike | None = None,
     cost: npt.ArrayLike | None = None,
+    n_groups: int | None = None,
+    group_shares: Shares | None = None,
+    unfairness: Unfairness | None = None,
     solver: str = "exact",
     time_limit: float = 60.0,
 ) -> Correction:
-    """Return the cheapest guesses that meet the disclosed tolerance with two non-empty groups.
+    """Return the cheapest guesses that meet what is disclosed, every group non-empty in every row set.
 
     Parameters
     ----------
     guess : array-like of shape (n,)
-        The adversary's guess of each record's group, 0 or 1.
+        The adversary's guess of each record's group, 0 to K - 1.
     predictions : array-like of shape (n,)
         The audited model's predictions, 0 or 1.
-    tolerance : float
-        Disclosed bound on the unfairness, in [0, 1].
+    tolerance : float, optional
+        Disclosed bound on the unfairness, in [0, 1]. Exactly one of `tolerance` and `unfairness` is given.
     metric : str
-        The disclosed metric, one of `core.fairness.METRICS`. Records outside its row sets keep their guess.
+        The disclosed metric, one of `core.fairness.METRICS`. Records outside its row sets keep their guess, unless
+        group shares are given.
     labels : array-like of shape (n,), optional
         True labels, 0 or 1; needed by all metrics but statistical parity.
     cost : array-like of shape (n,), optional
-        Cost of changing each guess, finite and above 0; without it changes are counted.
+        Cost of changing each guess, to whatever group, finite and above 0; without it changes are counted.
+    n_groups : int, optional
+        K, from 2 to 20; by default the largest guess and one more, at least 2.
+    group_shares : sequence of length K, optional
+        What is known of each group's share of all records: a number (it stands for the nearest whole count), an
+        interval (low, high), or None.
+    unfairness : float or (low, high), optional
+        Disclosed value of the unfairness (counts that equal it up to one part in 10^12), or the interval that a
+        rounded value stands for.
     solver : str
         One of `SOLVERS`; they reach the same objective.
     time_limit : float
-        Seconds the integer programs may take, above 0; the exact solver takes milliseconds and ignores it.
+        Seconds the search may take, above 0; two groups under a tolerance take the exact solver milliseconds.
 
     Returns
     -------
     Correction
-        The reconstruction with its certificate. An infeasible tolerance is never relaxed: the result then carries
-        the smallest feasible one.
+        The reconstruction with its certificate. What is infeasible is never relaxed: the result then carries the
+        reason and, for a tolerance alone, the smallest feasible one.
 
     Raises
     ------
@@ -70,57 +90,144 @@ def correct(
         If an argument breaks its rule.
     """
     started = time.perf_counter()
-    claim = _checked(guess, predictions, labels, cost, metric, tolerance)
-    choice(solver, SOLVERS, name="solver")
-    if not time_limit > 0:
-        raise InputError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
-    vector: npt.NDArray[np.uint8] | None = None
-    bounds = []
-    for _, rows in row_sets(metric, claim.labels, claim.guess.size):
-        remaining = started + time_limit - time.perf_counter()
-        outcome = _solve(_row_problem(claim, rows), solver, remaining)
-        bounds.append(outcome.bound)
-        vector = _placed(claim, vector, rows, outcome) if len(bounds) == 1 or vector is not None else None
-    certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
-    return _correction(claim, vector, certificate, time.perf_counter() - started)
+    disclosed = Disclosed(
+        predictions=predictions, metric=metric, tolerance=tolerance, unfairness=unfairness, labels=labels
+    )
+    claim = _checked(guess, [disclosed], cost, n_groups, group_shares)
+    return _corrected(claim, solver, time_limit, started)
+
+
+def correct_jointly(
+    guess: npt.ArrayLike,
+    disclosures: Sequence[Disclosed | Mapping[str, Any]],
+    *,
+    cost: npt.ArrayLike | None = None,
+    n_groups: int | None = None,
+    group_shares: Shares | None = None,
+    solver: str = "exact",
+    time_limit: float = 60.0,
+) -> Correction:
+    """Return the cheapest guesses that meet several disclosures at once: of several metrics, models or both.
+
+    Parameters
+    ----------
+    guess : array-like of shape (n,)
+        The adversary's guess of each record's group, 0 to K - 1.
+    disclosures : sequence of Disclosed
+        What is published; mappings with the same keys do as well. May be empty where group shares are given.
+    cost, n_groups, group_shares, solver, time_limit
+        As for `correct`.
+
+    Returns
+    -------
+    Correction
+        The reconstruction with its certificate; when infeasible, the reason.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule.
+    """
+    started = time.perf_counter()
+    claim = _checked(guess, disclosures, cost, n_groups, group_shares)
+    if not claim.bounds and claim.sizes is None:
+        raise InputError("At least one disclosure or group share must be given, got none.")
+    return _corrected(claim, solver, time_limit, started)
 
 
 def _checked(
     guess: npt.ArrayLike,
-    predictions: npt.ArrayLike,
-    labels: npt.ArrayLike | None,
+    disclosures: Sequence[Disclosed | Mapping[str, Any]],
     cost: npt.ArrayLike | None,
-    metric: str,
-    tolerance: float,
+    n_groups: int | None,
+    group_shares: Shares | None,
 ) -> Claim:
-    guesses, predicted = binary_array(guess, name="guess"), binary_array(predictions, name="predictions")
-    truth = None if labels is None else binary_array(labels, name="labels")
+    guesses, k = _guesses(guess, n_groups)
+    bounds = tuple(bound_of(disclosed) for disclosed in disclosures)
     costs = np.ones(guesses.size) if cost is None else positive_array(cost, name="cost")
-    one_length(guess=guesses, predictions=predicted, labels=truth, cost=costs)
-    return Claim(
-        guess=guesses,
-        predictions=predicted,
-        labels=truth,
-        cost=costs,
-        metric=choice(metric, METRICS, name="metric"),
-        tolerance=unit_interval(tolerance, name="tolerance"),
-    )
+    for bound in bounds:
+        one_length(guess=guesses, predictions=bound.predictions, labels=bound.labels, cost=costs)
+    one_length(guess=guesses, cost=costs)
+    sizes = share_counts(group_shares, guesses.size, k)
+    return Claim(guess=guesses, cost=costs, n_groups=k, bounds=bounds, sizes=sizes)
 
 
-def _row_problem(claim: Claim, rows: npt.NDArray[np.bool_] | None) -> RowProblem:
-    inside = slice(None) if rows is None else rows
-    return RowProblem(
+def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[npt.NDArray[np.uint8], int]:
+    """Return the guesses as whole numbers, and the number of groups."""
+    array = np.asarray(guess)
+    numeric = array.ndim == 1 and array.size and array.dtype.kind in "iuf"
+    if n_groups is None:
+        highest = float(array.max()) if numeric else 1.0  # nan and fractions are refused below
+        k = max(2, int(highest) + 1) if np.isfinite(highest) else 2
+    else:
+        k = group_number(n_groups)
+    if k == 2 or not numeric:
+        return binary_array(array, name="guess"), k
+    wrong = (array < 0) | (array >= k) | (array != np.floor(array))
+    if wrong.any():
+        raise InputError(f"guess must hold whole numbers from 0 to {k - 1}, got {array[wrong][0]}.")
+    return array.astype(np.uint8), group_number(k)
+
+
+def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> Correction:
+    choice(solver, SOLVERS, name="solver")
+    if not time_limit > 0:
+        raise InputError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
+    run = _by_sorting if _is_plain(claim) or (solver == "exact" and _is_one_row_set(claim)) else _by_counts
+    vector, bounds = run(claim, solver, started + time_limit)
+    certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
+    return _correction(claim, vector, certificate, time_limit, time.perf_counter() - started)
+
+
+def _is_plain(claim: Claim) -> bool:
+    """Tell whether this is the paper's problem: two groups, one tolerance."""
+    return claim.n_groups == 2 and len(claim.bounds) == 1 and claim.bounds[0].lower <= 0 and claim.sizes is None
+
+
+def _is_one_row_set(claim: Claim) -> bool:
+    """Tell whether two groups are compared on one row set, on all records where shares are given."""
+    if claim.n_groups != 2 or len(claim.bounds) != 1:
+        return False
+    metric = claim.bounds[0].metric
+    return metric == "statistical_parity" or (metric != "equalized_odds" and claim.sizes is None)
+
+
+_Solved = tuple[npt.NDArray[np.uint8] | None, list[float]]
+
+
+def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
+    """Solve each row set of a single disclosure with two groups."""
+    vector: npt.NDArray[np.uint8] | None = None
+    bounds: list[float] = []
+    for _, rows in claim.bounds[0].row_sets():
+        outcome = _solve_rows(claim, rows, solver, deadline - time.perf_counter())
+        bounds.append(outcome.bound)
+        vector = _placed(claim, vector, rows, outcome) if len(bounds) == 1 or vector is not None else None
+    return vector, bounds
+
+
+def _solve_rows(claim: Claim, rows: npt.NDArray[np.bool_] | None, solver: str, seconds: float) -> Outcome:
+    bound, inside = claim.bounds[0], slice(None) if rows is None else rows
+    problem = RowProblem(
         guess=claim.guess[inside],
-        predictions=claim.predictions[inside],
+        predictions=bound.predictions[inside],
         cost=claim.cost[inside],
-        tolerance=claim.tolerance,
+        tolerance=bound.tolerance,
     )
-
-
-def _solve(problem: RowProblem, solver: str, seconds: float) -> Outcome:
+    if not _is_plain(claim):
+        return pieces.solve(problem, lower=bound.lower, upper=bound.upper, sizes=_of_group_one(claim, problem))
     if solver == "exact":
         return exact.solve(problem)
     return ilp.solve(problem, per_record=solver == "ilp_general", seconds=seconds)
+
+
+def _of_group_one(claim: Claim, problem: RowProblem) -> tuple[int, int]:
+    """Return the limits on group 1's records that both groups' shares set."""
+    n = problem.guess.size
+    if claim.sizes is None:
+        return 0, n
+    (fewest, most), own = claim.sizes
+    return max(own[0], n - most), min(own[1], n - fewest)
 
 
 def _placed(
@@ -137,17 +244,40 @@ def _placed(
     return whole
 
 
+def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
+    """Solve the counts of every component."""
+    vector, bounds, complete = claim.guess.copy(), [], True
+    for part in components(count_problem(claim)):
+        seconds = deadline - time.perf_counter()
+        if solver == "exact":
+            outcome = tangents.solve(part, seconds=seconds)
+        else:
+            outcome = segments.solve(part, per_record=solver == "ilp_general", seconds=seconds)
+        bounds.append(outcome.bound)
+        if outcome.counts is None:
+            complete = False
+        else:
+            part.place(outcome.counts, vector)
+    return (vector if complete else None), bounds
+
+
 def _correction(
-    claim: Claim, vector: npt.NDArray[np.uint8] | None, certificate: SolverCertificate, seconds: float
+    claim: Claim,
+    vector: npt.NDArray[np.uint8] | None,
+    certificate: SolverCertificate,
+    time_limit: float,
+    seconds: float,
 ) -> Correction:
-    needed = None
+    needed, reason = None, ""
     if certificate.status == "infeasible":
-        needed = smallest_tolerance(claim.predictions, metric=claim.metric, labels=claim.labels)
+        needed, reason = _why_infeasible(claim)
+    elif certificate.status == "not_solved":
+        reason = f"No guesses that meet what is disclosed were found within {time_limit:g} seconds."
+    changed = None
     if certificate.status not in ("optimal", "feasible"):
         vector = None
-    changed = None
     if vector is not None:
-        changed = int(np.count_nonzero(vector ^ claim.guess))
+        changed = int(np.count_nonzero(vector != claim.guess))
         vector.flags.writeable = False
     return Correction(
         reconstruction=vector,
@@ -155,4 +285,27 @@ def _correction(
         n_changed=changed,
         smallest_tolerance=needed,
         certificate=replace(certificate, seconds=seconds),
+        reason=reason,
     )
+
+
+def _why_infeasible(claim: Claim) -> tuple[float | None, str]:
+    """Return the smallest feasible tolerance, where a single tolerance is what failed, and the reason."""
+    if len(claim.bounds) == 1:
+        bound = claim.bounds[0]
+        needed = smallest_tolerance(
+            bound.predictions, metric=bound.metric, labels=bound.labels, n_groups=claim.n_groups
+        )
+        if np.isinf(needed):
+            told = f"No guesses can fill {claim.n_groups} groups, as a row set has fewer records than that."
+            return (needed if _is_a_tolerance(claim, bound) else None), told
+        if _is_a_tolerance(claim, bound):
+            return needed, (
+                f"No guesses meet the tolerance {bound.tolerance:g} with {claim.n_groups} non-empty groups; the "
+                f"smallest that some meet is {needed:.6g}."
+            )
+    return None, "No guesses meet everything that is disclosed at once."
+
+
+def _is_a_tolerance(claim: Claim, bound: Bound) -> bool:
+    return bound.lower <= 0 and claim.sizes is None

@@ -91,7 +91,7 @@ def test_short_search_is_the_full_pass():
         counts = problem.counts()
         if counts.allowed(counts.a, counts.b):
             continue
-        full, found = exact._full_search(problem, counts), exact._short_search(problem, counts)
+        full, found = exact.full_search(problem, counts), exact._short_search(problem, counts)
         if found is not None:
             short += 1
             assert found.bound == pytest.approx(full.bound, rel=1e-12)

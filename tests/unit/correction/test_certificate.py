@@ -8,20 +8,20 @@ import pytest
 
 from core.correction import correct, ilp, smallest_tolerance
 from core.correction.certificate import Claim, certify
+from core.correction.claim import bound_of
 from core.errors import InputError
 from tests.problem_bank import adult_like
 
 
-def claim(**changed):
-    arguments = {
-        "guess": np.array([1, 1, 0, 0], dtype=np.uint8),
-        "predictions": np.array([1, 1, 0, 0], dtype=np.uint8),
-        "labels": None,
-        "cost": np.array([5.0, 2.0, 7.0, 3.0]),
-        "metric": "statistical_parity",
-        "tolerance": 0.1,
-    }
-    return Claim(**(arguments | changed))
+def claim(*, n_groups=2, sizes=None, guess=(1, 1, 0, 0), **changed):
+    disclosed = {"predictions": [1, 1, 0, 0], "tolerance": 0.1} | changed
+    return Claim(
+        guess=np.array(guess, dtype=np.uint8),
+        cost=np.array([5.0, 2.0, 7.0, 3.0]),
+        n_groups=n_groups,
+        bounds=(bound_of(disclosed),),
+        sizes=sizes,
+    )
 
 
 def certificate(vector, bounds, **changed):
@@ -121,7 +121,7 @@ def test_the_bound_is_read_from_the_log_rounded_down(log, bound):
         ({"cost": [1, 1, 0, 1]}, "cost must be finite and above 0, got 0"),
         ({"cost": [1, 1, math.inf, 1]}, "cost must be finite and above 0, got inf"),
         ({"cost": [1, 1]}, "same length"),
-        ({"guess": [2, 0, 0, 0]}, "guess must hold only 0 and 1, got 2"),
+        ({"guess": [2, 0, 0, 0], "n_groups": 2}, "guess must hold only 0 and 1, got 2"),
         ({"predictions": ["a"] * 4}, "predictions must hold only 0 and 1"),
         ({"predictions": [1]}, "same length"),
     ],

@@ -12,6 +12,11 @@ from core.errors import InputError
 from core.fairness import METRICS
 
 
+def _both(first: np.ndarray) -> np.ndarray:
+    """Return P(s = 0) and P(s = 1) side by side."""
+    return np.column_stack([1 - first, first])
+
+
 def _records(n: int, seed: int, *, gap: float = 0.0) -> AttackedRecords:
     """Return n records guessed right for about 70%, with a model whose rates differ by `gap`."""
     rng = np.random.default_rng(seed)
@@ -20,7 +25,11 @@ def _records(n: int, seed: int, *, gap: float = 0.0) -> AttackedRecords:
     labels = (rng.random(n) < 0.5).astype(np.uint8)
     probability = np.clip(0.5 + (truth - 0.5) * 0.3 + 0.3 * rng.normal(size=n), 0.01, 0.99)
     return AttackedRecords(
-        probability=probability, calibrated=probability, predictions=predictions, labels=labels, truth=truth
+        probability=_both(probability),
+        calibrated=_both(probability),
+        predictions=predictions,
+        labels=labels,
+        truth=truth,
     )
 
 
@@ -29,7 +38,7 @@ ATTACKED, HELD_OUT = _records(900, 1, gap=0.12), _records(500, 2, gap=0.12)
 
 def test_ten_people_by_hand() -> None:
     """Six positives among ten; group 1 guessed on five of them: rate 5/5, so somebody must change."""
-    probability = np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.1, 0.4, 0.3, 0.2, 0.1])
+    probability = _both(np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.1, 0.4, 0.3, 0.2, 0.1]))
     attacked = AttackedRecords(
         probability=probability,
         calibrated=probability,
@@ -77,8 +86,8 @@ def test_a_falsehood_is_called_one_and_the_published_rule_raises_until_it_is_tru
 
 def test_no_correction_is_a_value_with_its_reason() -> None:
     odd = AttackedRecords(
-        probability=np.linspace(0.1, 0.9, 7),
-        calibrated=np.full(7, 0.5),
+        probability=_both(np.linspace(0.1, 0.9, 7)),
+        calibrated=np.full((7, 2), 0.5),
         predictions=np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.uint8),
         labels=np.ones(7, dtype=np.uint8),
         truth=np.array([0, 1, 0, 1, 0, 1, 1], dtype=np.uint8),
@@ -127,8 +136,8 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
     raw = rng.uniform(0.2, 0.9, n)
     calibrated = np.clip(raw - 0.25, 0.05, 0.95)
     records = AttackedRecords(
-        probability=raw,
-        calibrated=calibrated,
+        probability=_both(raw),
+        calibrated=_both(calibrated),
         predictions=(rng.random(n) < 0.5).astype(np.uint8),
         labels=np.ones(n, dtype=np.uint8),
         truth=(rng.random(n) < 0.5).astype(np.uint8),

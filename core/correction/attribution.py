@@ -1,0 +1,286 @@
+"""Where the leak comes from: one attacker told one thing after another, and measured after each.
+
+The main path: the majority guess; what features and label say (A); what the audited model's predictions add (A′); what
+knowing the groups' shares adds (a projection on the shares); what the disclosed fairness bound adds on top (shares
+and bound together). Beside it: the bound without the shares, and, as control, the attacker who learned from permuted
+predictions.
+
+Probabilities in, measures out: every step is a posterior, its guess is the most probable group, and its log-loss is
+taken from the posterior itself. Each change compares a step with the one it builds on, on the same people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.correction.claim import Shares
+from core.correction.soft import soft_projection
+from core.errors import InputError
+from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, not_measured, paired_gain
+from core.fairness import unfairness
+from core.results import Result
+from core.validation import unit_interval
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["BUILDS_ON", "LOG_LOSS_CLIP", "MEASURES", "STEPS", "Attribution", "StepMeasures", "attribute_leak"]
+
+STEPS = ("majority", "features", "predictions", "shares", "constraint")
+"""The main path, in order."""
+
+BUILDS_ON = {
+    "features": "majority",
+    "predictions": "features",
+    "shares": "predictions",
+    "constraint": "shares",
+    "constraint_without_shares": "predictions",
+    "permuted_predictions": "features",
+}
+"""The step each step is compared with, main path first."""
+
+_Floats = npt.NDArray[np.float64]
+
+MEASURES = ("accuracy", "balanced_accuracy", "log_loss")
+"""What is measured of each step; of the log-loss, less is more leak."""
+
+LOG_LOSS_CLIP = 1e-12
+"""Smallest probability the log-loss is taken of, so that one wrong certainty costs 27.6 nats and not infinity."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepMeasures(Result):
+    """What the attacker reaches at one step.
+
+    Attributes
+    ----------
+    step : str
+        One of `STEPS` or a further key of `BUILDS_ON`.
+    builds_on : str or None
+        The step the changes compare with; None for the majority guess.
+    accuracy, balanced_accuracy : Estimate
+        Of the most probable group.
+    log_loss : Estimate
+        Nats a person, probabilities below `LOG_LOSS_CLIP` taken as that.
+    accuracy_change, balanced_accuracy_change, log_loss_change : Estimate or None
+        This step minus the one it builds on, over the same people.
+    reason : str
+        Why there is no measure (all estimates are nan then), or empty.
+    """
+
+    step: str
+    builds_on: str | None
+    accuracy: Estimate
+    balanced_accuracy: Estimate
+    log_loss: Estimate
+    accuracy_change: Estimate | None
+    balanced_accuracy_change: Estimate | None
+    log_loss_change: Estimate | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribution(Result):
+    """One attacker's leak on one seed, step by step; intervals are over people.
+
+    Attributes
+    ----------
+    attacker : str
+        Kind of attacker, by name.
+    metric : str
+    tolerance : float
+        The disclosed bound.
+    achieved : float
+        The model's real unfairness on these records; above the tolerance the disclosure is false.
+    steps : tuple of StepMeasures
+        The main path, then what stands beside it.
+    """
+
+    attacker: str
+    metric: str
+    tolerance: float
+    achieved: float
+    steps: tuple[StepMeasures, ...]
+
+    @property
+    def is_true(self) -> bool:
+        """Whether the model really satisfies the disclosed bound."""
+        return self.achieved <= self.tolerance + 1e-12
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row a step: attacker, step, and each measure and change with its limits."""
+        import pandas as pd
+
+        return pd.DataFrame([{"attacker": self.attacker} | step_columns(step) for step in self.steps])
+
+
+def step_columns(step: StepMeasures) -> dict[str, Any]:
+    """Return a step's measures as flat columns: value, low and high of each."""
+    row: dict[str, Any] = {"step": step.step, "builds_on": step.builds_on}
+    for name in [f"{measure}{kind}" for kind in ("", "_change") for measure in MEASURES]:
+        estimate = getattr(step, name) or not_measured()
+        row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    return row | {"reason": step.reason}
+
+
+def attribute_leak(
+    *,
+    attacker: str,
+    features: npt.ArrayLike,
+    with_predictions: npt.ArrayLike,
+    prior: npt.ArrayLike,
+    truth: npt.ArrayLike,
+    predictions: npt.ArrayLike,
+    metric: str,
+    tolerance: float,
+    labels: npt.ArrayLike | None = None,
+    group_shares: Shares | None = None,
+    permuted: npt.ArrayLike | None = None,
+    level: float = 0.95,
+) -> Attribution:
+    """Measure one attacker after each thing she is told.
+
+    Parameters
+    ----------
+    attacker : str
+        Its name in the result.
+    features, with_predictions : array-like of shape (n, K) or (n,)
+        The attacker's posterior from features and label (A), and with the model's predictions (A′); one number a
+        record is P(s = 1) of two groups.
+    prior : array-like of shape (K,)
+        Groups' shares among the records the attacker knows.
+    truth : array-like of shape (n,), whole numbers from 0 to K - 1
+    predictions : array-like of shape (n,), 0 or 1
+        The audited model's predictions for the attacked records.
+    metric : str
+        One of `core.fairness.METRICS`.
+    tolerance : float in [0, 1]
+        The disclosed bound.
+    labels : array-like of shape (n,), 0 or 1, optional
+        Needed by all metrics but statistical parity.
+    group_shares : sequence of length K, optional
+        What becomes known of the shares (see `core.correction.soft_correct`); the true ones by default.
+    permuted : array-like of the shape of `features`, optional
+        Posterior of an attacker who learned from permuted predictions: the control.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule.
+    """
+    tolerance = unit_interval(tolerance, name="tolerance")
+    known = {"features": _rows(features), "predictions": _rows(with_predictions)}
+    if permuted is not None:
+        known["permuted_predictions"] = _rows(permuted)
+    k = known["features"].shape[1]
+    true_groups = _groups(truth, k)
+    known["majority"] = _everybody(prior, true_groups.size, k)
+    for name, posterior in known.items():
+        if posterior.shape != (true_groups.size, k):
+            raise InputError(f"The posterior '{name}' must have shape {(true_groups.size, k)}, got {posterior.shape}.")
+    shares = group_shares
+    if shares is None:
+        shares = (np.bincount(true_groups, minlength=k) / true_groups.size).tolist()
+    told, reasons = _told(known["predictions"], predictions, tolerance, metric, labels, shares)
+    known |= told
+    measured = [_measure("majority", known, reasons, true_groups, level)]
+    measured += [_measure(step, known, reasons, true_groups, level) for step in BUILDS_ON if step in known]
+    return Attribution(
+        attacker=attacker,
+        metric=metric,
+        tolerance=tolerance,
+        achieved=unfairness(predictions, true_groups, metric=metric, labels=labels),
+        steps=tuple(measured),
+    )
+
+
+def _rows(posterior: npt.ArrayLike) -> _Floats:
+    """Return a posterior as rows over groups."""
+    p = np.asarray(posterior, dtype=np.float64)
+    return np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
+
+
+def _groups(truth: npt.ArrayLike, k: int) -> npt.NDArray[np.intp]:
+    groups = np.asarray(truth)
+    if groups.ndim != 1 or groups.dtype.kind not in "biu" or not groups.size:
+        raise InputError("truth must be one whole number a record, for at least one record.")
+    if int(groups.min()) < 0 or int(groups.max()) >= k:
+        wrong = int(groups.max()) if groups.min() >= 0 else int(groups.min())
+        raise InputError(f"truth must lie in 0 to {k - 1}, got {wrong}.")
+    return groups.astype(np.intp)
+
+
+def _everybody(prior: npt.ArrayLike, n: int, k: int) -> _Floats:
+    shares = np.asarray(prior, dtype=np.float64)
+    if shares.shape != (k,) or not (shares >= 0).all() or abs(float(shares.sum()) - 1.0) > 1e-6:
+        raise InputError(f"prior must hold {k} shares that add up to 1, got {shares.tolist()}.")
+    return np.broadcast_to(shares, (n, k))
+
+
+def _told(
+    posterior: _Floats,
+    predictions: npt.ArrayLike,
+    tolerance: float,
+    metric: str,
+    labels: npt.ArrayLike | None,
+    shares: Shares,
+) -> tuple[dict[str, _Floats], dict[str, str]]:
+    """Return the posterior after each disclosure, and why where one cannot be met."""
+    known, reasons = {}, {}
+    for step, bound, sizes in (
+        ("shares", None, shares),
+        ("constraint", tolerance, shares),
+        ("constraint_without_shares", tolerance, None),
+    ):
+        done = soft_projection(
+            posterior, predictions, tolerance=bound, metric=metric, labels=labels, group_shares=sizes
+        )
+        known[step] = done.probability
+        if done.status == "infeasible":
+            reasons[step] = done.reason
+    return known, reasons
+
+
+def _measure(
+    step: str, known: dict[str, _Floats], reasons: dict[str, str], truth: npt.NDArray[np.intp], level: float
+) -> StepMeasures:
+    """Measure one step, and its change against the step it builds on where both can be measured."""
+    base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured(level=level)
+    after = known[step]
+    compared = base is not None and not reason and base not in reasons
+    guess, surprise = _guess(after), _surprise(after, truth)
+    changes: tuple[Estimate | None, ...] = (None, None, None)
+    if compared and base is not None:
+        before = _guess(known[base])
+        won = int(np.count_nonzero((guess == truth) & (before != truth)))
+        lost = int(np.count_nonzero((guess != truth) & (before == truth)))
+        changes = (
+            paired_gain(won, lost, truth.size, level=level),
+            balanced_gain(truth, before, guess, level=level),
+            mean(surprise - _surprise(known[base], truth), level=level),
+        )
+    return StepMeasures(
+        step=step,
+        builds_on=base,
+        accuracy=nothing if reason else accuracy(truth, guess, level=level),
+        balanced_accuracy=nothing if reason else balanced_accuracy(truth, guess, level=level),
+        log_loss=nothing if reason else mean(surprise, level=level),
+        accuracy_change=changes[0],
+        balanced_accuracy_change=changes[1],
+        log_loss_change=changes[2],
+        reason=reason,
+    )
+
+
+def _guess(posterior: _Floats) -> npt.NDArray[np.intp]:
+    """Return the most probable group, the first of several; for two groups, group 1 where its P is above 1/2."""
+    return posterior.argmax(axis=1)
+
+
+def _surprise(posterior: _Floats, truth: npt.NDArray[np.intp]) -> _Floats:
+    """Return the log-loss of each person in nats."""
+    return -np.log(np.maximum(posterior[np.arange(truth.size), truth], LOG_LOSS_CLIP))

@@ -1,0 +1,198 @@
+"""Soft correction: what a disclosed fairness bound and known group shares add to calibrated probabilities.
+
+Group g's rate of positive predictions lies within t of the overall rate P/N of a row set exactly when
+
+    (P/N - t) Σ s_g ≤ Σ ŷ s_g ≤ (P/N + t) Σ s_g,
+
+which is linear in the indicators s_g, and true of an empty group. So the correction is the information projection
+of the adversary's posterior on these bounds (`core.projection`): it needs no guess, and where the bound is true the
+log-loss of the truth falls by at least the divergence moved; where the bound is false nothing is promised.
+
+The bounds are multiplied by N, which makes N ŷ - P a whole number, and the tolerance is widened as in the hard
+correction, so that a truth that meets the bound in fractions meets it in floats.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.correction.claim import Shares
+from core.correction.problem import WIDENING
+from core.errors import InputError
+from core.fairness import row_sets
+from core.projection import Constraints, Projection, project
+from core.validation import binary_array, one_length, unit_interval
+
+__all__ = ["soft_constraints", "soft_correct", "soft_projection"]
+
+_Row = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float, bool]
+"""Weights of the four patterns, weights of the groups, bound, equality."""
+
+
+def soft_correct(
+    probability: npt.ArrayLike,
+    predictions: npt.ArrayLike,
+    *,
+    tolerance: float | None,
+    metric: str = "statistical_parity",
+    labels: npt.ArrayLike | None = None,
+    group_shares: Shares | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return the probabilities closest to the adversary's that agree with what was disclosed, in expectation.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n,) or (n, K), in [0, 1]
+        P(s = 1) of each record, or probabilities of K groups in rows that add up to 1.
+    predictions : array-like of shape (n,), 0 or 1
+        The audited model's predictions.
+    tolerance : float in [0, 1] or None
+        Disclosed bound on every group's distance from the overall rate; None for shares only.
+    metric : str
+        One of `core.fairness.METRICS`.
+    labels : array-like of shape (n,), 0 or 1, optional
+        True labels; needed by all metrics but statistical parity.
+    group_shares : sequence of length K, optional
+        For each group (for two groups: group 0, then group 1) its share among the records, an interval
+        (low, high), or None where nothing is known. A rounded share is true only as an interval.
+
+    Returns
+    -------
+    ndarray of the shape of `probability`
+        Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were;
+        `soft_projection` says so, and why.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule.
+
+    Notes
+    -----
+    If the truth meets the bounds, its log-loss -Σ log q'(s) never exceeds the one before.
+    """
+    return soft_projection(
+        probability, predictions, tolerance=tolerance, metric=metric, labels=labels, group_shares=group_shares
+    ).probability
+
+
+def soft_projection(
+    probability: npt.ArrayLike,
+    predictions: npt.ArrayLike,
+    *,
+    tolerance: float | None,
+    metric: str = "statistical_parity",
+    labels: npt.ArrayLike | None = None,
+    group_shares: Shares | None = None,
+) -> Projection:
+    """Return the whole projection behind `soft_correct`: probabilities, multipliers, divergence and status."""
+    posterior = np.asarray(probability, dtype=np.float64)
+    if posterior.ndim not in (1, 2):
+        raise InputError(f"probability must have shape (n,) or (n, K), got {posterior.shape}.")
+    one_length(probability=posterior, predictions=np.asarray(predictions))
+    constraints = soft_constraints(
+        predictions,
+        n_groups=2 if posterior.ndim == 1 else posterior.shape[1],
+        tolerance=tolerance,
+        metric=metric,
+        labels=labels,
+        group_shares=group_shares,
+    )
+    return project(posterior, constraints)
+
+
+def soft_constraints(
+    predictions: npt.ArrayLike,
+    *,
+    n_groups: int,
+    tolerance: float | None,
+    metric: str = "statistical_parity",
+    labels: npt.ArrayLike | None = None,
+    group_shares: Shares | None = None,
+) -> Constraints:
+    """Return the disclosed bounds as statistics; the arguments are those of `soft_correct`."""
+    predicted = binary_array(predictions, name="predictions")
+    if n_groups < 2:
+        raise InputError(f"The soft correction needs at least 2 groups, got {n_groups}.")
+    sets = row_sets(metric, labels, predicted.size)
+    known = np.zeros_like(predicted) if sets[0][1] is None else binary_array(np.asarray(labels), name="labels")
+    units = np.eye(n_groups)
+    rows = _share_rows(group_shares, predicted.size, units)
+    if tolerance is not None:
+        tolerance = unit_interval(tolerance, name="tolerance")
+        for part, mask in sets:
+            label = None if mask is None else int(part[-1])
+            rows += _fairness_rows(predicted if mask is None else predicted[mask], label, tolerance, units)
+    return Constraints(
+        pattern=predicted + 2 * known.astype(np.intp),
+        weights=np.array([row[0] for row in rows], dtype=np.float64).reshape(-1, 4),
+        groups=np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, n_groups),
+        bound=np.array([row[2] for row in rows], dtype=np.float64),
+        equality=np.array([row[3] for row in rows], dtype=np.bool_),
+    )
+
+
+def _fairness_rows(
+    inside: npt.NDArray[np.uint8], label: int | None, tolerance: float, units: npt.NDArray[np.float64]
+) -> list[_Row]:
+    """Return the rows of one row set, which holds the predictions `inside` and the records with this label.
+
+    Patterns are numbered prediction + 2 · label. A bound no probabilities can break is left out.
+    """
+    n, positives = inside.size, int(np.count_nonzero(inside))
+    in_set = np.array([label in (None, pattern >> 1) for pattern in range(4)])
+    gap = in_set * (n * np.array([0.0, 1.0, 0.0, 1.0]) - positives)
+    slack = in_set * (tolerance * WIDENING * n)
+    if tolerance == 0.0:
+        return [(gap, unit, 0.0, True) for unit in units if gap.any()]
+    sides = [side for side in (gap - slack, -gap - slack) if side.max() > 0]
+    return [(side, unit, 0.0, False) for side in sides for unit in units]
+
+
+def _share_rows(shares: Shares | None, n: int, units: npt.NDArray[np.float64]) -> list[_Row]:
+    """Return the rows that hold the groups' expected sizes at their known shares."""
+    rows: list[_Row] = []
+    for unit, (low, high) in zip(units, _intervals(shares, len(units)), strict=True):
+        ones = np.ones(4)
+        if low == high:
+            rows.append((ones, unit, _records(low, n), True))
+            continue
+        if low > 0.0:
+            rows.append((-ones, unit, -_records(low, n), False))
+        if high < 1.0:
+            rows.append((ones, unit, _records(high, n), False))
+    return rows
+
+
+def _records(share: float, n: int) -> float:
+    """Return n · share, without the rounding error of a share that is a fraction of n records."""
+    whole = round(share * n)
+    return float(whole) if abs(share * n - whole) <= 1e-12 * n else share * n
+
+
+def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
+    """Return what is known of the K shares as intervals, (0, 1) where nothing is."""
+    if shares is None:
+        return [(0.0, 1.0)] * k
+    if len(shares) != k:
+        raise InputError(f"group_shares must have one entry a group ({k}), got {len(shares)}.")
+    known = [_interval(share) for share in shares]
+    least, most = sum(low for low, _ in known), sum(high for _, high in known)
+    if least > 1 + 1e-6 or most < 1 - 1e-6:
+        raise InputError(f"group_shares must allow a sum of 1, got shares that sum to {least:.6g} to {most:.6g}.")
+    if all(low == high for low, high in known):
+        return [(low / least, high / least) for low, high in known]
+    return known
+
+
+def _interval(share: float | tuple[float, float] | None) -> tuple[float, float]:
+    if share is None:
+        return 0.0, 1.0
+    limits = tuple(np.atleast_1d(np.asarray(share, dtype=np.float64)).tolist())
+    if len(limits) not in (1, 2):
+        raise InputError(f"A group share must be a number, an interval (low, high) or None, got {share!r}.")
+    low, high = (unit_interval(limit, name="A group share") for limit in (limits[0], limits[-1]))
+    if low > high:
+        raise InputError(f"A group share's interval must have its lower limit first, got ({low}, {high}).")
+    return low, high

@@ -1,0 +1,183 @@
+"""The concave dual of a projection: its value, slope and curvature at given multipliers, and the tilt they stand for.
+
+Rows are scaled to a largest feature of 1 and records sorted by pattern, so that everything about a pattern is one
+slice; a million records with a few patterns cost a handful of passes. In logarithms throughout: probabilities of
+1e-300 keep their digits, those of 0 and 1 stay.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from core.projection.constraints import Constraints, Floats
+
+__all__ = ["Dual", "Point"]
+
+_FEW_PATTERNS = 256
+"""Up to here patterns are visited one by one, with sums that round well; beyond, all at once."""
+
+_AIM = 1e-10
+"""Residual at which a point is good enough, in records (a statistic's largest feature counts as one)."""
+
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Point:
+    """The dual at one λ: its value, the expectations E[F_k], and the tilted probabilities (K, n) behind them."""
+
+    multipliers: Floats
+    value: float
+    expected: Floats
+    tilted: Floats
+
+
+class Dual:
+    """The dual of one projection; rows are scaled to a largest feature of 1, records sorted by pattern."""
+
+    def __init__(self, given: Floats, constraints: Constraints) -> None:
+        self.given, self.equality = given, constraints.equality
+        largest = np.abs(constraints.weights).max(axis=1, initial=0.0) * np.abs(constraints.groups).max(axis=1)
+        self.scale = np.where(largest > 0, largest, 1.0)
+        self.weights = constraints.weights / self.scale[:, None]
+        self.groups, self.bound = constraints.groups, constraints.bound / self.scale
+        self.order = np.argsort(constraints.pattern, kind="stable")
+        self.pattern = constraints.pattern[self.order]
+        present, starts = np.unique(self.pattern, return_index=True)
+        self.weights, self.pattern = self.weights[:, present], np.searchsorted(present, self.pattern)
+        self.starts = np.append(starts, self.pattern.size)
+        self.aim = max(_AIM, 1e-15 * len(given))
+
+    @cached_property
+    def log_given(self) -> Floats:
+        """Log-probabilities (K, n), records sorted by pattern."""
+        q = self.given[self.order]
+        with np.errstate(divide="ignore"):
+            if q.ndim == 1:
+                return np.stack([np.log1p(-q), np.log(q)])
+            return np.ascontiguousarray((np.log(q) - np.log(q.sum(axis=1, keepdims=True))).T)
+
+    @cached_property
+    def ceiling(self) -> float:
+        """The largest divergence any distribution can have from the given one; a larger dual value is infeasible."""
+        logs = np.where(np.isfinite(self.log_given), self.log_given, 0.0)
+        return -float(logs.min(axis=0).sum())
+
+    def shift(self, multipliers: Floats) -> Floats:
+        """Return what each group's log-probability gains in each pattern, (K, patterns)."""
+        return np.asarray(-(self.groups.T @ (multipliers[:, None] * self.weights)))
+
+    def at(self, multipliers: Floats) -> Point:
+        """Evaluate the dual."""
+        logs = self.shift(multipliers)[:, self.pattern]
+        logs += self.log_given
+        top = logs.max(axis=0)
+        logs -= top
+        tilted = np.exp(logs, out=logs)
+        total = tilted.sum(axis=0)
+        tilted /= total
+        value = -float(top.sum() + np.log(total).sum()) - float(multipliers @ self.bound)
+        value = value if multipliers.any() else 0.0
+        expected = ((self.weights @ self._by_pattern(tilted).T) * self.groups).sum(axis=1)
+        return Point(multipliers=multipliers, value=value, expected=expected, tilted=tilted)
+
+    def _by_pattern(self, rows: Floats) -> Floats:
+        """Add up each row's entries of each pattern: (r, n) to (r, patterns)."""
+        if self.starts.size > _FEW_PATTERNS + 1:
+            return np.add.reduceat(rows, self.starts[:-1], axis=1)
+        spans = zip(self.starts[:-1], self.starts[1:], strict=True)
+        return np.stack([rows[:, a:b].sum(axis=1) for a, b in spans], axis=1) if rows.size else rows
+
+    def curvature(self, point: Point) -> Floats:
+        """Return minus the Hessian of D, the covariance of the statistics, (rows, rows).
+
+        With m_gh = Σ_i q'_i(g) q'_i(h) over a pattern, the covariance is the sum over patterns and pairs g < h of
+        m_gh v vᵀ, where v_k is by how much statistic k differs between g and h. No term cancels another, so nearly
+        certain records keep their digits.
+        """
+        first, second = np.triu_indices(self.groups.shape[1], k=1)
+        together = self._products(point.tilted, first, second)
+        differs = self.groups[:, first] - self.groups[:, second]
+        covariance = np.zeros((self.bound.size, self.bound.size))
+        for start in range(0, together.shape[1], 4096):
+            part = slice(start, start + 4096)
+            v = (differs[:, :, None] * self.weights[:, None, part]).reshape(self.bound.size, -1)
+            covariance += (v * together[:, part].ravel()) @ v.T
+        return covariance
+
+    def _products(self, tilted: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
+        """Return m_gh of each pair and pattern, (pairs, patterns)."""
+        if self.starts.size > _FEW_PATTERNS + 1:
+            return np.stack(
+                [self._by_pattern(tilted[g : g + 1] * tilted[h])[0] for g, h in zip(first, second, strict=True)]
+            )
+        spans = zip(self.starts[:-1], self.starts[1:], strict=True)
+        return np.stack([(tilted[:, a:b] @ tilted[:, a:b].T)[first, second] for a, b in spans], axis=1)
+
+    def misses(self, point: Point) -> Floats:
+        """Return by how much each scaled statistic misses its bound."""
+        over = point.expected - self.bound
+        return np.where(self.equality, np.abs(over), np.maximum(over, 0.0))
+
+    def residual(self, point: Point) -> float:
+        """Return the largest violation of the optimality conditions, bounds and slackness alike."""
+        over = point.expected - self.bound
+        # A bound not reached is right where its multiplier is 0; min() is 0 exactly when both are in order.
+        loose = np.where(self.equality, np.abs(over), np.abs(np.minimum(-over, point.multipliers)))
+        return float(loose.max(initial=0.0))
+
+    def posterior(self, point: Point) -> Floats:
+        """Return the tilted posterior in the given form; untouched records keep the given numbers to the bit."""
+        result = self.given.copy()
+        shift = self.shift(point.multipliers)
+        moved = (np.ptp(shift, axis=0) > 0)[self.pattern] if shift.size else np.zeros(self.pattern.size, bool)
+        rows = self.order[moved]
+        values = point.tilted[:, moved]
+        if result.ndim == 2:
+            result[rows] = np.where(result[rows] > 0, np.maximum(values.T, _SMALLEST), 0.0)
+        else:
+            result[rows] = _one_number(result[rows], values[0], values[1])
+        return result
+
+    def least_miss(self) -> float:
+        """Return how far, in records, even the best probabilities with the given certainties miss a bound (an LP).
+
+        Records of one pattern with the same possible groups are interchangeable, so one mass a group stands for all.
+        """
+        from scipy.optimize import linprog
+        from scipy.sparse import csr_array
+
+        possible = self.log_given > -math.inf
+        kinds = np.vstack([self.pattern, possible])
+        cells, counts = np.unique(kinds, axis=1, return_counts=True)
+        cell, group = np.nonzero(cells[1:].T)
+        features = self.weights[:, cells[0, cell]] * self.groups[:, group]
+        signed = np.vstack([features, -features[self.equality]])
+        limits = np.concatenate([self.bound, -self.bound[self.equality]])
+        totals = csr_array((np.ones(cell.size), (cell, np.arange(cell.size))), shape=(counts.size, cell.size + 1))
+        found = linprog(
+            np.append(np.zeros(cell.size), 1.0),
+            A_ub=csr_array(np.hstack([signed, -np.ones((limits.size, 1))])),
+            b_ub=limits,
+            A_eq=totals,
+            b_eq=counts,
+            method="highs",
+        )
+        return float(found.fun) if found.success else math.nan
+
+
+def _one_number(given: Floats, zero: Floats, one: Floats) -> Floats:
+    """Return P(s = 1) of tilted records, in numbers whose rounding never costs a truth more than 1e-15 nats.
+
+    Near 1 a float knows its complement badly, and the complement is what a truth of 0 is judged by; so it is rounded
+    up, to the next float below 1 at least. Near 0 nothing underflows.
+    """
+    p = np.where(one > 0.5, 1.0 - zero, np.maximum(one, _SMALLEST))
+    p = np.where((one > 0.5) & (1.0 - p < zero), np.nextafter(p, 0.0), p)
+    p = np.where((one > 0.5) & (p == 1.0), np.nextafter(1.0, 0.0), p)
+    return np.where((given == 0.0) | (given == 1.0), given, p)

@@ -1,0 +1,260 @@
+"""The problem bank beyond two groups and one tolerance: K groups, shares, exact unfairness, several disclosures.
+
+As in `tests.problem_bank`, hand-solved problems say how their objective is found, random ones are solved by trying all
+K^n vectors in exact fractions, and nothing of core is involved. Disclosures are dicts with fractions where
+`core.correction.Disclosed` has floats; shares are fractions (exact), pairs of fractions, or None.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from tests.problem_bank import METRICS, parts
+
+Share = Fraction | tuple[Fraction, Fraction] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointProblem:
+    """A problem of `correct_jointly` and its objective, inf when infeasible."""
+
+    name: str
+    guess: tuple[int, ...]
+    disclosures: tuple[dict[str, Any], ...]
+    n_groups: int
+    objective: float
+    shares: tuple[Share, ...] | None = None
+    cost: tuple[float, ...] | None = None
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `correct_jointly`."""
+        shares = None if self.shares is None else [_float(share) for share in self.shares]
+        told = [{key: _float(value) for key, value in disclosed.items()} for disclosed in self.disclosures]
+        cost = None if self.cost is None else np.array(self.cost)
+        return {
+            "guess": np.array(self.guess, dtype=np.uint8),
+            "disclosures": told,
+            "n_groups": self.n_groups,
+            "group_shares": shares,
+            "cost": cost,
+        }
+
+    def single(self) -> dict[str, Any]:
+        """Return the arguments of `correct`, for a problem with one disclosure."""
+        arguments = self.arguments()
+        (told,) = arguments.pop("disclosures")
+        return arguments | told
+
+
+def _float(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return float(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Fraction):
+        return tuple(float(end) for end in value)
+    return value
+
+
+def reached(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> Fraction | None:
+    """Return the unfairness in exact fractions; None when a group is empty in a row set."""
+    predictions, worst = disclosed["predictions"], Fraction(0)
+    for rows in parts(disclosed.get("metric", METRICS[0]), disclosed.get("labels"), len(vector)):
+        size, hits = [0] * n_groups, [0] * n_groups
+        for i in rows:
+            size[vector[i]] += 1
+            hits[vector[i]] += predictions[i]
+        if 0 in size:
+            return None
+        overall = Fraction(sum(hits), len(rows))
+        worst = max(worst, *(abs(overall - Fraction(a, m)) for a, m in zip(hits, size, strict=True)))
+    return worst
+
+
+def told_true(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> bool:
+    """Tell whether a vector has every group in every row set and the disclosed unfairness."""
+    value = reached(disclosed, vector, n_groups)
+    if value is None:
+        return False
+    if "tolerance" in disclosed:
+        return value <= disclosed["tolerance"]
+    told = disclosed["unfairness"]
+    low, high = told if isinstance(told, tuple) else (told, told)
+    return low <= value <= high
+
+
+def shares_true(shares: tuple[Share, ...] | None, vector: tuple[int, ...]) -> bool:
+    """Tell whether the groups' sizes are what the shares say."""
+    n = len(vector)
+    for group, share in enumerate(shares or ()):
+        count = vector.count(group)
+        if isinstance(share, tuple):
+            if not share[0] * n <= count <= share[1] * n:
+                return False
+        elif share is not None and abs(share * n - count) > Fraction(1, 2):
+            return False
+    return True
+
+
+def brute_force(
+    guess: tuple[int, ...],
+    disclosures: tuple[dict[str, Any], ...],
+    n_groups: int,
+    shares: tuple[Share, ...] | None = None,
+    cost: tuple[float, ...] | None = None,
+) -> float:
+    """Return the least cost over all vectors; inf when none meets everything."""
+    price, best = cost or (1.0,) * len(guess), math.inf
+    for vector in itertools.product(range(n_groups), repeat=len(guess)):
+        value = math.fsum(c for c, s, g in zip(price, vector, guess, strict=True) if s != g)
+        if value >= best or not shares_true(shares, vector):
+            continue
+        if all(told_true(disclosed, vector, n_groups) for disclosed in disclosures):
+            best = value
+    return best
+
+
+def _parity(predictions: tuple[int, ...], **told: Any) -> dict[str, Any]:
+    return {"predictions": predictions} | told
+
+
+HAND_SOLVED = (
+    JointProblem(
+        name="three groups at tolerance 0: each needs one of each prediction, two records have to swap",
+        guess=(0, 0, 1, 1, 2, 2),
+        disclosures=(_parity((1, 1, 0, 0, 1, 0), tolerance=Fraction(0)),),
+        n_groups=3,
+        cost=(3.0, 2.0, 4.0, 5.0, 1.0, 1.0),
+        objective=6.0,  # the cheaper of {3, 2} and the cheaper of {4, 5}; group 2 stays
+    ),
+    JointProblem(
+        name="an empty third group takes the cheapest record at tolerance 1",
+        guess=(0, 0, 1, 1),
+        disclosures=(_parity((1, 0, 1, 0), tolerance=Fraction(1)),),
+        n_groups=3,
+        cost=(3.0, 2.5, 4.0, 5.0),
+        objective=2.5,
+    ),
+    JointProblem(
+        name="a divisor too few: gcd 2 makes two groups at tolerance 0, not three",
+        guess=(0, 1, 2, 0),
+        disclosures=(_parity((1, 0, 1, 0), tolerance=Fraction(0)),),
+        n_groups=3,
+        objective=math.inf,
+    ),
+    JointProblem(
+        name="three records cannot fill four groups",
+        guess=(0, 1, 2),
+        disclosures=(_parity((1, 0, 1), tolerance=Fraction(1)),),
+        n_groups=4,
+        objective=math.inf,
+    ),
+    JointProblem(
+        name="a share alone: group 0 gives up its two cheapest",
+        guess=(0, 0, 0, 0, 1, 1),
+        disclosures=(_parity((1, 0, 1, 0, 1, 0), tolerance=Fraction(1)),),
+        n_groups=2,
+        shares=(Fraction(1, 3), None),
+        cost=(5.0, 2.0, 3.0, 7.0, 1.0, 1.0),
+        objective=5.0,
+    ),
+    JointProblem(
+        name="a share at equal opportunity moves records outside its row set, at their cost",
+        guess=(0, 1, 0, 0, 0, 0),
+        disclosures=(
+            _parity((1, 1, 1, 1, 0, 0), tolerance=Fraction(0), metric="equal_opportunity", labels=(1, 1, 1, 1, 0, 0)),
+        ),
+        n_groups=2,
+        shares=(Fraction(1, 2), Fraction(1, 2)),
+        cost=(4.0, 1.0, 6.0, 5.0, 2.0, 3.0),
+        objective=5.0,  # rates are 1 whatever the groups; two of the others join group 1, the cheapest 2 + 3
+    ),
+    JointProblem(
+        name="an unfairness of exactly one half: one group all predicted 1, its twin all predicted 0",
+        guess=(0, 1, 0, 1),
+        disclosures=(_parity((1, 1, 0, 0), unfairness=Fraction(1, 2)),),
+        n_groups=2,
+        cost=(2.0, 1.5, 3.0, 4.0),
+        objective=1.5,  # groups {1} and {0, 0, 1} lie 1/2 and 1/6 away: one change is enough
+    ),
+    JointProblem(
+        name="a fair guess is not unfair enough",
+        guess=(0, 0, 1, 1, 2, 2),
+        disclosures=(_parity((1, 0, 1, 0, 1, 0), unfairness=(Fraction(1, 3), Fraction(2, 5))),),
+        n_groups=3,
+        objective=math.inf,  # found by hand: sizes (2,2,2), (1,1,4), (1,2,3) allow 0, 1/2, and 1/2 only
+    ),
+    JointProblem(
+        name="two models: the joint pattern decides, the second model's predictions pair the records anew",
+        guess=(0, 0, 1, 1),
+        disclosures=(
+            _parity((1, 0, 1, 0), tolerance=Fraction(0)),
+            _parity((1, 1, 0, 0), tolerance=Fraction(0)),
+        ),
+        n_groups=2,
+        cost=(1.0, 2.0, 4.0, 8.0),
+        objective=5.0,  # both need groups {0, 3} and {1, 2}: records 0 and 2 move (5), or 1 and 3 (10), or 0, 3 ...
+    ),
+)
+
+
+def _random_share(rng: np.random.Generator, counts: list[int], n: int) -> tuple[Share, ...]:
+    """Return shares around counts: exact, intervals, unknown, mixed."""
+    shares: list[Share] = []
+    for count in counts:
+        kind = int(rng.integers(3))
+        if kind == 0:
+            shares.append(Fraction(count, n))
+        elif kind == 1:
+            shares.append((Fraction(max(0, count - int(rng.integers(2))), n), Fraction(min(n, count + 1), n)))
+        else:
+            shares.append(None)
+    return tuple(shares)
+
+
+def _random_disclosure(rng: np.random.Generator, n: int, kind: str, vector: tuple[int, ...], k: int) -> dict[str, Any]:
+    """Return a disclosure that, half of the time, is true of a vector (so that some problems are feasible)."""
+    told: dict[str, Any] = {
+        "predictions": tuple((rng.random(n) < rng.choice([0.3, 0.5, 0.7])).astype(int).tolist()),
+        "metric": METRICS[int(rng.integers(4)) if kind != "parity" else 0],
+        "labels": tuple((rng.random(n) < 0.5).astype(int).tolist()),
+    }
+    true = reached(told, vector, k)
+    value = Fraction(int(rng.integers(0, 50)), 100) if true is None or rng.random() < 0.15 else true
+    if kind == "value":
+        return told | {"unfairness": value}
+    if kind == "interval":
+        ends = max(Fraction(0), value - Fraction(1, 20)), min(Fraction(1), value + Fraction(1, 50))
+        return told | {"unfairness": ends}
+    return told | {"tolerance": value}
+
+
+KINDS = ("tolerance", "parity", "value", "interval")
+
+
+def random_joint(seed: int) -> JointProblem:
+    """Return a random problem with 2 to 4 groups: one or two disclosures of any kind, shares in half of them."""
+    rng = np.random.default_rng(seed)
+    k = (2, 3, 3, 4)[seed % 4]
+    n = int(rng.integers({2: 6, 3: 6, 4: 6}[k], {2: 12, 3: 10, 4: 9}[k]))
+    vector = tuple(rng.permutation(np.arange(n) % k).tolist())
+    guess = tuple(rng.integers(0, k, n).tolist())
+    kinds = [KINDS[seed // 4 % 4]] + ([KINDS[int(rng.integers(4))]] if seed // 16 % 2 else [])
+    disclosures = tuple(_random_disclosure(rng, n, kind, vector, k) for kind in kinds)
+    shares = _random_share(rng, [vector.count(g) for g in range(k)], n) if seed // 32 % 2 else None
+    base = 1 + rng.random(n)
+    cost = tuple((np.ones(n), base, base**60, rng.integers(1, 4, n).astype(float))[seed // 64 % 4].tolist())
+    objective = brute_force(guess, disclosures, k, shares, cost)
+    name = f"random {seed}: {k} groups, {n} records, {'+'.join(kinds)}{', shares' if shares else ''}"
+    return JointProblem(
+        name=name, guess=guess, disclosures=disclosures, n_groups=k, shares=shares, cost=cost, objective=objective
+    )
+
+
+def joint_bank() -> tuple[JointProblem, ...]:
+    """Return the hand-solved problems and 128 random ones over all kinds."""
+    return HAND_SOLVED + tuple(random_joint(seed) for seed in range(128))

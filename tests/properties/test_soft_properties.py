@@ -1,0 +1,220 @@
+"""The promise of the soft correction, and its symmetries, on whatever hypothesis finds.
+
+The promise: where the truth meets what was disclosed, its log-loss never rises. Unfairness is computed here in exact
+fractions, straight from the definition, with nothing of core involved.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from core.correction import soft_constraints, soft_correct, soft_projection
+from core.projection import Constraints, project
+from tests.problem_bank import METRICS, parts
+
+EXTREME = st.sampled_from([0.0, 1.0, 5e-324, 1e-300, 1e-17, 1e-12, 1e-9, 0.5, 1 - 1e-9, 1 - 1e-12, 1 - 2**-53])
+CHANCE = st.one_of(EXTREME, st.floats(0, 1), st.sampled_from([0.25, 0.5, 0.75]))
+MASS = st.one_of(st.sampled_from([0.0, 1e-300, 1e-17, 1e-9, 1.0, 1.0]), st.floats(1e-6, 1))
+
+
+def exact_unfairness(predictions, truth, metric, labels) -> Fraction:
+    """Return the largest distance of a group's rate from the overall rate, over the groups there are."""
+    worst = Fraction(0)
+    for rows in parts(metric, labels, len(truth)):
+        for group in {truth[i] for i in rows}:
+            inside = [i for i in rows if truth[i] == group]
+            overall = Fraction(sum(predictions[i] for i in rows), len(rows))
+            worst = max(worst, abs(Fraction(sum(predictions[i] for i in inside), len(inside)) - overall))
+    return worst
+
+
+@st.composite
+def true_shares(draw, truth, k):
+    """Draw what is known of the groups' shares, all of it true: values, intervals, nothing."""
+    shares = []
+    for group in range(k):
+        share = truth.count(group) / len(truth)
+        wide = (share * draw(st.floats(0, 1)), min(1.0, share + draw(st.sampled_from([0.0, 1e-3, 0.3]))))
+        shares.append(draw(st.sampled_from([None, share, wide])))
+    return draw(st.sampled_from([None, shares]))
+
+
+@st.composite
+def true_disclosures(draw):
+    """Draw a posterior, a truth, and disclosures that are true of it."""
+    n, k = draw(st.integers(1, 14)), draw(st.sampled_from([0, 2, 3, 4, 5]))  # 0: two groups in one number
+    bits = st.lists(st.integers(0, 1), min_size=n, max_size=n)
+    predictions, labels, metric = draw(bits), draw(bits), draw(st.sampled_from(METRICS))
+    truth = draw(st.lists(st.integers(0, max(k, 2) - 1), min_size=n, max_size=n))
+    if k:
+        mass = np.array(draw(st.lists(st.lists(MASS, min_size=k, max_size=k), min_size=n, max_size=n)))
+        mass[mass.sum(axis=1) == 0] = 1.0
+        posterior = mass / mass.sum(axis=1, keepdims=True)
+    else:
+        posterior = np.array(draw(st.lists(CHANCE, min_size=n, max_size=n)))
+    reached = float(exact_unfairness(predictions, truth, metric, labels))
+    tolerance = draw(st.sampled_from([reached, reached, min(1.0, reached + 0.01), min(1.0, 2 * reached), None]))
+    disclosed = {"tolerance": tolerance, "metric": metric, "labels": labels}
+    return posterior, predictions, truth, disclosed | {"group_shares": draw(true_shares(truth, max(k, 2)))}
+
+
+def surprise(posterior, truth):
+    """Return the log-loss of each record's truth, inf where it was held to be impossible."""
+    rows = np.column_stack([1 - posterior, posterior]) if posterior.ndim == 1 else posterior
+    with np.errstate(divide="ignore"):
+        return -np.log(rows[np.arange(len(truth)), truth])
+
+
+@settings(max_examples=1000, deadline=None, derandomize=True)
+@given(true_disclosures())
+def test_a_true_disclosure_never_raises_the_log_loss(case):
+    posterior, predictions, truth, disclosed = case
+    done = soft_projection(posterior, predictions, **disclosed)
+    before, after = surprise(posterior, truth), surprise(done.probability, truth)
+    impossible = np.isinf(before)
+    assert np.array_equal(impossible, np.isinf(after))
+    if impossible.any():
+        event("truth held to be impossible")
+        return
+    event(f"{done.status}, {'moved' if done.value > 0 else 'at rest'}")
+    assert done.status == "converged", done.reason  # the truth itself meets the bounds, so they can be met
+    assert done.value >= 0
+    assert before.sum() - after.sum() >= done.value - 1e-9
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(true_disclosures())
+def test_a_true_disclosure_is_true_in_floats(case):
+    """The truth meets the very numbers handed to the projection, added up in exact fractions."""
+    posterior, predictions, truth, disclosed = case
+    k = 2 if posterior.ndim == 1 else posterior.shape[1]
+    told = soft_constraints(predictions, n_groups=k, **disclosed)
+    for row, unit, bound, equality in zip(told.weights, told.groups, told.bound, told.equality, strict=True):
+        features = (Fraction(row[p]) * Fraction(unit[s]) for p, s in zip(told.pattern, truth, strict=True))
+        missed = sum(features) - Fraction(bound)
+        assert missed == 0 if equality else missed <= 0
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(case=true_disclosures())
+def test_the_promise_does_not_wait_for_convergence(steps, case):
+    posterior, predictions, truth, disclosed = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.projection.ascent._MOST_STEPS", steps)
+        done = soft_projection(posterior, predictions, **disclosed)
+    before, after = surprise(posterior, truth), surprise(done.probability, truth)
+    if np.isfinite(before).all():
+        event(done.status)
+        assert done.value >= 0
+        assert before.sum() - after.sum() >= done.value - 1e-9
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(true_disclosures())
+def test_what_comes_back_is_a_posterior_that_meets_the_bounds(case):
+    posterior, predictions, _, disclosed = case
+    done = soft_projection(posterior, predictions, **disclosed)
+    p = done.probability
+    assert p.shape == posterior.shape and ((p >= 0) & (p <= 1)).all()
+    assert ((p == 0) == (posterior == 0)).all()
+    if p.ndim == 1:
+        assert ((p == 1) == (posterior == 1)).all()
+    else:
+        assert p.sum(axis=1) == pytest.approx(1, abs=1e-12)
+    if not done.converged:
+        assert done.reason
+        return
+    rows = np.column_stack([1 - p, p]) if p.ndim == 1 else p
+    yhat, n = np.array(predictions), len(p)
+    if disclosed["tolerance"] is not None:
+        for inside in parts(disclosed["metric"], disclosed["labels"], n):
+            overall = yhat[inside].mean() if inside else 0.0
+            for mass in rows[inside].T:
+                assert abs(mass @ (yhat[inside] - overall)) <= disclosed["tolerance"] * mass.sum() + 1e-8
+    for group, share in enumerate(disclosed["group_shares"] or []):
+        low, high = share if isinstance(share, tuple) else (0, 1) if share is None else (share, share)
+        assert low * n - 1e-8 <= rows[:, group].sum() <= high * n + 1e-8
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(true_disclosures())
+def test_a_second_correction_finds_nothing_left_to_do(case):
+    posterior, predictions, _, disclosed = case
+    once = soft_projection(posterior, predictions, **disclosed)
+    twice = soft_projection(once.probability, predictions, **disclosed)
+    assert twice.probability == pytest.approx(once.probability, abs=1e-7)
+    if once.converged:
+        assert twice.value <= 1e-7
+
+
+def moderate(case):
+    """Return the case with every probability away from 0 and 1, so that the solution is smooth in the input."""
+    posterior, *rest = case
+    rows = 0.02 + posterior
+    return (rows / (1.04 if rows.ndim == 1 else rows.sum(axis=1, keepdims=True)), *rest)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(true_disclosures().map(moderate), st.integers(0, 2**32 - 1))
+def test_renaming_records_and_groups_renames_the_result(case, seed):
+    posterior, predictions, _, disclosed = case
+    rng = np.random.default_rng(seed)
+    here = soft_correct(posterior, predictions, **disclosed)
+    order = rng.permutation(len(posterior))
+    moved = disclosed | {"labels": np.array(disclosed["labels"])[order]}
+    assert soft_correct(posterior[order], np.array(predictions)[order], **moved) == pytest.approx(here[order], abs=1e-7)
+    k = 2 if posterior.ndim == 1 else posterior.shape[1]
+    names = rng.permutation(k)
+    shares = disclosed["group_shares"]
+    renamed = disclosed | {"group_shares": shares and [shares[g] for g in names]}
+    rows = np.column_stack([1 - posterior, posterior]) if posterior.ndim == 1 else posterior
+    expected = np.column_stack([1 - here, here]) if posterior.ndim == 1 else here
+    assert soft_correct(rows[:, names], predictions, **renamed) == pytest.approx(expected[:, names], abs=1e-7)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(true_disclosures())
+def test_what_already_holds_changes_nothing(case):
+    posterior, predictions, _, disclosed = case
+    loose = disclosed | {"tolerance": 1.0, "group_shares": None}
+    assert np.array_equal(soft_correct(posterior, predictions, **loose), posterior)
+
+
+@st.composite
+def statistics(draw):
+    """Draw a posterior over K groups and statistics of any shape that a drawn truth meets."""
+    n, k, rows, patterns = (draw(st.integers(*span)) for span in ((1, 10), (2, 4), (1, 6), (1, 5)))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    truth, pattern = rng.integers(k, size=n), rng.integers(patterns, size=n)
+    weights = rng.integers(-3, 4, (rows, patterns)) * draw(st.sampled_from([1.0, 1e-3, 1e4]))
+    groups = rng.integers(-2, 3, (rows, k)).astype(float)
+    equality = rng.random(rows) < 0.4
+    reached = (weights[:, pattern] * groups[:, truth]).sum(axis=1)
+    bound = reached + np.where(equality, 0.0, draw(st.sampled_from([0.0, 0.5])) * np.abs(weights).max())
+    posterior = rng.dirichlet(np.full(k, draw(st.sampled_from([0.02, 0.3, 3.0]))), n)
+    return (
+        posterior,
+        truth,
+        Constraints(pattern=pattern, weights=weights, groups=groups, bound=bound, equality=equality),
+    )
+
+
+@settings(max_examples=800, deadline=None, derandomize=True)
+@given(statistics())
+def test_the_promise_holds_for_any_true_statistics(case):
+    posterior, truth, constraints = case
+    done = project(posterior, constraints)
+    before, after = surprise(posterior, truth), surprise(done.probability, truth)
+    assert (done.multipliers[~constraints.equality] >= 0).all()
+    if np.isinf(before).any():
+        return
+    event(done.status)
+    assert done.status != "infeasible"
+    assert before.sum() - after.sum() >= done.value - 1e-9
+    assert done.value >= 0

@@ -1,0 +1,247 @@
+"""The attribution against figures computed by hand, its edges, and sentences that claim no more than the intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t as student
+
+from core.correction import (
+    BUILDS_ON,
+    MEASURES,
+    STEPS,
+    Attribution,
+    StepMeasures,
+    attribute_leak,
+    attribute_over_seeds,
+    soft_correct,
+)
+from core.errors import InputError
+from core.estimates import Estimate, not_measured
+
+
+def people(seed: int = 0, *, n: int = 600, k: int = 2) -> dict[str, Any]:
+    """Return the arguments of one attribution: informative posteriors, and predictions that favour group 0."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(k, size=n, p=np.arange(k, 0, -1) / (k * (k + 1) / 2))
+    predictions = (rng.random(n) < np.where(truth == 0, 0.4, 0.3)).astype(np.uint8)
+    logits = rng.normal(size=(n, k)) + 1.2 * np.eye(k)[truth]
+    features = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    sharper = features**1.2 / (features**1.2).sum(axis=1, keepdims=True)
+    return {
+        "attacker": "test",
+        "features": features,
+        "with_predictions": sharper,
+        "prior": np.bincount(truth, minlength=k) / n,
+        "truth": truth,
+        "predictions": predictions,
+        "labels": (rng.random(n) < 0.5).astype(np.uint8),
+        "metric": "statistical_parity",
+        "tolerance": 0.08,
+    }
+
+
+def by_name(found: Attribution) -> dict[str, StepMeasures]:
+    return {step.step: step for step in found.steps}
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_every_step_is_what_its_posterior_says(k: int) -> None:
+    case = people(k=k)
+    shares = (np.bincount(case["truth"], minlength=k) / 600).tolist()
+    told = {"metric": "statistical_parity", "labels": None}
+    q, yhat = case["with_predictions"], case["predictions"]
+    posteriors = {
+        "majority": np.tile(case["prior"], (600, 1)),
+        "features": case["features"],
+        "predictions": q,
+        "shares": soft_correct(q, yhat, tolerance=None, group_shares=shares, **told),
+        "constraint": soft_correct(q, yhat, tolerance=0.08, group_shares=shares, **told),
+        "constraint_without_shares": soft_correct(q, yhat, tolerance=0.08, **told),
+    }
+    found = by_name(attribute_leak(**case))
+    assert list(found) == list(posteriors)
+    figures: dict[str, tuple[float, float, float]] = {}
+    for name, p in posteriors.items():
+        right = p.argmax(axis=1) == case["truth"]
+        recalls = [right[case["truth"] == g].mean() for g in range(k)]
+        figures[name] = (
+            right.mean(),
+            float(np.mean(recalls)),
+            -np.log([row[g] for row, g in zip(p, case["truth"], strict=True)]).mean(),
+        )
+    for name, step in found.items():
+        assert [getattr(step, m).value for m in MEASURES] == pytest.approx(figures[name])
+        base = BUILDS_ON.get(name)
+        if base:
+            changes = [getattr(step, f"{m}_change") for m in MEASURES]
+            expected = [after - before for after, before in zip(figures[name], figures[base], strict=True)]
+            assert [c.value for c in changes] == pytest.approx(expected, abs=1e-12)
+            assert all(c.low <= c.value <= c.high for c in changes)
+
+
+def test_one_number_a_person_is_two_columns() -> None:
+    two = people()
+    one = two | {"features": two["features"][:, 1], "with_predictions": two["with_predictions"][:, 1]}
+    here, there = attribute_leak(**one).to_frame(), attribute_leak(**two).to_frame()
+    assert here["step"].tolist() == [*STEPS, "constraint_without_shares"]
+    numbers = here.select_dtypes("number").columns
+    assert np.allclose(here[numbers], there[numbers], atol=1e-9, equal_nan=True)
+
+
+def test_a_tie_of_two_groups_names_group_0() -> None:
+    case = people() | {"features": np.full(600, 0.5)}
+    assert by_name(attribute_leak(**case))["features"].accuracy.value == (case["truth"] == 0).mean()
+
+
+def test_the_true_shares_never_raise_the_log_loss() -> None:
+    for seed in range(20):
+        step = by_name(attribute_leak(**people(seed)))["shares"]
+        assert step.log_loss_change is not None and step.log_loss_change.value <= 1e-12
+
+
+def test_permuted_predictions_are_a_step_beside_the_others() -> None:
+    case = people()
+    found = by_name(attribute_leak(**case, permuted=case["features"]))["permuted_predictions"]
+    assert found.builds_on == "features"
+    assert found.accuracy_change is not None and found.accuracy_change.value == 0
+    assert found.log_loss_change == Estimate(value=0.0, low=0.0, high=0.0, n=600)
+
+
+def test_the_log_loss_is_clipped() -> None:
+    case = people() | {"features": np.eye(2)[1 - people()["truth"]]}
+    assert by_name(attribute_leak(**case))["features"].log_loss.value == pytest.approx(-math.log(1e-12))
+
+
+def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
+    case = people()
+    certain = case | {"with_predictions": np.eye(2)[case["truth"]], "group_shares": [0.9, 0.1], "tolerance": 0.0}
+    found = by_name(attribute_leak(**certain))
+    assert found["shares"].reason.startswith("No probabilities meet the constraints")
+    assert math.isnan(found["shares"].accuracy.value) and found["shares"].accuracy_change is None
+    assert found["predictions"].accuracy.value == 1
+    assert found["constraint_without_shares"].reason.startswith("No probabilities")
+    summary = attribute_over_seeds([attribute_leak(**certain)] * 2)
+    assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
+    assert "could not be measured" in summary.change("shares").sentence
+    assert summary.change("shares").verdict == "nothing measurable"
+    assert summary.to_frame()["accuracy"].notna().tolist() == [True, True, True, False, False, False]
+
+
+def test_whether_the_bound_was_true_is_said() -> None:
+    true, false = attribute_leak(**people()), attribute_leak(**people() | {"tolerance": 0.0})
+    assert true.is_true and not false.is_true
+    assert "not true" not in attribute_over_seeds([true]).change().sentence
+    assert attribute_over_seeds([false]).change().sentence.endswith("The disclosed bound was not true of this model.")
+    many = attribute_over_seeds([attribute_leak(**people(seed) | {"tolerance": 0.0}) for seed in range(3)])
+    assert many.change().sentence.endswith("was not true of the model in 3 of 3 seeds.")
+    assert "not true" not in many.change("shares").sentence
+
+
+def test_seeds_are_summed_up_by_student() -> None:
+    seeds = [attribute_leak(**people(seed)) for seed in range(5)]
+    found = attribute_over_seeds(seeds, level=0.9)
+    assert (found.n_seeds, found.n_true) == (5, sum(s.is_true for s in seeds))
+    for name in [*STEPS, "constraint_without_shares"]:
+        for measure in MEASURES:
+            values = np.array([getattr(by_name(seed)[name], measure).value for seed in seeds])
+            told = found.step(name).values[measure]
+            half = student.ppf(0.95, 4) * values.std(ddof=1) / math.sqrt(5)
+            assert (told.estimate.value, told.estimate.low, told.estimate.high) == pytest.approx(
+                (values.mean(), values.mean() - half, values.mean() + half)
+            )
+            assert told.deviation == pytest.approx(values.std(ddof=1))
+            assert (told.estimate.n, told.over) == (5, "seeds")
+    gained = [by_name(seed)["constraint"].accuracy_change for seed in seeds]
+    assert found.change().change.value == pytest.approx(np.mean([g.value for g in gained if g]))
+    frame = found.to_frame()
+    assert list(zip(frame["attacker"], frame["step"], strict=True)) == [("test", step.step) for step in found.steps]
+    assert (frame["interval_over"] == "seeds").all()
+
+
+def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
+    seed = attribute_leak(**people())
+    found = attribute_over_seeds([seed])
+    change = found.change("features")
+    assert change.change == by_name(seed)["features"].accuracy_change
+    assert change.over == "people" and "600 people, one seed" in change.sentence
+    assert math.isnan(found.step("features").values["accuracy"].deviation)
+
+
+def made(changes: list[float], *, measure: str = "accuracy") -> Attribution:
+    """Return what `change` says of hand-made changes, one a seed, in one step."""
+    flat = not_measured()
+
+    def step(value: float) -> StepMeasures:
+        estimate = Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)
+        given: dict[str, Any] = {f"{m}_change": estimate if m == measure else flat for m in MEASURES}
+        return StepMeasures(
+            step="constraint", builds_on="shares", accuracy=flat, balanced_accuracy=flat, log_loss=flat, **given
+        )
+
+    one = [
+        Attribution(attacker="a", metric="statistical_parity", tolerance=0.1, achieved=0.0, steps=(step(value),))
+        for value in changes
+    ]
+    return attribute_over_seeds(one).change(measure=measure)  # type: ignore[return-value]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(st.floats(-0.5, 0.5), min_size=1, max_size=6), st.sampled_from(MEASURES))
+def test_a_verdict_is_given_only_where_the_interval_excludes_zero(changes: list[float], measure: str) -> None:
+    told: Any = made(changes, measure=measure)
+    low, high = told.change.low, told.change.high
+    assert (told.verdict == "raises") == (low > 0)
+    assert (told.verdict == "lowers") == (high < 0)
+    assert ("nothing measurable" in told.sentence) == (low <= 0 <= high)
+    if told.verdict == "nothing measurable":
+        assert told.more_leak is None
+    else:
+        assert told.more_leak == ((told.change.value > 0) != (measure == "log_loss"))
+
+
+def test_sentences_in_full() -> None:
+    up: Any = made([0.010, 0.012, 0.011])
+    assert up.sentence == (
+        "Being told the fairness bound on top of the groups' shares raises the a attacker's accuracy by 1.1 points "
+        "(95% interval over 3 seeds: +0.9 to +1.3)."
+    )
+    flat: Any = made([-0.001, 0.002, -0.0005])
+    assert flat.sentence.startswith(
+        "Being told the fairness bound on top of the groups' shares changes the a attacker's accuracy by nothing "
+        "measurable: +0.02 points (95% interval over 3 seeds: "
+    )
+    down: Any = made([-0.0210, -0.0212, -0.0211], measure="log_loss")
+    assert "lowers the a attacker's log-loss by 0.0211 nats" in down.sentence and down.more_leak
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"prior": [0.5, 0.6]}, "prior must hold 2 shares"),
+        ({"truth": np.full(600, 2)}, "truth must lie in 0 to 1, got 2"),
+        ({"truth": np.full(600, 0.5)}, "truth must be one whole number a record"),
+        ({"features": np.full(599, 0.5)}, "The posterior 'features' must have shape (600, 2), got (599, 2)"),
+        ({"tolerance": 2}, "tolerance must be in [0, 1]"),
+        ({"metric": "none"}, "metric must be one of"),
+    ],
+)
+def test_bad_arguments_are_named(wrong: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError) as caught:
+        attribute_leak(**people() | wrong)
+    assert told in str(caught.value)
+
+
+def test_seeds_of_different_audits_are_refused() -> None:
+    with pytest.raises(InputError, match="at least one seed"):
+        attribute_over_seeds([])
+    with pytest.raises(InputError, match="one tolerance"):
+        attribute_over_seeds([attribute_leak(**people()), attribute_leak(**people() | {"tolerance": 0.5})])
+    with pytest.raises(InputError, match="same steps"):
+        case = people()
+        attribute_over_seeds([attribute_leak(**case), attribute_leak(**case, permuted=case["features"])])

@@ -1,0 +1,298 @@
+"""K groups, shares, exact unfairness and several disclosures: every solver on the bank, certificates, bad settings."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from core.correction import SOLVERS, Disclosed, correct, correct_jointly, enumeration, smallest_tolerance, tangents
+from core.correction.certificate import certify
+from core.correction.claim import Claim, bound_of, share_counts
+from core.correction.counts import components, count_problem
+from core.correction.smallest import smallest_fraction
+from core.errors import InputError
+from core.fairness import unfairness
+from tests.joint_bank import HAND_SOLVED, brute_force, joint_bank, shares_true, told_true
+
+BANK = joint_bank()
+
+
+def groups_like(n, k, seed, exponent=6.0):
+    """Return guesses of unequal groups whose rates differ, with distinct costs."""
+    rng = np.random.default_rng(seed)
+    predictions = (rng.random(n) < rng.uniform(0.1, 0.5)).astype(np.uint8)
+    weight, other = (rng.dirichlet(np.full(k, 2.0)) + 0.02 for _ in range(2))
+    mixed = [w / w.sum() for w in (weight, weight + other)]
+    guess = np.where(predictions, rng.choice(k, n, p=mixed[0]), rng.choice(k, n, p=mixed[1]))
+    return {"guess": guess, "predictions": predictions, "cost": (1 + rng.random(n)) ** exponent, "n_groups": k}
+
+
+def check_vector(problem, result):
+    """Check a reconstruction in exact fractions, with nothing of core."""
+    vector = tuple(result.reconstruction.tolist())
+    assert all(told_true(disclosed, vector, problem.n_groups) for disclosed in problem.disclosures)
+    assert shares_true(problem.shares, vector)
+    changed = [i for i, (new, old) in enumerate(zip(vector, problem.guess, strict=True)) if new != old]
+    cost = problem.cost or [1.0] * len(vector)
+    assert result.n_changed == len(changed)
+    assert result.objective == pytest.approx(math.fsum(cost[i] for i in changed), rel=1e-12)
+
+
+@pytest.mark.parametrize("problem", HAND_SOLVED, ids=lambda problem: problem.name)
+def test_hand_solved_objectives_agree_with_brute_force(problem):
+    told = (problem.guess, problem.disclosures, problem.n_groups, problem.shares, problem.cost)
+    assert brute_force(*told) == pytest.approx(problem.objective, rel=1e-12)
+
+
+def test_the_bank_covers_every_constraint():
+    solvable = [problem for problem in BANK if 0 < problem.objective < math.inf]
+    assert len(solvable) > 60 and sum(math.isinf(problem.objective) for problem in BANK) > 20
+    keys = [{key for disclosed in p.disclosures for key in disclosed} for p in solvable]
+    assert sum("unfairness" in key for key in keys) > 20 and sum("tolerance" in key for key in keys) > 20
+    assert sum(len(p.disclosures) > 1 for p in solvable) > 20 and sum(p.shares is not None for p in solvable) > 20
+    assert {p.n_groups for p in solvable} == {2, 3, 4}
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("problem", BANK, ids=lambda problem: problem.name)
+def test_bank(problem, solver):
+    results = [correct_jointly(**problem.arguments(), solver=solver)]
+    if len(problem.disclosures) == 1 and solver == "exact":
+        results.append(correct(**problem.single(), solver=solver))
+    for result in results:
+        if math.isinf(problem.objective):
+            assert result.certificate.status == "infeasible" and result.reconstruction is None
+            assert result.reason.endswith(".") and result.reason.count(". ") == 0
+        else:
+            assert result.certificate.status == "optimal" and result.reason == ""
+            assert result.objective == pytest.approx(problem.objective, rel=1e-9)
+            check_vector(problem, result)
+
+
+def test_enumeration_and_integer_programs_agree_on_the_bank(monkeypatch):
+    alone = [p for p in BANK if any(enumeration.applies(part) for part in _parts(p))]
+    assert len(alone) > 30
+    monkeypatch.setattr(enumeration, "applies", lambda problem: False)
+    for problem in alone:
+        result = correct_jointly(**problem.arguments())
+        expected = None if math.isinf(problem.objective) else pytest.approx(problem.objective, rel=1e-9)
+        assert result.objective == expected
+
+
+def _parts(problem):
+    arguments = problem.arguments()
+    n, k = len(problem.guess), problem.n_groups
+    bounds = tuple(bound_of(disclosed) for disclosed in arguments["disclosures"])
+    sizes = share_counts(arguments["group_shares"], n, k)
+    claim = Claim(guess=arguments["guess"], cost=np.ones(n), n_groups=k, bounds=bounds, sizes=sizes)
+    return components(count_problem(claim))
+
+
+@pytest.mark.parametrize("exponent", [0, 6, 60])
+@pytest.mark.parametrize("k", [3, 5])
+def test_integer_program_agrees_with_exact(k, exponent):
+    arguments = groups_like(3000, k, seed=k, exponent=exponent)
+    exact, ilp = (correct(**arguments, tolerance=0.005, solver=solver) for solver in ("exact", "ilp"))
+    assert exact.certificate.status == ilp.certificate.status == "optimal"
+    assert ilp.objective == pytest.approx(exact.objective, rel=1e-9) and exact.objective > 0
+    vectors = exact.reconstruction, arguments["guess"]
+    values = [unfairness(arguments["predictions"], vector, metric="statistical_parity") for vector in vectors]
+    assert values[0] <= 0.005 < values[1]
+
+
+@pytest.mark.parametrize("metric", ["statistical_parity", "equalized_odds"])
+def test_enumeration_and_integer_programs_agree_on_thousands_of_records(metric, monkeypatch):
+    arguments = groups_like(4000, 4, seed=3) | {"metric": metric}
+    arguments["labels"] = np.random.default_rng(1).integers(0, 2, 4000)
+    told = {"tolerance": 0.004}, {"unfairness": (0.0035, 0.0045)}
+    first = [correct(**arguments, **known) for known in told]
+    monkeypatch.setattr(enumeration, "applies", lambda problem: False)
+    for result, known in zip(first, told, strict=True):
+        other = correct(**arguments, **known)
+        assert result.certificate.status == other.certificate.status == "optimal"
+        assert result.objective == pytest.approx(other.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["exact", "ilp"])
+def test_two_models_two_metrics_and_shares_at_a_thousand_records(solver):
+    rng = np.random.default_rng(4)
+    n, k = 1000, 3
+    truth, labels = rng.integers(0, k, n), rng.integers(0, 2, n)
+    models = (rng.random((2, n)) < 0.4).astype(int)
+    told = [
+        Disclosed(predictions=models[0], unfairness=unfairness(models[0], truth, metric="statistical_parity")),
+        {"predictions": models[1], "metric": "equalized_odds", "labels": labels, "tolerance": 0.08},
+    ]
+    guess = np.where(rng.random(n) < 0.6, truth, 0)
+    shares = [float(share) for share in np.bincount(truth, minlength=k) / n]
+    cost = 1 + rng.random(n)
+    result = correct_jointly(guess, told, cost=cost, group_shares=shares, solver=solver)
+    assert result.certificate.status == "optimal" and result.certificate.residual == 0
+    assert np.bincount(result.reconstruction).tolist() == np.bincount(truth).tolist()
+    reached_value = unfairness(models[0], result.reconstruction, metric="statistical_parity")
+    assert reached_value == pytest.approx(told[0].unfairness, rel=1e-12)
+    both = [correct_jointly(guess, told, cost=cost, group_shares=shares, solver=s).objective for s in ("exact", "ilp")]
+    assert both[0] == pytest.approx(both[1], rel=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_smallest_tolerance_is_the_least_over_all_splits(k):
+    for n in range(k, 11):
+        for positives in range(n + 1):
+            assert smallest_fraction(n, positives, k) == _least_over_splits(n, positives, k)
+
+
+def _least_over_splits(n, positives, k):
+    """Return the least over all group sizes and hits of the largest distance, group by group, in fractions."""
+    overall, known = Fraction(positives, n), {(0, 0): Fraction(0)}
+    for _ in range(k):
+        longer = {}
+        for (m, a), worst in known.items():
+            for size in range(1, n - m + 1):
+                for hits in range(min(size, positives - a) + 1):
+                    key = (m + size, a + hits)
+                    value = max(worst, abs(Fraction(hits, size) - overall))
+                    longer[key] = min(longer.get(key, Fraction(2)), value)
+        known = longer
+    return known[n, positives]
+
+
+def test_smallest_tolerance_is_the_edge_for_many_groups():
+    rng = np.random.default_rng(0)
+    for k in (3, 6):
+        for n in (151, 401):
+            predictions = (rng.random(n) < 0.3).astype(int)
+            least = smallest_tolerance(predictions, n_groups=k)
+            guess = rng.integers(0, k, n)
+            assert least > 0
+            below = correct(guess, predictions, tolerance=least * (1 - 1e-9), n_groups=k)
+            assert below.certificate.status == "infeasible" and below.smallest_tolerance == least
+            assert f"{least:.6g}" in below.reason
+            at_edge = correct(guess, predictions, tolerance=least, n_groups=k, time_limit=20)
+            assert at_edge.certificate.status == "optimal"
+
+
+def test_smallest_tolerance_has_no_limit_of_size():
+    assert smallest_tolerance(np.repeat([0, 1], [999_999, 1]), n_groups=9) == pytest.approx(1e-6, rel=1e-4)
+    assert smallest_tolerance(np.repeat([0, 1], [10, 10]), n_groups=10) == 0.0
+    assert smallest_tolerance([0, 1, 1], n_groups=4) == math.inf
+
+
+def test_records_outside_the_row_sets_move_for_shares_only():
+    guess, predictions, labels = np.zeros(8, int), [1, 0, 1, 0, 1, 0, 1, 0], [1, 1, 1, 1, 0, 0, 0, 0]
+    told = {"tolerance": 0.0, "metric": "equal_opportunity", "labels": labels}
+    alone = correct(guess, predictions, **told)
+    assert not alone.reconstruction[4:].any() and alone.reconstruction.sum() == 2
+    known = correct(guess, predictions, group_shares=(0.25, 0.75), **told)
+    assert known.reconstruction.sum() == 6 and known.reconstruction[4:].all()
+
+
+def test_shares_alone_and_an_unknown_share():
+    result = correct_jointly([0, 0, 0, 1, 2, 2], [], group_shares=[(0.0, 0.34), None, (0.5, 1.0)], n_groups=3)
+    assert result.certificate.status == "optimal" and result.n_changed == 1
+    assert result.certificate.solver == "exact"
+
+
+def test_the_certificate_checks_groups_shares_and_values():
+    told = bound_of({"predictions": [1, 0, 1, 0, 1, 0], "unfairness": 1 / 6})
+    known = {"guess": np.array([0, 0, 1, 1, 2, 2], dtype=np.uint8), "cost": np.ones(6), "n_groups": 3}
+    claim = Claim(bounds=(told,), sizes=((1, 2), (1, 6), (1, 6)), **known)
+
+    def residual(*vector):
+        array = np.array(vector, dtype=np.uint8)
+        certificate = certify(claim, array, [0.0], solver="any", seconds=0.0)
+        assert (certificate.residual == 0) == (certificate.status in ("optimal", "feasible"))
+        return certificate.residual
+
+    assert residual(0, 0, 1, 1, 2, 2) == pytest.approx(1 / 6)  # fair: not as unfair as disclosed
+    assert residual(0, 0, 0, 0, 1, 1) == math.inf  # an empty group
+    assert residual(0, 0, 0, 1, 1, 2) == pytest.approx(0.5 - 1 / 6)
+    assert residual(0, 0, 0, 1, 2, 2) > 0 and residual(1, 1, 1, 0, 0, 2) > 0
+    free = Claim(bounds=(told,), sizes=None, **known)
+    assert free.residual(np.array([0, 0, 0, 1, 1, 2], dtype=np.uint8)) == pytest.approx(0.5 - 1 / 6)
+
+
+def test_a_value_just_off_is_refused():
+    predictions, vector = [1, 0, 1, 0, 1, 0, 0], np.array([0, 0, 0, 1, 1, 1, 1], dtype=np.uint8)
+    true = unfairness(predictions, vector, metric="statistical_parity")
+    for factor, good in ((1.0, True), (1 + 1e-13, True), (1 + 1e-11, False), (1 - 1e-11, False)):
+        bound = bound_of({"predictions": predictions, "unfairness": true * factor})
+        assert (bound.residual(vector, 2) == 0) is good
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_time_limit_is_told_with_its_reason(solver):
+    arguments = groups_like(400, 6, seed=1)
+    result = correct(**arguments, tolerance=0.02, solver=solver, time_limit=1e-9)
+    assert result.certificate.status == "not_solved" and result.reconstruction is None
+    assert "1e-09 seconds" in result.reason and result.smallest_tolerance is None
+
+
+def test_a_solver_that_breaks_a_share_is_not_believed(monkeypatch):
+    def wrong(problem, **_):
+        return tangents.CountOutcome(counts=problem.old.copy(), bound=0.0)
+
+    monkeypatch.setattr(tangents, "solve", wrong)
+    result = correct([0, 0, 1, 2], [1, 0, 1, 0], tolerance=1.0, group_shares=(0.25, 0.25, 0.5))
+    assert result.certificate.status == "not_solved" and result.certificate.residual == pytest.approx(0.25)
+    assert result.reconstruction is None
+
+
+def test_why_nothing_is_feasible():
+    few = correct([0, 1, 2], [1, 0, 1], tolerance=1.0, n_groups=4)
+    assert few.smallest_tolerance == math.inf and "4 groups" in few.reason
+    both = correct([0, 1, 0, 1], [1, 0, 1, 0], tolerance=0.0, group_shares=(0.25, 0.75))
+    assert both.certificate.status == "infeasible" and both.smallest_tolerance is None
+    assert both.reason == "No guesses meet everything that is disclosed at once."
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"tolerance": None}, "Exactly one of tolerance and unfairness must be given, got neither"),
+        ({"unfairness": 0.1}, "Exactly one of tolerance and unfairness must be given, got both"),
+        ({"tolerance": 1.4}, "tolerance must be in \\[0, 1\\], got 1.4"),
+        ({"tolerance": None, "unfairness": 1.4}, "unfairness must be in \\[0, 1\\], got 1.4"),
+        ({"tolerance": None, "unfairness": (0.2, 0.1)}, "unfairness must be an interval"),
+        ({"tolerance": None, "unfairness": (0.1, 0.2, 0.3)}, "unfairness must be a number or an interval"),
+        ({"n_groups": 1}, "n_groups must be a whole number from 2 to 20, got 1"),
+        ({"n_groups": 21}, "n_groups must be a whole number from 2 to 20, got 21"),
+        ({"n_groups": 2.5}, "n_groups must be a whole number"),
+        ({"guess": [0, 1, 2, 20]}, "n_groups must be a whole number from 2 to 20, got 21"),
+        ({"guess": [0, 1, 3, 0], "n_groups": 3}, "guess must hold whole numbers from 0 to 2, got 3"),
+        ({"guess": [0, 1, -1, 2]}, "guess must hold whole numbers from 0 to 2, got -1"),
+        ({"guess": [0, 1, 1.5, 2]}, "guess must hold whole numbers from 0 to 2, got 1.5"),
+        ({"guess": [0, 1, math.nan, 2]}, "guess must hold"),
+        ({"guess": [[0, 1], [1, 2]]}, "guess must be one-dimensional"),
+        ({"group_shares": (0.5, 0.5)}, "group_shares must have one entry a group \\(3\\), got 2"),
+        ({"group_shares": (0.5, 0.5, 0.5)}, "group_shares must be able to add up to all 4 records, got 6"),
+        ({"group_shares": ((0.0, 0.25), 0.25, (0.2, 0.3))}, "add up to all 4 records"),
+        ({"group_shares": (0.0, 0.5, 0.5)}, "must leave the group a record"),
+        ({"group_shares": (1.5, None, None)}, "group_shares of group 0 must be in \\[0, 1\\], got 1.5"),
+        ({"group_shares": ((0.3, 0.4), None, None)}, "must allow a whole count of 4 records"),
+        ({"group_shares": ("half", None, None)}, "group_shares of group 0 must be a number"),
+    ],
+)
+def test_bad_settings_are_told_in_one_sentence(changed, message):
+    arguments = {"guess": [0, 1, 2, 0], "predictions": [1, 1, 0, 0], "tolerance": 0.1}
+    with pytest.raises(InputError, match=message) as caught:
+        correct(**(arguments | changed))
+    assert str(caught.value).endswith(".") and str(caught.value).count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    ("disclosures", "message"),
+    [
+        ([], "At least one disclosure or group share must be given"),
+        ([{"tolerance": 0.1}], "A disclosure must have predictions"),
+        ([{"predictions": [0, 1, 0, 1], "epsilon": 0.1}], "A disclosure may have the keys .*, got 'epsilon'"),
+        ([3], "A disclosure must be a Disclosed or a mapping, got int"),
+        ([{"predictions": [0, 1], "tolerance": 0.1}], "same length"),
+        ([{"predictions": [0, 1, 0, 1]}], "Exactly one of tolerance and unfairness"),
+    ],
+)
+def test_bad_disclosures_are_told_in_one_sentence(disclosures, message):
+    with pytest.raises(InputError, match=message) as caught:
+        correct_jointly([0, 1, 0, 1], disclosures)
+    assert str(caught.value).endswith(".")

@@ -1,0 +1,269 @@
+"""The projection against a general-purpose optimiser, by hand, at its edges, and with what it refuses."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from core.correction import soft_constraints, soft_correct, soft_projection
+from core.errors import InputError
+from core.projection import Constraints, project
+
+METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
+
+
+def one_row(bound: float, *, n: int, equality: bool = True, weight: float = 1.0) -> Constraints:
+    """Return a single statistic about the expected size of group 1."""
+    return Constraints(
+        pattern=np.zeros(n, dtype=np.intp),
+        weights=np.array([[weight]]),
+        groups=np.array([[0.0, 1.0]]),
+        bound=np.array([bound]),
+        equality=np.array([equality]),
+    )
+
+
+def dense(constraints: Constraints) -> np.ndarray:
+    """Return the features f_k(i, g) in full, (rows, n, K)."""
+    return constraints.weights[:, constraints.pattern, None] * constraints.groups[:, None, :]
+
+
+def by_primal(posterior: np.ndarray, constraints: Constraints) -> np.ndarray:
+    """Return the projection found by minimising the divergence itself over all n·K probabilities (SLSQP)."""
+    n, k = posterior.shape
+    features = dense(constraints).reshape(-1, n * k)
+    simplex = np.kron(np.eye(n), np.ones(k))
+    equal, upper = features[constraints.equality], features[~constraints.equality]
+    b_equal, b_upper = constraints.bound[constraints.equality], constraints.bound[~constraints.equality]
+    keep = independent(np.vstack([simplex, equal]))
+    a, b = np.vstack([simplex, equal])[keep], np.concatenate([np.ones(n), b_equal])[keep]
+    rules = [{"type": "eq", "fun": lambda x: a @ x - b, "jac": lambda x: a}]
+    if len(upper):
+        rules.append({"type": "ineq", "fun": lambda x: b_upper - upper @ x, "jac": lambda x: -upper})
+    q = posterior.ravel()
+    found = minimize(
+        lambda x: float(x @ np.log(x / q)),
+        q.copy(),
+        jac=lambda x: np.log(x / q) + 1,
+        method="SLSQP",
+        bounds=[(1e-12, 1)] * (n * k),
+        constraints=rules,
+        options={"maxiter": 500, "ftol": 1e-15},
+    )
+    assert np.abs(a @ found.x - b).max() < 1e-8
+    return found.x.reshape(n, k)
+
+
+def independent(rows: np.ndarray) -> list[int]:
+    """Return the numbers of rows none of which follows from those before it."""
+    kept: list[int] = []
+    for i in range(len(rows)):
+        if np.linalg.matrix_rank(rows[[*kept, i]]) > len(kept):
+            kept.append(i)
+    return kept
+
+
+def divergence(p: np.ndarray, q: np.ndarray) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.where(p > 0, p * np.log(p / q), 0.0).sum())
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("tolerance", [None, 0.0, 0.02])
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("shared", [False, True])
+def test_it_is_what_minimising_the_divergence_finds(metric: str, tolerance: float | None, k: int, shared: bool) -> None:
+    rng = np.random.default_rng(k)
+    n = 12
+    predictions, labels = np.arange(n) % 3 == 0, np.arange(n) % 2
+    posterior = rng.dirichlet(np.full(k, 1.5), n) * 0.9 + 0.1 / k
+    posterior[:, 0] += 1.5 * predictions  # so that the bounds are broken at first
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    shares = [1.2 / k, (0.1 / k, 0.9 / k), *[None] * (k - 2)] if shared else None
+    disclosed = {"tolerance": tolerance, "metric": metric, "labels": labels, "group_shares": shares}
+    ours = soft_projection(posterior, predictions, **disclosed)
+    assert ours.converged
+    if tolerance is None and not shared:
+        assert np.array_equal(ours.probability, posterior)
+        return
+    assert ours.value > 1e-3
+    theirs = by_primal(posterior, soft_constraints(predictions, n_groups=k, **disclosed))
+    assert ours.value == pytest.approx(divergence(theirs, posterior), abs=1e-7)
+    assert ours.value == pytest.approx(divergence(ours.probability, posterior), abs=1e-9)
+    assert ours.probability == pytest.approx(theirs, abs=2e-4)  # the divergence is flat: 1e-7 in it is 3e-4 here
+
+
+def test_two_groups_in_one_number_are_two_groups_in_two() -> None:
+    rng = np.random.default_rng(0)
+    p, predictions = rng.beta(0.6, 1.0, 500), rng.random(500) < 0.3
+    disclosed = {"tolerance": 0.001, "group_shares": [0.55, 0.45]}
+    one = soft_correct(p, predictions, **disclosed)
+    two = soft_correct(np.column_stack([1 - p, p]), predictions, **disclosed)
+    assert one == pytest.approx(two[:, 1], abs=1e-10)
+
+
+def test_a_known_share_is_one_shift_of_the_log_odds() -> None:
+    """By hand: all at 1/5, share 1/2, so everybody is shifted by log 4 and the divergence is n · log(5/4)."""
+    done = project(np.full(6, 0.2), one_row(3.0, n=6))
+    assert done.probability == pytest.approx(0.5, abs=1e-10)
+    assert done.multipliers == pytest.approx([-math.log(4)], abs=1e-9)
+    assert done.value == pytest.approx(6 * math.log(5 / 4), abs=1e-9)
+
+
+def test_multipliers_and_residuals_come_in_the_units_of_the_statistics() -> None:
+    done = project(np.full(6, 0.2), one_row(3000.0, n=6, weight=1000.0))
+    assert done.multipliers == pytest.approx([-math.log(4) / 1000], abs=1e-12)
+    broken = project(np.zeros(6), one_row(3000.0, n=6, weight=1000.0))
+    assert broken.status == "infeasible"
+    assert broken.residuals == pytest.approx([3000.0])
+
+
+def test_a_bound_that_holds_costs_nothing() -> None:
+    q = np.array([0.1, 0.7, 0.3])
+    done = project(q, one_row(1.2, n=3, equality=False))
+    assert np.array_equal(done.probability, q)
+    assert done.value == 0 and done.multipliers == 0 and done.steps == 0
+
+
+def test_certain_people_stay_certain_and_the_others_make_up_for_them() -> None:
+    done = project(np.array([0.0, 1.0, 0.5, 0.5]), one_row(1.5, n=4))
+    assert done.converged
+    assert done.probability == pytest.approx([0, 1, 0.25, 0.25], abs=1e-10)
+
+
+def test_a_bound_only_certainty_can_meet_is_met_in_the_limit() -> None:
+    done = project(np.full(4, 0.3), one_row(0.0, n=4))
+    assert done.converged
+    assert (done.probability > 0).all() and done.probability.sum() < 1e-8
+    assert done.value == pytest.approx(4 * math.log(1 / 0.7), abs=1e-7)
+
+
+@pytest.mark.parametrize("bound", [-1.0, 4.5, 1.0])
+def test_what_nobody_can_meet_is_said_and_changes_nothing(bound: float) -> None:
+    q = np.array([1.0, 1.0, 0.5, 0.2])
+    done = project(q, one_row(bound, n=4))
+    assert done.status == "infeasible" and not done.converged
+    assert np.array_equal(done.probability, q)
+    assert done.value == 0 and done.multipliers == 0
+    missed = {-1.0: 3.0, 4.5: 0.5, 1.0: 1.0}[bound]
+    assert done.reason == f"No probabilities meet the constraints: the closest miss one by {missed:.3g} records."
+
+
+def test_statistics_that_contradict_each_other_are_infeasible() -> None:
+    rows = one_row(1.0, n=5)
+    both = Constraints(
+        pattern=rows.pattern,
+        weights=np.ones((2, 1)),
+        groups=np.array([[0.0, 1.0], [1.0, 0.0]]),
+        bound=np.array([1.0, 3.0]),
+        equality=np.ones(2, dtype=bool),
+    )
+    done = project(np.full(5, 0.5), both)
+    assert done.status == "infeasible" and "0.5 records" in done.reason
+
+
+def test_many_patterns_give_what_few_give() -> None:
+    """Every record its own pattern: another way through the sums, the same result."""
+    rng = np.random.default_rng(3)
+    n = 900
+    q, predictions = rng.dirichlet(np.ones(4), n), rng.random(n) < 0.4
+    few = soft_constraints(predictions, n_groups=4, tolerance=0.002, group_shares=[0.3, None, None, 0.2])
+    many = Constraints(
+        pattern=np.arange(n)[::-1],
+        weights=few.weights[:, few.pattern[::-1]],
+        groups=few.groups,
+        bound=few.bound,
+        equality=few.equality,
+    )
+    here, there = project(q, few), project(q, many)
+    assert here.converged and there.converged and here.value > 0.1
+    assert there.probability == pytest.approx(here.probability, abs=1e-9)
+
+
+def test_records_outside_the_metric_keep_their_numbers_to_the_bit() -> None:
+    rng = np.random.default_rng(1)
+    q, labels, predictions = rng.random(400), rng.random(400) < 0.5, rng.random(400) < 0.3
+    done = soft_correct(q, predictions, tolerance=0.0, metric="equal_opportunity", labels=labels)
+    assert np.array_equal(done[~labels], q[~labels])
+    assert not np.array_equal(done[labels], q[labels])
+
+
+def test_a_million_records_take_seconds() -> None:
+    """A generous ceiling against something quadratic; the figure itself belongs to the benchmarks."""
+    rng = np.random.default_rng(0)
+    n = 1_000_000
+    predictions, labels = rng.random(n) < 0.25, rng.random(n) < 0.3
+    q = np.clip(rng.beta(0.5, 1.0, n) + 0.1 * predictions, 0, 1)
+    started = time.perf_counter()
+    done = soft_projection(
+        q, predictions, tolerance=0.001, metric="equalized_odds", labels=labels, group_shares=[0.6, 0.4]
+    )
+    assert done.converged
+    assert time.perf_counter() - started < 30
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"tolerance": 1.4}, "tolerance must be in [0, 1], got 1.4"),
+        ({"metric": "parity"}, "metric must be one of"),
+        ({"metric": "equal_opportunity"}, "labels must be given for equal_opportunity"),
+        ({"group_shares": [0.5]}, "group_shares must have one entry a group (2), got 1"),
+        ({"group_shares": [0.5, 0.7]}, "group_shares must allow a sum of 1"),
+        ({"group_shares": [(0.6, 0.5), None]}, "lower limit first"),
+        ({"group_shares": [(0.1, 0.2, 0.3), None]}, "must be a number, an interval"),
+        ({"group_shares": [-0.1, None]}, "A group share must be in [0, 1]"),
+        ({"probability": [0.5, 1.2]}, "probability must be in [0, 1], got 1.2"),
+        ({"probability": [0.5, math.nan]}, "probability must be in [0, 1], got nan"),
+        ({"probability": [0.5]}, "same length"),
+        ({"probability": [[0.5, 0.4], [0.5, 0.5]]}, "must add up to 1"),
+        ({"probability": [[1.0], [1.0]]}, "at least 2 groups, got 1"),
+        ({"probability": 0.5}, "must have shape (n,) or (n, K)"),
+        ({"probability": [], "predictions": []}, "at least one record"),
+    ],
+)
+def test_bad_settings_are_answered_in_one_sentence(settings: dict, told: str) -> None:
+    arguments = {"probability": [0.5, 0.4], "predictions": [0, 1], "tolerance": 0.1} | settings
+    with pytest.raises(InputError) as caught:
+        soft_correct(**arguments)
+    assert told in str(caught.value)
+    assert str(caught.value).count("\n") == 0
+
+
+def test_near_certainty_is_rounded_in_favour_of_the_truth() -> None:
+    """A float near 1 knows its complement to few digits; whoever is in group 0 after all must not pay for that."""
+    rng = np.random.default_rng(4)
+    q = np.concatenate([1 - 10 ** -rng.uniform(12, 15.9, 200), rng.random(200)])
+    done = project(q, one_row(float(q.sum()) + 3.0, n=400))
+    shift = -done.multipliers[0]
+    assert done.converged and shift > 0
+    complement = (1 - q) * np.exp(-shift) / (q + (1 - q) * np.exp(-shift))
+    kept = 1 - done.probability
+    assert (kept >= complement * (1 - 1e-12)).all()
+    assert (kept <= complement + 2.3e-16).all()
+
+
+def test_who_was_not_certain_does_not_become_certain() -> None:
+    """The first must be lifted by 730 nats, which underflows the second's complement."""
+    done = project(np.array([1e-308, 1 - 1e-9]), one_row(2.0, n=2))
+    assert done.converged
+    assert (done.probability < 1).all() and done.probability == pytest.approx(1, abs=1e-9)
+
+
+def test_a_search_gone_wrong_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Multipliers of negative dual value would break the promise; then nothing is moved."""
+    monkeypatch.setattr("core.projection.closest.climb", lambda dual, point: (dual.at(np.array([5.0])), 1))
+    q = np.full(6, 0.2)
+    done = project(q, one_row(3.0, n=6))
+    assert done.status == "not_converged" and done.value == 0
+    assert np.array_equal(done.probability, q)
+
+
+def test_a_share_that_is_a_count_is_that_count() -> None:
+    assert 1 / 49 * 49 != 1
+    told = soft_constraints(np.zeros(49), n_groups=2, tolerance=None, group_shares=[48 / 49, 1 / 49])
+    assert told.bound.tolist() == [48, 1] and told.equality.all()
