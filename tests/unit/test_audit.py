@@ -30,12 +30,19 @@ def findings(people: AuditDataset) -> AuditFindings:
 def test_the_findings_hang_together(findings: AuditFindings, people: AuditDataset) -> None:
     assert sum(findings.sizes.values()) == people.n
     assert findings.model.predictions.shape == (people.n,)
-    assert set(findings.attacks) == {(a, p) for a in ("features", "predictions") for p in PROTOCOLS}
+    assert set(findings.attacks) == {
+        *((a, p) for a in ("features", "predictions") for p in PROTOCOLS),
+        ("strong", "held_out"),
+        ("strong_predictions", "held_out"),
+    }
     for attack in findings.attacks.values():
         assert attack.attacked.truth.size == findings.sizes["train"]
         assert np.array_equal(attack.attacked.truth, findings.attacks["features", "held_out"].attacked.truth)
     assert findings.model.accuracy_test.low > findings.model.majority_test.value
     assert findings.groups[0].group == "north"
+    told_nothing = findings.attacks["strong", "held_out"].attacked
+    assert findings.strong.value == pytest.approx((told_nothing.guess == told_nothing.truth).mean())
+    assert sum(findings.known_shares) == pytest.approx(1)
     first = findings.disclose(0.01)
     assert first.before.low > 0.5
     assert first.before.value == pytest.approx(sum(g.before.value * g.before.n for g in first.groups) / first.before.n)
@@ -153,3 +160,20 @@ def test_a_group_without_people_of_a_label_is_one_sentence(people: AuditDataset)
     with pytest.raises(InputError, match="Predictive equality needs at least 3 people of each group with label 0"):
         run(replace(CONFIG, metric="predictive_equality"), dataset=empty)
     assert run(replace(CONFIG, method="unmitigated"), dataset=empty).disclose(0.1).certificate.status == "optimal"
+
+
+@pytest.mark.parametrize(("members", "words"), [(1, "at least 3 people of each group"), (9, "group third has")])
+def test_a_group_too_small_to_attack_is_one_sentence(people: AuditDataset, members: int, words: str) -> None:
+    sensitive = people.sensitive.copy()
+    sensitive[:members] = 2
+    few = replace(people, sensitive=sensitive, group_names=(*people.group_names, "third"))
+    with pytest.raises(InputError, match=words) as told:
+        run(CONFIG, dataset=few)
+    assert str(told.value).count(". ") == 0 and str(told.value).endswith(".")
+
+
+@pytest.mark.parametrize("tolerance", [-0.1, 1.4, float("nan")])
+def test_a_tolerance_outside_its_range_is_one_sentence(findings: AuditFindings, tolerance: float) -> None:
+    for refuse in (lambda: findings.disclose(tolerance), lambda: replace(CONFIG, tolerance=tolerance)):
+        with pytest.raises(InputError, match=r"tolerance must be in \[0, 1\], got"):
+            refuse()

@@ -1,0 +1,68 @@
+"""The command line: ``python -m core COMMAND``.
+
+Exit codes: 0 pass, 1 fail, 2 inconclusive or not run, 3 unusable input (usage errors too), 130 stopped by Ctrl-C.
+Unusable input is answered with one sentence, never with a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from core import __version__
+from core.errors import FairLeakError
+
+UNUSABLE, STOPPED = 3, 130
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, but a usage error is unusable input like any other."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one sentence and end."""
+        self.exit(UNUSABLE, f"{self.prog}: {message}; --help lists what there is.\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    from core.commands import COMMANDS
+
+    made = _Parser(prog="python -m core", description="FairLeak: what a fair model gives away.", allow_abbrev=False)
+    made.add_argument("--version", action="version", version=f"FairLeak {__version__}")
+    commands = made.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        own = commands.add_parser(command.NAME, help=command.HELP, description=command.HELP, allow_abbrev=False)
+        command.add_arguments(own)
+        own.set_defaults(run=command.run)
+    return made
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    try:
+        return _run(parser().parse_args(argv))
+    except KeyboardInterrupt:
+        return STOPPED
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from core.commands import Console
+
+    console = Console(out=sys.stdout, err=sys.stderr)
+    try:
+        code: int = arguments.run(arguments, console)
+        sys.stdout.flush()
+        return code
+    except FairLeakError as error:
+        console.note(f"python -m core {arguments.command}: {error}")
+        return UNUSABLE
+    except BrokenPipeError:  # whoever read the tables has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

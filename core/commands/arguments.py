@@ -1,0 +1,92 @@
+"""Arguments that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.datasets import AuditDataset, build_dataset, load
+from core.datasets.catalog import CATALOG, default_cache_folder
+from core.errors import InputError
+from core.validation import choice, seed_value, unit_interval
+
+__all__ = ["add_dataset_arguments", "add_seeds_argument", "dataset_of", "names_in", "numbers_in", "seeds_in"]
+
+_MOST_SEEDS = 10_000
+
+
+def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --dataset, --attribute and --data."""
+    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {', '.join(CATALOG)}")
+    parser.add_argument(
+        "--attribute",
+        metavar="NAME",
+        help="such as sex, race/each or age/ranges; the dataset's first one when left out",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of local data files; $FAIRLEAK_DATA when left out, and a download where neither has them",
+    )
+
+
+def add_seeds_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --seeds."""
+    parser.add_argument("--seeds", default="42", metavar="LIST", help="such as 0,1,2 or 0-9 (default 42)")
+
+
+def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
+    """Return the dataset the arguments name.
+
+    Raises
+    ------
+    InputError, DataUnavailableError
+        If there is no such dataset or attribute, or the data cannot be had.
+    """
+    choice(arguments.dataset, CATALOG, name="--dataset")
+    known = CATALOG[arguments.dataset].attributes
+    if arguments.attribute is not None:
+        choice(arguments.attribute, known, name="--attribute")
+    local = arguments.data or os.environ.get("FAIRLEAK_DATA")
+    if local is not None and not Path(local).is_dir():
+        raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {str(local)!r}.")
+    table = load(arguments.dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
+    wanted = arguments.attribute or table.roles[0].key
+    return build_dataset(table, next(roles for roles in table.roles if roles.key == wanted))
+
+
+def names_in(text: str, options: Sequence[str], *, name: str) -> tuple[str, ...]:
+    """Return the names in a list such as "a,b", or all options for "all"."""
+    if text.strip() == "all":
+        return tuple(options)
+    return tuple(dict.fromkeys(choice(part, options, name=name) for part in _parts(text, name=name)))
+
+
+def numbers_in(text: str, *, name: str) -> tuple[float, ...]:
+    """Return the numbers in [0, 1] in a list such as "0,0.05"."""
+    return tuple(dict.fromkeys(unit_interval(part, name=name) for part in _parts(text, name=name)))  # type: ignore[arg-type]
+
+
+def seeds_in(text: str, *, name: str = "--seeds") -> tuple[int, ...]:
+    """Return the whole numbers in a list such as "0,1,5-9"."""
+    found: dict[int, None] = {}
+    for part in _parts(text, name=name):
+        first, dash, last = part.partition("-")
+        try:
+            low, high = int(first), int(last if dash else first)
+        except ValueError:
+            raise InputError(f"{name} must be whole numbers such as 0,1,2 or 0-9, got {part!r}.") from None
+        if not 0 <= high - low < _MOST_SEEDS:
+            raise InputError(f"{name} must run upwards over at most {_MOST_SEEDS:,} numbers, got {part!r}.")
+        found |= dict.fromkeys(seed_value(seed, name=name) for seed in range(low, high + 1))
+    return tuple(found)
+
+
+def _parts(text: str, *, name: str) -> list[str]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise InputError(f"{name} must be values with a comma between them, got {text!r}.")
+    return parts

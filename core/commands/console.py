@@ -1,0 +1,53 @@
+"""Where a command's words go: results to one stream, progress and notes to the other."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TextIO
+
+__all__ = ["Console"]
+
+
+@dataclass(slots=True)
+class Console:
+    """Two streams.
+
+    Attributes
+    ----------
+    out : text stream
+        Results.
+    err : text stream
+        Progress, notes, errors.
+    """
+
+    out: TextIO
+    err: TextIO
+    _begun: float = field(default=0.0, init=False)
+    _given: int = field(default=0, init=False)
+
+    def result(self, text: str = "") -> None:
+        """Write one line, or several, of results."""
+        self.out.write(f"{text}\n")
+
+    def note(self, text: str) -> None:
+        """Write one line beside the results."""
+        self.err.write(f"{text}\n")
+        self.err.flush()
+
+    def progress(self, done: int, total: int, *, noun: str) -> None:
+        """Write how far the work is and about how long it will take."""
+        now = time.monotonic()
+        if not self._begun:
+            self._begun, self._given = now, done
+        made = done - self._given
+        left = (
+            f", about {_duration((now - self._begun) / made * (total - done))} left" if 0 < made < total - done else ""
+        )
+        self.note(f"{done} of {total} {noun}{left}")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,97 @@
+"""What the commands that sweep have in common: workers, store, the file of numbers, and how a stopped sweep says so."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from core.commands.arguments import dataset_of
+from core.commands.console import Console
+from core.config import AuditConfig
+from core.datasets import AuditDataset
+from core.datasets.catalog import default_cache_folder
+from core.errors import InputError
+from core.results import Result
+from core.sweep import FolderStore, MemoryStore, sweep
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["add_running_arguments", "check_csv", "finished", "write_csv"]
+
+P = TypeVar("P", bound=Result)
+
+
+def add_running_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --jobs, --scheduler, --store and --csv."""
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="worker processes on this machine (default 1)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="Dask scheduler, such as tcp://127.0.0.1:8786")
+    parser.add_argument(
+        "--store", metavar="FOLDER", help="where finished configurations are kept; 'none' keeps nothing"
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+
+
+def check_csv(path: Path | None) -> None:
+    """Refuse a file that cannot be written, before hours of work rather than after."""
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        raise InputError(f"--csv must be a file in a folder that exists, got {str(path)!r}.")
+
+
+def write_csv(frame: pandas.DataFrame, path: Path | None, console: Console) -> None:
+    """Write a table where it was asked for."""
+    if path is None:
+        return
+    try:
+        frame.to_csv(path, index=False)
+    except OSError as error:
+        raise InputError(f"--csv must be a file that can be written, got {str(path)!r}: {error}.") from None
+    console.note(f"Every number is in {path}.")
+
+
+def finished(
+    configs: Sequence[AuditConfig],
+    arguments: argparse.Namespace,
+    console: Console,
+    *,
+    measure: Callable[[AuditConfig, AuditDataset], P],
+    result: type[P],
+) -> list[P]:
+    """Measure configurations on the dataset the arguments name, with progress; what is stored is not measured again."""
+    store = _store(arguments.store)
+    dataset = dataset_of(arguments)
+    points: Iterator[P] = sweep(
+        [replace(config, roles=dataset.roles) for config in configs],
+        dataset,
+        n_jobs=arguments.jobs,
+        scheduler=arguments.scheduler,
+        store=store,
+        report=lambda done, total: console.progress(done, total, noun="configurations"),
+        measure=measure,
+        result=result,
+    )
+    try:
+        with closing(points):  # type: ignore[type-var]
+            return list(points)
+    except KeyboardInterrupt:
+        if store.on_disk:
+            console.note(f"Stopped; what is finished is in {arguments.store or _default_store()}.")
+            console.note("The same command goes on from there.")
+        raise
+    finally:
+        for note in store.notes:
+            console.note(note)
+
+
+def _default_store() -> Path:
+    return default_cache_folder().parent / "sweeps"
+
+
+def _store(folder: str | None) -> FolderStore | MemoryStore:
+    if folder == "none":
+        return MemoryStore()
+    return FolderStore(_default_store() if folder is None else Path(folder))

@@ -1,0 +1,54 @@
+"""The settings that define an audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.adversaries.parameters import forest_parameters
+from core.datasets.dataset import Roles
+from core.fairness import METRICS
+from core.models import METHODS
+from core.results import Result
+from core.validation import choice, seed_value, unit_interval
+
+__all__ = ["AuditConfig"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditConfig(Result):
+    """Everything that defines an audit, besides the table itself.
+
+    Attributes
+    ----------
+    dataset : str
+        Name of the table.
+    roles : Roles or None
+        Roles of its columns; None for the table's own default.
+    method, metric : str
+        Fair learning method (`core.models.METHODS`) and fairness metric (`core.fairness.METRICS`).
+    tolerance : float in [0, 1]
+        Tolerance the model is trained for.
+    train_share : float in [0.1, 0.8]
+        Share of the records that trains the model; the rest is halved between attacker and test.
+    seed : int
+        Fixes splits, training, the one draw of predictions, and the adversaries.
+    forest : tuple of (str, value) or None
+        Hyper-parameters of the paper's adversaries, as `core.adversaries.tune_forest` finds them; None for the pinned.
+    """
+
+    dataset: str = "demo"
+    roles: Roles | None = None
+    method: str = "exponentiated_gradient"
+    metric: str = "statistical_parity"
+    tolerance: float = 0.001
+    train_share: float = 0.34
+    seed: int = 42
+    forest: tuple[tuple[str, int | float | str | None], ...] | None = None
+
+    def __post_init__(self) -> None:
+        choice(self.method, METHODS, name="method")
+        choice(self.metric, METRICS, name="metric")
+        unit_interval(self.tolerance, name="tolerance")
+        seed_value(self.seed)
+        if self.forest is not None:
+            forest_parameters(dict(self.forest))

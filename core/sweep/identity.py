@@ -1,0 +1,44 @@
+"""What a point's record is filed under: everything that decides its numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+import core
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.fingerprint import fingerprint
+from core.results import Result
+
+__all__ = ["environment", "environment_name", "point_key"]
+
+_DECISIVE = ("numpy", "scipy", "scikit-learn", "fairlearn")
+
+
+def _code() -> str:
+    """Return twelve digits that change with any line of core: results of another state of the code are not reused."""
+    digest = hashlib.sha256()
+    folder = Path(core.__file__).parent
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@cache
+def environment() -> tuple[str, ...]:
+    """Return the versions of FairLeak and of the libraries that decide the numbers, and a digest of FairLeak's code."""
+    return (f"fairleak {core.__version__} {_code()}", *(f"{name} {version(name)}" for name in _DECISIVE))
+
+
+def environment_name() -> str:
+    """Return the environment as the name of a folder: FairLeak's version and eight digits for the libraries'."""
+    return f"fairleak-{core.__version__}-{fingerprint(list(environment()))[:8]}"
+
+
+def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | None = None) -> str:
+    """Return the fingerprint (64 hex digits) of a point: kind (`SweepPoint` by default), data, settings, versions."""
+    name = "SweepPoint" if kind is None else kind.__name__
+    return fingerprint(name, dataset.fingerprint, config, list(environment()))

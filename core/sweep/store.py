@@ -1,0 +1,170 @@
+"""Where finished points are kept, so that a sweep ended at any moment goes on where it was.
+
+On disk each point is one file, named by its key and written whole: into a file of another name, flushed, then renamed,
+which no kill can interrupt halfway. Several sweeps may share a folder. The first line of a file holds a checksum of
+the second; a file that does not fit is ignored with a note and its point measured anew. Points of other versions of
+FairLeak or its libraries lie in other subfolders and are ignored, with a note. Points of a user's own table belong
+into a `MemoryStore`; `core.sweep.sweep` refuses to write them to disk.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+import time
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from core.errors import FairLeakError, InputError
+from core.records import RecordError, dumps, loads
+from core.results import Result
+from core.sweep.identity import environment_name
+from core.sweep.point import SweepPoint
+
+__all__ = ["FolderStore", "MemoryStore", "PointStore"]
+
+P = TypeVar("P", bound=Result)
+
+_FORMAT = 1
+_STALE = 3600.0  # seconds after which a half-written file is nobody's any more
+
+
+class PointStore(Protocol):
+    """What a sweep asks of a store.
+
+    Attributes
+    ----------
+    on_disk : bool
+        Whether points leave the memory of this process.
+    notes : list of str
+        One sentence for everything that was ignored.
+    """
+
+    on_disk: bool
+    notes: list[str]
+
+    def load(self, key: str, kind: type[P] = SweepPoint) -> P | None:  # type: ignore[assignment]
+        """Return the point of this kind filed under a key, or None."""
+
+    def save(self, key: str, point: Result) -> None:
+        """File a point; when this returns, it is there to stay."""
+
+
+class MemoryStore:
+    """Points in a mapping of the caller's, or in one of its own."""
+
+    on_disk = False
+
+    def __init__(self, points: MutableMapping[str, Any] | None = None) -> None:
+        self.points: MutableMapping[str, Any] = {} if points is None else points
+        self.notes: list[str] = []
+
+    def load(self, key: str, kind: type[P] = SweepPoint) -> P | None:  # type: ignore[assignment]
+        """Return the point of this kind filed under a key, or None."""
+        found: P | None = self.points.get(key)
+        return found
+
+    def save(self, key: str, point: Result) -> None:
+        """File a point."""
+        self.points[key] = point
+
+
+class FolderStore:
+    """Points as files in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written to.
+    """
+
+    on_disk = True
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+        self.notes: list[str] = []
+        self._own = self.folder / environment_name()
+        try:
+            self._own.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=self._own):
+                pass
+        except OSError as error:
+            raise InputError(f"The store must be a folder that can be written to, got {folder}: {error}.") from None
+        self._sweep_up()
+        self._look_at_others()
+
+    def load(self, key: str, kind: type[P] = SweepPoint) -> P | None:  # type: ignore[assignment]
+        """Return the point filed under a key, or None; a damaged record counts as none and is noted."""
+        try:
+            header, _, body = self._path(key).read_text(encoding="utf-8").partition("\n")
+            return _checked(key, header, body, kind)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:  # RecordError, JSON and UTF-8 errors are ValueErrors
+            self.notes.append(f"The record {self._path(key).name} is ignored and measured anew: {error}.")
+            return None
+
+    def save(self, key: str, point: Result) -> None:
+        """File a point; when this returns, neither a kill of the process nor of the machine loses it."""
+        body = dumps(point)
+        header = {"format": _FORMAT, "key": key, "sha256": hashlib.sha256(body.encode()).hexdigest()}
+        half: str | None = None
+        try:
+            with tempfile.NamedTemporaryFile("wb", dir=self._own, suffix=".part", delete=False) as file:
+                half = file.name
+                file.write(f"{json.dumps(header)}\n{body}".encode())
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(half, self._path(key))
+        except OSError as error:
+            if half is not None:
+                Path(half).unlink(missing_ok=True)
+            raise FairLeakError(f"A finished point could not be stored in {self.folder}: {error}.") from error
+        _flush_names(self._own)
+
+    def __len__(self) -> int:
+        """Return the number of records of this version."""
+        return sum(1 for _ in self._own.glob("*.jsonl"))
+
+    def _path(self, key: str) -> Path:
+        return self._own / f"{key}.jsonl"
+
+    def _sweep_up(self) -> None:
+        for half in self._own.glob("*.part"):
+            with contextlib.suppress(OSError):
+                if time.time() - half.stat().st_mtime > _STALE:
+                    half.unlink()
+
+    def _look_at_others(self) -> None:
+        for other in sorted(self.folder.glob("fairleak-*")):
+            count = sum(1 for _ in other.glob("*.jsonl")) if other != self._own else 0
+            if count:
+                self.notes.append(f"Records of another version are ignored: {count:,} in {other.name}.")
+
+
+def _checked(key: str, header: str, body: str, kind: type[P]) -> P:
+    told = json.loads(header)
+    if not isinstance(told, dict) or told.get("format") != _FORMAT:
+        raise RecordError("its format is another one")
+    if told.get("key") != key or told.get("sha256") != hashlib.sha256(body.encode()).hexdigest():
+        raise RecordError("it is damaged")
+    return loads(body, kind)
+
+
+def _flush_names(folder: Path) -> None:
+    """Make a rename survive a power cut, where a folder can be flushed (not on Windows)."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

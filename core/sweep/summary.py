@@ -1,0 +1,227 @@
+"""A sweep over seeds: mean, standard deviation and interval of every number of its points.
+
+A seed fixes the splits, the training, the draw of predictions and the adversaries. The intervals over seeds are
+Student's t-intervals for the mean and so speak of repeating the experiment on the same table; seeds share that
+table's people, so they say nothing about another table. With one seed there is no such interval: the number then
+keeps its own interval over people, and says so.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.errors import InputError
+from core.estimates import Estimate
+from core.results import Result
+from core.sweep.point import SweepPoint
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Spread", "SweepRow", "SweepSummary", "summarise"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread(Result):
+    """One number over seeds.
+
+    Attributes
+    ----------
+    mean : float
+    sd : float
+        Standard deviation between seeds (n - 1 in the denominator); nan with one seed.
+    low, high : float
+        Interval; nan where there is none.
+    n : int
+        Seeds the number was measured with.
+    over : {"seeds", "people", ""}
+        What the interval is over: seeds if there are several, else people; empty where one seed measured a fact
+        without an interval.
+    """
+
+    mean: float
+    sd: float
+    low: float
+    high: float
+    n: int
+    over: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepRow(Result):
+    """All seeds of one setting and one attacker.
+
+    Attributes
+    ----------
+    method, metric : str
+    tolerance : float
+        Trained for and told.
+    adversary, protocol, cost : str
+    seeds : tuple of int
+    majority : Spread
+        Control: accuracy of naming the larger group for everybody.
+    before, balanced_before : Spread
+        Accuracy and balanced accuracy of the adversary's guess, over all seeds.
+    before_corrected : Spread or None
+        Accuracy before over the seeds that have a correction: what `after` is to be set against.
+    after, balanced_after, gain : Spread or None
+        After correction, and the change seed by seed, over the seeds that have a correction; None without any.
+    n_true : int
+        Seeds in which the model satisfied what the attacker was told.
+    model_train, model_test, model_majority : Spread
+        Accuracy of the audited model, and of always predicting the more frequent label (on the test records).
+    unfairness_train, unfairness_test : Spread
+    """
+
+    method: str
+    metric: str
+    tolerance: float
+    adversary: str
+    protocol: str
+    cost: str
+    seeds: tuple[int, ...]
+    majority: Spread
+    before: Spread
+    balanced_before: Spread
+    before_corrected: Spread | None
+    after: Spread | None
+    balanced_after: Spread | None
+    gain: Spread | None
+    n_true: int
+    model_train: Spread
+    model_test: Spread
+    model_majority: Spread
+    unfairness_train: Spread
+    unfairness_test: Spread
+
+
+_SETTING = ("method", "metric", "tolerance", "adversary", "protocol", "cost")
+_SPREADS = (
+    "majority", "before", "before_corrected", "after", "gain", "balanced_before", "balanced_after",
+    "model_train", "model_test", "model_majority", "unfairness_train", "unfairness_test",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSummary(Result):
+    """A sweep over seeds.
+
+    Attributes
+    ----------
+    rows : tuple of SweepRow
+        By method, metric, tolerance and attacker.
+    level : float
+        Coverage the intervals over seeds aim at, in (0, 1); those over people keep their own.
+    """
+
+    rows: tuple[SweepRow, ...]
+    level: float
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one line a row; each number as its mean, and with _sd, _low, _high, _n, _interval."""
+        import pandas as pd
+
+        return pd.DataFrame([_line(row) for row in self.rows])
+
+
+def summarise(points: Sequence[SweepPoint], *, level: float = 0.95) -> SweepSummary:
+    """Gather the points of a sweep, in any order, setting by setting over seeds.
+
+    Raises
+    ------
+    InputError
+        If there are no points, two are of one configuration, some are of different tables, or `level` is not in
+        (0, 1).
+    """
+    _check(points, level)
+    groups: dict[tuple[Any, ...], list[SweepPoint]] = defaultdict(list)
+    for point in sorted(points, key=lambda p: p.config.seed):
+        groups[point.config.method, point.config.metric, point.tolerance].append(point)
+    rows = [
+        _row(members, attacker, level)
+        for _, members in sorted(groups.items())
+        for attacker in members[0].disclosures
+        if all(attacker in member.disclosures for member in members)
+    ]
+    return SweepSummary(rows=tuple(rows), level=level)
+
+
+def _check(points: Sequence[SweepPoint], level: float) -> None:
+    if not 0 < level < 1:
+        raise InputError(f"level must be in (0, 1), got {level!r}.")
+    if not points:
+        raise InputError("A summary needs at least one finished configuration, got none.")
+    if len({point.config for point in points}) < len(points):
+        raise InputError(f"Each configuration may occur once, got one of these {len(points)} twice.")
+    if len({(p.config.dataset, p.config.roles, p.config.train_share) for p in points}) > 1:
+        raise InputError("All points must be of one table with one set of roles and one training share, got several.")
+
+
+def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: float) -> SweepRow:
+    config, told = points[0].config, [point.disclosures[attacker] for point in points]
+
+    def rate(values: Sequence[Estimate | float | None], least: float = 0.0) -> Any:
+        return _spread(values, level, least)
+
+    return SweepRow(
+        method=config.method,
+        metric=config.metric,
+        tolerance=config.tolerance,
+        adversary=attacker[0],
+        protocol=attacker[1],
+        cost=attacker[2],
+        seeds=tuple(point.config.seed for point in points),
+        majority=rate([d.majority for d in told]),
+        before=rate([d.before for d in told]),
+        balanced_before=rate([d.balanced_before for d in told]),
+        before_corrected=rate([d.before for d in told if d.after is not None]),
+        after=rate([d.after for d in told]),
+        balanced_after=rate([d.balanced_after for d in told]),
+        gain=rate([d.gain for d in told], -1.0),
+        n_true=sum(d.is_true for d in told),
+        model_train=rate([p.accuracy_train for p in points]),
+        model_test=rate([p.accuracy_test for p in points]),
+        model_majority=rate([p.majority_test for p in points]),
+        unfairness_train=rate([p.achieved for p in points]),
+        unfairness_test=rate([p.unfairness_test for p in points]),
+    )
+
+
+def _spread(values: Sequence[Estimate | float | None], level: float, least: float) -> Spread | None:
+    """Return mean, standard deviation and interval inside [least, 1] of what was measured; None if nothing was."""
+    there = [value for value in values if value is not None]
+    if not there:
+        return None
+    numbers = [value.value if isinstance(value, Estimate) else float(value) for value in there]
+    mean = math.fsum(numbers) / len(numbers)
+    if len(numbers) == 1:
+        own = there[0]
+        low, high, over = (own.low, own.high, "people") if isinstance(own, Estimate) else (math.nan, math.nan, "")
+        return Spread(mean=mean, sd=math.nan, low=low, high=high, n=1, over=over)
+    sd = statistics.stdev(numbers) if all(map(math.isfinite, numbers)) else math.nan
+    half = _t_quantile(level, len(numbers) - 1) * sd / math.sqrt(len(numbers))
+    low, high = (max(least, mean - half), min(1.0, mean + half)) if math.isfinite(half) else (math.nan, math.nan)
+    return Spread(mean=mean, sd=sd, low=low, high=high, n=len(numbers), over="seeds")
+
+
+def _t_quantile(level: float, degrees: int) -> float:
+    from scipy.stats import t
+
+    return float(t.ppf(0.5 + level / 2, degrees))
+
+
+def _line(row: SweepRow) -> dict[str, Any]:
+    line: dict[str, Any] = {name: getattr(row, name) for name in _SETTING}
+    line |= {"n_seeds": len(row.seeds), "n_true": row.n_true}
+    for name in _SPREADS:
+        spread: Spread | None = getattr(row, name)
+        line[name] = None if spread is None else spread.mean
+        for part in ("sd", "low", "high", "n"):
+            line[f"{name}_{part}"] = (0 if part == "n" else None) if spread is None else getattr(spread, part)
+        line[f"{name}_interval"] = "" if spread is None else spread.over
+    return line

@@ -1,0 +1,112 @@
+"""The audited model: trained once, its predictions drawn once, and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import Splits
+from core.errors import InputError
+from core.estimates import Estimate, accuracy, proportion
+from core.fairness import METRIC_TITLES, GroupRate, group_rates, row_sets, unfairness, unfairness_estimate
+from core.models import fit_model
+from core.results import Result
+
+__all__ = ["ModelFindings", "train_model"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFindings(Result):
+    """How accurate and how fair the audited model is.
+
+    Attributes
+    ----------
+    accuracy_train, accuracy_test : Estimate
+        Share of right predictions on the training and on unseen test records.
+    majority_test : Estimate
+        Control: accuracy of predicting the more frequent label for everybody.
+    unfairness_train : float
+        Distance of a group's rate from everybody's on the training records: a fact about them, not an estimate.
+    unfairness_test : Estimate
+        The same on the test records, as an estimate for unseen people.
+    rates_train, rates_test : tuple of GroupRate
+        The rates behind these distances.
+    needs_sensitive, randomised : bool
+        See `core.models.FairModel`.
+    predictions : ndarray of shape (n,), uint8
+        The one draw of predictions for all records of the dataset.
+    """
+
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+    unfairness_train: float
+    unfairness_test: Estimate
+    rates_train: tuple[GroupRate, ...]
+    rates_test: tuple[GroupRate, ...]
+    needs_sensitive: bool
+    randomised: bool
+    predictions: npt.NDArray[np.uint8] = field(repr=False)
+
+
+def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
+    """Train the audited model, draw its predictions once, and measure it."""
+    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    train, test = splits.train, splits.test
+    _check_cells(config.metric, dataset, splits)
+    if config.method == "threshold_optimizer":
+        _check_labels(dataset, splits)
+    model = fit_model(
+        config.method,
+        x[train],
+        y[train],
+        s[train],
+        metric=config.metric,
+        tolerance=config.tolerance,
+        seed=config.seed,
+    )
+    drawn = model.predict(x, s, seed=config.seed)
+    return ModelFindings(
+        accuracy_train=accuracy(y[train], drawn[train]),
+        accuracy_test=accuracy(y[test], drawn[test]),
+        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
+        unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        needs_sensitive=model.needs_sensitive,
+        randomised=model.randomised,
+        predictions=drawn,
+    )
+
+
+def _check_labels(dataset: AuditDataset, splits: Splits) -> None:
+    """Refuse training records of a group with one label only: a threshold of its own cannot be set for it."""
+    for code, name in enumerate(dataset.group_names):
+        labels = dataset.labels[splits.train][dataset.sensitive[splits.train] == code]
+        if np.unique(labels).size < 2:
+            raise InputError(
+                "The threshold optimizer needs people with both labels in every group of the training records, got "
+                f"only label {int(labels[0])} among {labels.size} of {name}; choose another method, other groups or "
+                "another seed."
+            )
+
+
+def _check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
+    """Refuse data in which a set of records lacks a group among the labels the metric compares."""
+    for name in ("train", "validation", "test"):
+        rows = getattr(splits, name)
+        for part, mask in row_sets(metric, dataset.labels[rows], rows.size):
+            inside = dataset.sensitive[rows] if mask is None else dataset.sensitive[rows][mask]
+            counts = np.bincount(inside, minlength=dataset.n_groups)
+            if counts.min() < 3:
+                group = dataset.group_names[int(counts.argmin())]
+                raise InputError(
+                    f"{METRIC_TITLES[metric]} needs at least 3 people of each group with {part} among the {name} "
+                    f"records, got {int(counts.min())} of {group}; choose statistical parity, other groups or another "
+                    "seed."
+                )

@@ -1,0 +1,71 @@
+"""Real small sweeps whose measuring is written down; also a program that runs one, to be killed.
+
+``python -m tests.sweep_work STORE LOG JOBS`` sweeps `CONFIGS` over a sample and stores what it finishes.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from functools import cache, partial
+from pathlib import Path
+
+from core.config import AuditConfig
+from core.datasets import AuditDataset
+from core.estimates import proportion
+from core.sweep import FolderStore, SweepPoint, measure, sweep, tolerance_configs
+from tests import samples
+
+BASE = AuditConfig(dataset="sample", roles=samples.ROLES)
+CONFIGS = tolerance_configs(BASE, [k / 100 for k in range(9)])
+
+
+@cache
+def people() -> AuditDataset:
+    """Return the sample, the same in every process."""
+    return samples.dataset(500)
+
+
+def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path) -> SweepPoint:
+    """Measure, and write down who began with what."""
+    with open(log, "a", encoding="utf-8") as file:  # one short line in append mode: never torn
+        file.write(f"{os.getpid()} {config.tolerance}\n")
+    return measure(config, dataset)
+
+
+def begun(log: Path) -> list[tuple[int, float]]:
+    """Return (process, tolerance) of everything that was begun."""
+    if not log.exists():
+        return []
+    lines = [line.split() for line in log.read_text(encoding="utf-8").splitlines()]
+    return [(int(process), float(tolerance)) for process, tolerance in lines]
+
+
+def surroundings(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+    """Measure nothing; hand over the process, its niceness and its most threads as if they were results."""
+    import threadpoolctl
+
+    threads = max((pool["num_threads"] for pool in threadpoolctl.threadpool_info()), default=0)
+    some = proportion(1, 2)
+    return SweepPoint(
+        config=config,
+        achieved=float(threads),
+        unfairness_test=replace(some, n=os.getpid()),
+        accuracy_train=replace(some, n=os.nice(0)),
+        accuracy_test=some,
+        majority_test=some,
+        disclosures={},
+    )
+
+
+def main(store: str, log: str, jobs: str) -> None:
+    """Sweep."""
+    for _ in sweep(
+        CONFIGS, people(), n_jobs=int(jobs), store=FolderStore(Path(store)), measure=partial(logged, log=Path(log))
+    ):
+        pass
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

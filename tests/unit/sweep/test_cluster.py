@@ -1,0 +1,138 @@
+"""A sweep on a real Dask scheduler with a real worker, on this machine's loopback."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.errors import FairLeakError, InputError
+from core.sweep import FolderStore, cluster, sweep, tolerance_configs
+from tests.sweep_work import BASE, people, surroundings
+from tests.unit.sweep.test_engine import never, refused
+
+ROOT = Path(__file__).resolve().parents[3]
+CONFIGS = [*tolerance_configs(BASE, (0.0, 0.05)), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(log: Path, *arguments: str) -> Iterator[None]:
+    """Run one of the README's commands from the repository's root."""
+    with open(log, "wb") as out:
+        command = [sys.executable, "-m", "dask", *arguments]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out)
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def wait_for(port: int, log: Path) -> None:
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except OSError:
+            assert time.monotonic() < deadline, log.read_text()
+            time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A scheduler without any worker."""
+    pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
+    log, port = tmp_path_factory.mktemp("scheduler") / "log", free_port()
+    with running(log, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"):
+        wait_for(port, log)
+        yield f"tcp://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="module")
+def address(scheduler: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The same scheduler once it has a worker."""
+    folder = tmp_path_factory.mktemp("worker")
+    settings = ["--nthreads", "1", "--nworkers", "1", "--host", "127.0.0.1", "--no-dashboard"]
+    with running(folder / "log", "worker", scheduler, *settings, "--local-directory", str(folder)):
+        yield scheduler
+
+
+def test_a_scheduler_without_workers_is_one_sentence(scheduler: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cluster, "_PATIENCE", 1)
+    with pytest.raises(InputError, match="must have at least one worker, it has none"):
+        list(sweep(CONFIGS, people(), scheduler=scheduler))
+
+
+def test_the_cluster_gives_the_same_to_the_bit_and_each_point_is_stored(address: str, tmp_path: Path):
+    there = list(sweep(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path)))
+    assert {p.config: p for p in there} == {p.config: p for p in sweep(CONFIGS, people())}
+    again = sweep(CONFIGS, people(), scheduler=address, store=FolderStore(tmp_path), measure=never)
+    assert {p.config for p in again} == set(CONFIGS)
+
+
+def test_a_cluster_worker_computes_in_one_thread_elsewhere(address: str):
+    (point,) = sweep(CONFIGS[:1], people(), scheduler=address, measure=surroundings)
+    assert point.unfairness_test.n != os.getpid() and point.achieved == 1.0
+
+
+def test_a_sweep_on_the_cluster_can_be_closed_and_another_can_follow(address: str):
+    some = sweep(tolerance_configs(BASE), people(), scheduler=address, measure=surroundings)
+    next(some)
+    some.close()  # type: ignore[attr-defined]
+    assert len(list(sweep(CONFIGS, people(), scheduler=address, measure=surroundings))) == 3
+
+
+def test_what_a_worker_refuses_is_told_as_it_is(address: str):
+    with pytest.raises(InputError, match="No such thing"):
+        list(sweep(CONFIGS, people(), scheduler=address, measure=refused))
+
+
+def test_a_failing_worker_is_one_sentence(address: str):
+    with pytest.raises(FairLeakError, match="A Dask worker could not measure a configuration: AssertionError"):
+        list(sweep(CONFIGS, people(), scheduler=address, measure=never))
+
+
+def test_workers_of_other_versions_are_refused(address: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cluster, "environment", lambda: ("fairleak 99.0",))
+    with pytest.raises(InputError, match=r"must have the versions of this machine \(fairleak 99\.0\), one has"):
+        list(sweep(CONFIGS, people(), scheduler=address))
+
+
+@pytest.mark.parametrize("wrong", ["", "nonsense", "tcp://127.0.0.1", "carrier-pigeon://127.0.0.1:80"])
+def test_an_address_that_is_none_is_one_sentence(wrong: str, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
+    monkeypatch.setattr(cluster, "_PATIENCE", 1)
+    with pytest.raises(InputError, match="must be the address of a running Dask scheduler"):
+        list(sweep(CONFIGS, people(), scheduler=wrong))
+
+
+def test_an_address_where_nothing_answers_is_one_sentence(monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("distributed", reason="Dask is not installed (requirements-dask.txt)")
+    monkeypatch.setattr(cluster, "_PATIENCE", 1)
+    with pytest.raises(InputError, match=r"nothing answers at .tcp://127\.0\.0\.1:"):
+        list(sweep(CONFIGS, people(), scheduler=f"tcp://127.0.0.1:{free_port()}"))
+
+
+def test_without_dask_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install -r requirements-dask\.txt"):
+        list(sweep(CONFIGS, people(), scheduler="tcp://127.0.0.1:8786"))

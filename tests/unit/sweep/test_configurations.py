@@ -1,0 +1,58 @@
+"""Which configurations a grid holds."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from core.config import AuditConfig
+from core.errors import InputError
+from core.fairness import METRICS
+from core.models import METHODS
+from core.sweep import PAPER_TOLERANCES, TOLERANCES, grid, tolerance_configs
+
+BASE = AuditConfig(dataset="sample", train_share=0.4)
+
+
+@pytest.mark.parametrize("values, count", [(TOLERANCES, 18), (PAPER_TOLERANCES, 49)])
+def test_the_tolerances_rise_from_0_to_a_fifth_and_are_denser_near_0(values: tuple[float, ...], count: int):
+    assert len(values) == len(set(values)) == count
+    assert list(values) == sorted(values) and values[0] == 0.0 and values[-1] == 0.2
+    assert sum(t <= 0.02 for t in values) / count > 1 / 3  # a tenth of the range holds more than a third of them
+
+
+def test_a_long_sweep_goes_on_from_a_short_one():
+    assert set(TOLERANCES) < set(PAPER_TOLERANCES)
+
+
+def test_only_methods_that_take_a_tolerance_are_swept():
+    found = grid(BASE, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
+    assert len(found) == len(set(found)) == 2 * 4 * (49 + 3)
+    assert {c.tolerance for c in found if c.method != "exponentiated_gradient"} == {0.0}
+    assert {(c.method, c.metric, c.seed) for c in found} == set(itertools.product(METHODS, METRICS, (0, 1)))
+    assert all(c.train_share == 0.4 and c.dataset == "sample" for c in found)
+
+
+def test_what_is_left_out_is_the_bases_own():
+    assert grid(BASE, tolerances=(0.0, 0.1)) == tolerance_configs(BASE, (0.0, 0.1))
+
+
+def test_values_given_twice_count_once():
+    assert len(grid(BASE, tolerances=(0.1, 0.1, 0.2), seeds=(1, 1))) == 2
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"seeds": ()}, "seeds must hold at least one"),
+        ({"tolerances": ()}, "tolerances must hold at least one"),
+        ({"tolerances": (1.4,)}, r"tolerance must be in \[0, 1\], got 1.4"),
+        ({"methods": ("magic",)}, "method must be one of"),
+        ({"metrics": ("magic",)}, "metric must be one of"),
+        ({"seeds": (-1,)}, "seed must be a whole number"),
+    ],
+)
+def test_bad_values_are_told(change: dict[str, object], words: str):
+    with pytest.raises(InputError, match=words):
+        grid(BASE, **change)  # type: ignore[arg-type]

@@ -1,0 +1,167 @@
+"""The sweep here and in worker processes: the same points, each measured once, stored before it is told."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+import threadpoolctl
+
+from core.config import AuditConfig
+from core.datasets import AuditDataset
+from core.errors import Cancelled, FairLeakError, InputError
+from core.sweep import FolderStore, MemoryStore, SweepPoint, grid, measure, sweep, tolerance_configs
+from tests.sweep_work import BASE, begun, logged, people, surroundings
+
+CONFIGS = [
+    *tolerance_configs(BASE, (0.0, 0.05)),
+    replace(BASE, method="threshold_optimizer", metric="equal_opportunity", tolerance=0.0),
+    replace(BASE, method="unmitigated", tolerance=0.0, seed=3),
+]
+
+
+def by_config(points: object) -> dict[AuditConfig, SweepPoint]:
+    return {point.config: point for point in points}  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def here() -> dict[AuditConfig, SweepPoint]:
+    return by_config(sweep(CONFIGS, people()))
+
+
+def test_points_know_their_configuration_and_their_seconds(here: dict[AuditConfig, SweepPoint]):
+    assert list(here) == CONFIGS
+    assert all(0 < point.seconds_model < point.seconds for point in here.values())
+    assert all(told.told == c.tolerance == p.tolerance for c, p in here.items() for told in p.disclosures.values())
+
+
+def test_two_workers_give_the_same_to_the_bit(here: dict[AuditConfig, SweepPoint]):
+    assert by_config(sweep(CONFIGS, people(), n_jobs=2)) == here
+
+
+def test_a_sweep_gives_what_measuring_gives(here: dict[AuditConfig, SweepPoint]):
+    assert measure(CONFIGS[0], people()) == here[CONFIGS[0]]
+    assert measure(replace(CONFIGS[0], seed=7), people()) != here[CONFIGS[0]]
+
+
+def test_equality_sees_every_number_but_the_seconds(here: dict[AuditConfig, SweepPoint]):
+    point = here[CONFIGS[0]]
+    assert replace(point, seconds=99.0, seconds_model=98.0) == point
+    assert replace(point, achieved=point.achieved + 1e-15) != point
+
+
+def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypatch: pytest.MonkeyPatch):
+    from joblib.externals.loky import get_reusable_executor
+
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.setenv(name, "2")
+    get_reusable_executor().shutdown(wait=True)  # workers that were started before
+    configs = tolerance_configs(BASE, [k / 100 for k in range(6)])
+    found = list(sweep(configs, people(), n_jobs=2, measure=surroundings))
+    assert os.getpid() not in {point.unfairness_test.n for point in found}
+    assert {point.achieved for point in found} == {1.0}
+    assert {point.accuracy_train.n for point in found} == {max(10, os.nice(0))}
+
+
+def test_this_process_computes_in_one_thread_only_while_it_measures():
+    def threads() -> float:
+        return surroundings(BASE, people()).achieved
+
+    with threadpoolctl.threadpool_limits(limits=2):
+        (point,) = sweep([BASE], people(), measure=surroundings)
+        assert point.unfairness_test.n == os.getpid() and point.achieved == 1.0 and threads() == 2.0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_is_stored_is_not_measured_again(n_jobs: int, tmp_path: Path, here: dict[AuditConfig, SweepPoint]):
+    log = tmp_path / "log"
+    store = FolderStore(tmp_path / "store")
+    again = partial(logged, log=log)
+    first = by_config(sweep(CONFIGS[:2], people(), n_jobs=n_jobs, store=store, measure=again))
+    told: list[tuple[int, int]] = []
+    both = sweep(CONFIGS, people(), n_jobs=n_jobs, store=store, measure=again, report=lambda *t: told.append(t))
+    assert by_config(both) == here == here | first
+    assert len(begun(log)) == 4 and len(store) == 4
+    assert told == [(2, 4), (3, 4), (4, 4)]
+    assert not store.notes
+
+
+def test_a_point_is_stored_before_it_is_told(tmp_path: Path):
+    store = FolderStore(tmp_path)
+    running = sweep(CONFIGS, people(), store=store, measure=surroundings)
+    for count, _ in enumerate(running, start=1):
+        assert len(store) == count
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_report_can_stop_the_sweep_and_nothing_finished_is_lost(n_jobs: int, tmp_path: Path):
+    def stop(done: int, total: int) -> None:
+        if done == 2:
+            raise Cancelled("Stopped.")
+
+    store = FolderStore(tmp_path)
+    with pytest.raises(Cancelled):
+        list(sweep(CONFIGS, people(), n_jobs=n_jobs, store=store, report=stop, measure=surroundings))
+    assert len(store) == 2
+    assert len(list(sweep(CONFIGS, people(), n_jobs=n_jobs, store=store, measure=surroundings))) == 4
+
+
+def test_a_configuration_given_twice_is_measured_once(tmp_path: Path):
+    log = tmp_path / "log"
+    assert len(list(sweep([CONFIGS[0]] * 3, people(), measure=partial(logged, log=log)))) == 1
+    assert len(begun(log)) == 1
+
+
+def test_a_memory_store_keeps_points_in_the_callers_own_mapping():
+    mapping: dict[str, SweepPoint] = {}
+    found = list(sweep(CONFIGS[:2], people(), store=MemoryStore(mapping), measure=surroundings))
+    assert list(mapping.values()) == found
+    assert list(sweep(CONFIGS[:2], people(), store=MemoryStore(mapping), measure=never)) == found
+
+
+def never(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+    raise AssertionError("measured again")
+
+
+def fatal(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+    os._exit(7)
+
+
+def refused(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+    raise InputError("No such thing.")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_configuration_that_cannot_be_measured_says_why(n_jobs: int):
+    with pytest.raises(InputError, match="No such thing"):
+        list(sweep(CONFIGS, people(), n_jobs=n_jobs, measure=refused))
+
+
+def test_a_lost_worker_is_one_sentence_and_another_sweep_can_follow():
+    with pytest.raises(FairLeakError, match="A worker process was killed"):
+        list(sweep(CONFIGS, people(), n_jobs=2, measure=fatal))
+    assert len(list(sweep(CONFIGS, people(), n_jobs=2, measure=surroundings))) == 4
+
+
+@pytest.mark.parametrize("n_jobs", [0, -1, True, 1.5, "2"])
+def test_workers_must_be_counted(n_jobs: object):
+    with pytest.raises(InputError, match="n_jobs must be a whole number of at least 1"):
+        list(sweep(CONFIGS, people(), n_jobs=n_jobs))  # type: ignore[arg-type]
+
+
+def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
+    own = replace(people(), uploaded=True)
+    with pytest.raises(InputError, match="must stay in memory"):
+        list(sweep(CONFIGS, own, store=FolderStore(tmp_path), measure=never))
+    with pytest.raises(InputError, match="must stay on this machine"):
+        list(sweep(CONFIGS, own, scheduler="tcp://127.0.0.1:1", measure=never))
+    assert len(list(sweep(CONFIGS, own, n_jobs=2, store=MemoryStore(), measure=surroundings))) == 4
+
+
+def test_the_grid_of_a_method_without_tolerance_is_measured():
+    configs = grid(BASE, methods=("correlation_remover",), metrics=("statistical_parity",), seeds=(0,))
+    (point,) = sweep(configs, people())
+    assert point.config.method == "correlation_remover" and point.tolerance == 0.0

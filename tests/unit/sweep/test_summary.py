@@ -1,0 +1,202 @@
+"""Means and intervals over seeds against pandas and scipy, and the paper's figures and table as frames."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import zlib
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from core.config import AuditConfig
+from core.errors import InputError
+from core.estimates import Estimate, proportion
+from core.sweep import SweepPoint, grid, measure, model_rows, recovery_rows, summarise, table_three
+from tests.sweep_work import BASE, people
+
+ATTACKERS = list(itertools.product(("features", "predictions"), ("held_out", "as_published"), ("published", "count")))
+GRID = grid(
+    BASE,
+    tolerances=(0.0, 0.1),
+    methods=("exponentiated_gradient", "threshold_optimizer"),
+    metrics=("statistical_parity", "equal_opportunity"),
+    seeds=(0, 1, 2),
+)
+
+
+@cache
+def real() -> SweepPoint:
+    return measure(BASE, people())
+
+
+def at(value: float) -> Estimate:
+    return Estimate(value=value, low=value - 0.05, high=value + 0.03, n=100)
+
+
+def made(config: AuditConfig) -> SweepPoint:
+    """Return a point with numbers of its own; at seed 1 and tolerance 0 no correction is possible."""
+    rng = np.random.default_rng(zlib.crc32(repr(config).encode()))
+    told = {}
+    for attacker in ATTACKERS:
+        plain, after, gain = rng.uniform(0.6, 0.7, 3), at(rng.uniform(0.7, 0.8)), at(rng.uniform(-0.1, 0.1))
+        none = config.seed == 1 and config.tolerance == 0 and config.method == "exponentiated_gradient"
+        told[attacker] = replace(
+            real().disclosures["features", "held_out", "published"],
+            majority=at(plain[0]),
+            before=at(plain[1]),
+            balanced_before=at(plain[2]),
+            after=None if none else after,
+            balanced_after=None if none else after,
+            gain=None if none else gain,
+            achieved=0.01 * config.seed,
+            used=0.015,
+        )
+    model = rng.uniform(0.5, 0.9, 5)
+    return replace(
+        real(),
+        config=config,
+        achieved=float(model[0]),
+        unfairness_test=at(model[1]),
+        accuracy_train=at(model[2]),
+        accuracy_test=at(model[3]),
+        majority_test=at(model[4]),
+        disclosures=told,
+    )
+
+
+@pytest.fixture(scope="module")
+def points() -> list[SweepPoint]:
+    found = [made(config) for config in GRID]
+    np.random.default_rng(0).shuffle(found)  # type: ignore[arg-type]
+    return found
+
+
+def long(points: list[SweepPoint]) -> pd.DataFrame:
+    """Return one line a point and attacker: the second formulation's input."""
+    lines = []
+    for point in points:
+        c = point.config
+        for (adversary, protocol, cost), told in point.disclosures.items():
+            after, gain = (told.after.value, told.gain.value) if told.after and told.gain else (math.nan, math.nan)
+            setting = (c.method, c.metric, c.tolerance, adversary, protocol, cost)
+            rates = (told.majority.value, told.before.value, after, gain)
+            model = (point.accuracy_train.value, point.accuracy_test.value, point.majority_test.value)
+            lines.append((*setting, *rates, *model, point.achieved, point.unfairness_test.value))
+    return pd.DataFrame(lines, columns=[*SETTING, *NUMBERS])
+
+
+SETTING = ["method", "metric", "tolerance", "adversary", "protocol", "cost"]
+NUMBERS = [
+    "majority", "before", "after", "gain", "model_train", "model_test", "model_majority", "unfairness_train",
+    "unfairness_test",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(points: list[SweepPoint], level: float):
+    frame = summarise(points, level=level).to_frame().set_index(SETTING).sort_index()
+    groups = long(points).groupby(SETTING)
+    assert len(frame) == len(groups) == 2 * (2 + 1) * 8
+    for name in NUMBERS:
+        values = groups[name]
+        np.testing.assert_allclose(frame[name], values.mean(), rtol=1e-12)
+        np.testing.assert_allclose(frame[f"{name}_sd"], values.std(), rtol=1e-9)
+        assert (frame[f"{name}_n"] == values.count()).all() and set(frame[f"{name}_interval"]) == {"seeds"}
+        for setting, told in values:
+            there = told.dropna()
+            low, high = stats.t.interval(level, len(there) - 1, loc=there.mean(), scale=stats.sem(there))
+            least = -1 if name == "gain" else 0
+            line = frame.loc[setting]
+            assert line[f"{name}_low"] == pytest.approx(max(low, least)) and line[f"{name}_high"] == pytest.approx(
+                min(high, 1)
+            )
+    assert (frame["n_seeds"] == 3).all() and (frame["n_true"] == 2).all()
+
+
+def test_seeds_without_a_correction_are_counted_not_averaged(points: list[SweepPoint]):
+    rows = summarise(points).rows
+    missing = [r for r in rows if r.method == "exponentiated_gradient" and r.tolerance == 0]
+    assert missing and all(r.after is not None and r.after.n == 2 and r.before.n == 3 for r in missing)
+    assert all(r.after is not None and r.after.n == 3 for r in rows if r not in missing)
+    alone = summarise([p for p in points if p.config == replace(GRID[0], tolerance=0.0, seed=1)])
+    assert len(alone.rows) == 8 and all(r.after is None and r.gain is None for r in alone.rows)
+    assert alone.to_frame()["after"].isna().all()
+
+
+def test_one_seed_keeps_the_interval_over_people(points: list[SweepPoint]):
+    only = [p for p in points if p.config.seed == 0]
+    for row in summarise(only).rows:
+        told = next(p for p in only if (p.config.method, p.config.metric, p.tolerance) == row_setting(row))
+        before = told.disclosures[row.adversary, row.protocol, row.cost].before
+        assert (row.before.mean, row.before.low, row.before.high) == (before.value, before.low, before.high)
+        assert row.before.over == "people" and math.isnan(row.before.sd) and row.seeds == (0,)
+        assert row.unfairness_train.over == "" and math.isnan(row.unfairness_train.low)  # a fact, no estimate
+
+
+def row_setting(row: object) -> tuple[str, str, float]:
+    return row.method, row.metric, row.tolerance  # type: ignore[attr-defined]
+
+
+def test_equal_seeds_have_no_spread_and_intervals_stay_in_range():
+    configs = [replace(BASE, seed=seed) for seed in (0, 1)]
+    same = [replace(real(), config=config) for config in configs]
+    for row in summarise(same).rows:
+        assert row.before.sd == 0 and row.before.low == row.before.mean == row.before.high
+    wide = [replace(p, accuracy_test=proportion(k, 1)) for k, p in enumerate(same)]
+    (spread,) = {row.model_test for row in summarise(wide).rows}
+    assert (spread.mean, spread.low, spread.high) == (0.5, 0.0, 1.0)
+
+
+def test_the_order_of_points_does_not_matter(points: list[SweepPoint]):
+    assert summarise(points[::-1]).rows == summarise(points).rows
+
+
+def test_the_papers_figures_are_rows_by_tolerance(points: list[SweepPoint]):
+    summary = summarise(points)
+    found = recovery_rows(summary, adversary="predictions", cost="count")
+    assert list(zip(found.metric, found.tolerance, strict=True)) == list(
+        itertools.product(("equal_opportunity", "statistical_parity"), (0.0, 0.1))
+    )
+    whole = summary.to_frame().set_index(SETTING)
+    for line in found.itertuples():
+        here = whole.loc[(line.method, line.metric, line.tolerance, "predictions", "held_out", "count")]
+        assert (line.before, line.after, line.gain_low) == (here.before, here.after, here.gain_low)
+    models = model_rows(summary)
+    assert len(models) == 6 and {"unfairness_test_high", "model_majority"} <= set(models)
+    assert "n_true" not in models
+
+
+def test_table_three_is_a_line_a_metric_with_both_adversaries(points: list[SweepPoint]):
+    summary = summarise(points)
+    table = table_three(summary)
+    assert list(table.metric) == ["equal_opportunity", "statistical_parity"] and set(table.tolerance) == {0.0}
+    whole = summary.to_frame().set_index(SETTING)
+    for line in table.to_dict("records"):
+        for label, adversary in (("A", "features"), ("A'", "predictions")):
+            here = whole.loc[("threshold_optimizer", line["metric"], 0.0, adversary, "as_published", "published")]
+            for name in ("before", "after", "gain"):
+                assert line[f"{label} {name}"] == here[name] and line[f"{label} {name}_sd"] == here[f"{name}_sd"]
+            assert line["model_train"] == here.model_train and line["unfairness_test_sd"] == here.unfairness_test_sd
+    swept = table_three(summary, method="exponentiated_gradient", cost="count")
+    assert set(swept.tolerance) == {0.0}
+
+
+def test_what_cannot_be_summarised_is_told(points: list[SweepPoint]):
+    with pytest.raises(InputError, match="at least one finished configuration"):
+        summarise([])
+    with pytest.raises(InputError, match="got one of these 2 twice"):
+        summarise([points[0], points[0]])
+    with pytest.raises(InputError, match="of one table"):
+        summarise([points[0], replace(points[1], config=replace(points[1].config, dataset="other"))])
+    with pytest.raises(InputError, match=r"level must be in \(0, 1\), got 1"):
+        summarise(points, level=1)
+    swept = summarise([p for p in points if p.config.method == "exponentiated_gradient"])
+    with pytest.raises(InputError, match="needs points of threshold_optimizer"):
+        table_three(swept)
+    with pytest.raises(InputError, match="The attacker must be one of"):
+        recovery_rows(swept, adversary="magic")

@@ -1,0 +1,275 @@
+"""The command line: tables on one stream, progress on the other, exit codes, and one sentence for bad input."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.__main__ import main, parser
+from core.commands import text_tables
+from core.datasets import AuditDataset, build_dataset, load
+from core.datasets.catalog import CATALOG
+from core.leak import LeakPoint
+from core.records import loads
+from core.sweep import FolderStore, Spread, measure
+from tests import samples
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A small table under the demo's name, and no folders of this machine."""
+    table = samples.table(500)
+    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: table)
+    monkeypatch.setattr("core.commands.running.default_cache_folder", lambda: tmp_path / "cache" / "datasets")
+    monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
+
+
+def test_a_sweep_prints_its_tables_and_writes_every_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    arguments = ["sweep", "--tolerances", "0.05,0.1", "--seeds", "0-1", "--csv", str(tmp_path / "out.csv")]
+    assert main([*arguments, "--methods", "exponentiated_gradient,unmitigated"]) == 0
+    told = capsys.readouterr()
+    lines = told.out.splitlines()
+    assert lines[0].startswith("People whose attribute is recovered, % of those trained on (demo")
+    assert "95% intervals over seeds" in lines[1] and "Majority" in lines[1]
+    rows = [line for line in lines if line.startswith(("exponentiated_gradient", "unmitigated"))]
+    assert len(rows) == 3 * 4 + 3
+    assert all(re.search(r" 0\.05 +2 +[012] +\d+\.\d \[\d+\.\d, \d+\.\d\]", row) for row in rows[:2])
+    assert {len(line) for line in lines[3:5]} == {len(lines[3])}  # header and rule are aligned
+    assert re.fullmatch(r"0 of 6 .*\n1 of 6 .*\n(.*\n)*6 of 6 configurations\nEvery number.*\n", told.err)
+    with open(tmp_path / "out.csv", encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert len(written) == 3 * 4 * 2 * 3
+    first = next(w for w in written if (w["tolerance"], w["adversary"]) == ("0.05", "features"))
+    assert f"{100 * float(first['before']):.1f} [{100 * float(first['before_low']):.1f}, " in rows[0]
+    assert f"{100 * float(first['majority']):.1f} [" in rows[0]
+
+
+def test_the_attribution_prints_both_attackers_and_the_difference_mitigation_makes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "out.csv"
+    arguments = ["attribution", "--tolerance", "0.05", "--seeds", "0,2", "--csv", str(path)]
+    assert main([*arguments, "--store", str(tmp_path / "store"), "--jobs", "2"]) == 0
+    told = capsys.readouterr()
+    assert len(FolderStore(tmp_path / "store")) == 4 and "4 of 4 configurations" in told.err
+    rows = pd.read_csv(path)
+    assert len(rows) == 14 and set(rows.seeds) == {2} and set(rows.interval_over) == {"seeds"}
+    for name in ("The paper's attacker", "The strong attacker"):
+        assert name in told.out
+    for _, row in rows[rows.step == "constraint"].iterrows():
+        accuracy = f"{100 * row.accuracy:.1f} [{100 * row.accuracy_low:.1f}, {100 * row.accuracy_high:.1f}]"
+        change = f"{100 * row.accuracy_change:+.1f} [{100 * row.accuracy_change_low:+.1f}"
+        assert re.search(rf"^\+ fairness bound +{re.escape(accuracy)} +{re.escape(change)}", told.out, re.MULTILINE)
+    own, twin = (
+        [p for p in stored_leaks(tmp_path / "store") if p.config.method == m]
+        for m in ("exponentiated_gradient", "unmitigated")
+    )
+    before, after = (100 * np.mean([p.accuracy_test.value for p in side]) for side in (twin, own))
+    assert re.search(rf"model accuracy, test +{before:.2f} +{after:.2f} +{after - before:+.1f} \[", told.out)
+    assert main([*arguments, "--store", str(tmp_path / "store")]) == 0
+    assert capsys.readouterr().out == told.out
+
+
+def stored_leaks(folder: Path) -> list[LeakPoint]:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.jsonl"))]
+    return [loads(text.partition("\n")[2], LeakPoint) for text in texts]
+
+
+def test_the_control_itself_has_no_twin(capsys: pytest.CaptureFixture[str]):
+    assert main(["attribution", "--method", "unmitigated", "--seeds", "0", "--store", "none"]) == 0
+    told = capsys.readouterr()
+    assert "With mitigation" not in told.out and "over people; one seed" in told.out and "1 of 1" in told.err
+
+
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--tolerance", "1.4"], "tolerance must be in [0, 1], got 1.4"),
+        (["--method", "magic"], "method must be one of"),
+        (["--metric", "magic"], "metric must be one of"),
+        (["--seeds", "x"], "--seeds must be whole numbers"),
+        (["--tolerance", "x"], "argument --tolerance: invalid float value"),
+    ],
+)
+def test_bad_settings_of_the_attribution(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]):
+    try:
+        code = main(["attribution", *arguments])
+    except SystemExit as left:
+        code = int(left.code or 0)
+    told = capsys.readouterr()
+    assert code == 3 and words in told.err and not told.out and told.err.count("\n") == 1
+
+
+def test_the_attribute_chooses_the_roles(monkeypatch: pytest.MonkeyPatch):
+    seen: list[AuditDataset] = []
+
+    def none(configs: Any, dataset: AuditDataset, **_: Any) -> Any:
+        assert {config.roles for config in configs} == {dataset.roles}
+        seen.append(dataset)
+        yield measure(configs[0], dataset)
+
+    monkeypatch.setattr("core.commands.running.sweep", none)
+    monkeypatch.setattr("core.commands.arguments.load", load)
+    for name in CATALOG["demo"].attributes:
+        assert main(["sweep", "--attribute", name, "--tolerances", "0.1", "--store", "none"]) == 0
+        assert seen[-1].roles.key == name
+    assert [dataset.n_groups for dataset in seen] == [2, 2, 4]
+
+
+def test_one_seed_is_said_to_be_one(capsys: pytest.CaptureFixture[str]):
+    assert main(["sweep", "--tolerances", "0.1", "--store", "none"]) == 0
+    assert "intervals over people; one seed says nothing of another" in capsys.readouterr().out
+
+
+def test_what_is_finished_is_not_measured_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    arguments = ["sweep", "--tolerances", "0.1", "--store", str(tmp_path / "own")]
+    assert main(arguments) == 0
+    first = capsys.readouterr()
+    assert len(FolderStore(tmp_path / "own")) == 1 and first.err == "0 of 1 configurations\n1 of 1 configurations\n"
+    assert main([*arguments, "--jobs", "2"]) == 0
+    again = capsys.readouterr()
+    assert again.out == first.out and again.err == "1 of 1 configurations\n"
+    next((tmp_path / "own").rglob("*.jsonl")).write_text("damaged")
+    assert main(arguments) == 0
+    assert "is ignored and measured anew" in capsys.readouterr().err
+
+
+def test_without_a_folder_finished_work_goes_to_the_users_cache(tmp_path: Path):
+    assert main(["sweep", "--tolerances", "0.1"]) == 0
+    assert len(FolderStore(tmp_path / "cache" / "sweeps")) == 1
+
+
+@pytest.mark.parametrize("named, count", [("18", 18), ("49", 49), ("0,0.5", 2)])
+def test_tolerances_go_by_number_or_by_name(named: str, count: int, monkeypatch: pytest.MonkeyPatch):
+    seen: list[Any] = []
+
+    def none(configs: Any, dataset: Any, **_: Any) -> Any:
+        seen.extend(configs)
+        yield measure(configs[0], dataset)
+
+    monkeypatch.setattr("core.commands.running.sweep", none)
+    assert main(["sweep", "--tolerances", named, "--store", "none"]) == 0
+    assert len(seen) == count
+
+
+BAD = [
+    (["--dataset", "nowhere"], "--dataset must be one of demo, adult"),
+    (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
+    (["--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
+    (["--methods", "magic"], "--methods must be one of"),
+    (["--metrics", "statistical_parity,magic"], "--metrics must be one of"),
+    (["--tolerances", "1.4"], "--tolerances must be in [0, 1], got '1.4'"),
+    (["--tolerances", "nan"], "--tolerances must be in [0, 1], got 'nan'"),
+    (["--tolerances", "low"], "--tolerances must be a number in [0, 1], got 'low'"),
+    (["--tolerances", "0,,1"], "--tolerances must be values with a comma between them"),
+    (["--seeds", "-1"], "--seeds must be whole numbers such as 0,1,2 or 0-9, got '-1'"),
+    (["--seeds", "1.5"], "--seeds must be whole numbers"),
+    (["--seeds", "3-1"], "--seeds must run upwards"),
+    (["--seeds", "99999999999"], "--seeds must be a whole number from 0 to 4294967295"),
+    (["--jobs", "0"], "n_jobs must be a whole number of at least 1"),
+    (["--jobs", "two"], "argument --jobs: invalid int value"),
+    (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
+    (["--store", "/dev/null/store"], "The store must be a folder that can be written to"),
+    (["--protocol", "magic"], "--protocol must be one of"),
+    (["--cost", "magic"], "--cost must be one of"),
+    (["--magic"], "unrecognized arguments: --magic"),
+]
+
+
+@pytest.mark.parametrize("arguments, words", BAD, ids=[" ".join(a) for a, _ in BAD])
+def test_bad_input_is_one_sentence_and_code_3(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]):
+    try:
+        code = main(["sweep", "--tolerances=0.1", *arguments])
+    except SystemExit as left:  # argparse's own errors
+        code = int(left.code or 0)
+    told = capsys.readouterr()
+    assert code == 3 and words in told.err and not told.out
+    assert told.err.strip().count("\n") == 0
+
+
+@pytest.mark.parametrize("arguments", [[], ["magic"]])
+def test_no_command_is_a_usage_error(arguments: list[str], capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    assert left.value.code == 3 and capsys.readouterr().err.count("\n") == 1
+
+
+def test_data_an_audit_cannot_use_are_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(60))
+    assert main(["sweep", "--tolerances", "0.1"]) == 3
+    told = capsys.readouterr()
+    assert "at least 30 records on each side" in told.err and not told.out and told.err.count("\n") == 1
+
+
+def test_numbers_in_tables():
+    some = Spread(mean=0.12345, sd=0.1, low=0.1, high=0.2, n=2, over="seeds")
+    assert text_tables.spread_words(some) == "12.3 [10.0, 20.0]"
+    assert text_tables.spread_words(some, signed=True) == "+12.3 [+10.0, +20.0]"
+    assert text_tables.spread_words(some, percent=False) == "0.1235 [0.1000, 0.2000]"
+    fact = Spread(mean=0.5, sd=float("nan"), low=float("nan"), high=float("nan"), n=1, over="")
+    assert text_tables.spread_words(fact) == "50.0" and text_tables.spread_words(None) == "none"
+    assert text_tables.aligned(["a", "bb"], [["xyz", "1"]]) == "a    bb\n---  --\nxyz   1"
+
+
+def whole(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
+    """Start the command line as a user does."""
+    command = [sys.executable, "-m", "core", *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=ROOT, start_new_session=True, **streams, **settings)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal")
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: Path):
+    store = tmp_path / "store"
+    running = whole("sweep", "--tolerances", "49", "--jobs", jobs, "--store", str(store))
+    deadline = time.monotonic() + 90
+    while not list(store.rglob("*.jsonl")):
+        assert time.monotonic() < deadline and running.poll() is None
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers as well
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130 and not out
+    assert "Traceback" not in err and "KeyboardInterrupt" not in err
+    assert err.rstrip().endswith(f"Stopped; what is finished is in {store}.\nThe same command goes on from there.")
+    assert 1 <= len(FolderStore(store)) < 49
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path):
+    running = whole("sweep", "--tolerances", "0.1", "--store", str(tmp_path))
+    assert running.stdout is not None
+    running.stdout.close()
+    running.stdout = None
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 0 and "Traceback" not in err
+
+
+def test_help_lists_the_commands():
+    running = whole("--help")
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 0 and "sweep" in out and not err
+
+
+def test_the_readmes_commands_are_commands():
+    told = re.findall(r"^\.venv/bin/python -m core (.+)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert len(told) >= 3
+    assert {parser().parse_args(line.split()).command for line in told} == {"sweep", "attribution"}
+
+
+def test_the_small_table_is_what_the_tests_think_it_is():
+    assert build_dataset(samples.table(500), samples.ROLES).n == 500
