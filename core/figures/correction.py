@@ -26,7 +26,7 @@ from core.wording import percent, tolerance_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["WIDEST", "draw_disclosure", "draw_recognition", "recovery_range", "strongest", "ticks"]
+__all__ = ["WIDEST", "draw_disclosure", "draw_recognition", "dumbbells", "recovery_range", "strongest", "ticks"]
 
 _HEIGHT = 270
 _PLOT = _HEIGHT - 38  # pixels between the margins
@@ -56,7 +56,7 @@ def ticks(low: float, high: float) -> list[float]:
 def draw_disclosure(
     curve: Sequence[Disclosure],
     marker: Disclosure,
-    strong: Estimate,
+    strong: Estimate | None,
     palette: Palette,
     *,
     attribute: str,
@@ -70,27 +70,36 @@ def draw_disclosure(
         Sorted by tolerance told, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
     marker : Disclosure
         Where the slider stands.
-    strong : Estimate
-        Accuracy of the strong adversary, told nothing.
+    strong : Estimate or None
+        Accuracy of the strong adversary, told nothing; None where the curve is its own.
     attribute, attacker : str
         Name of the sensitive attribute, and of the attacker, as the labels say them.
     """
     before, majority = curve[0].before, curve[0].majority
     known = [d for d in curve if d.after is not None]
-    low, high = recovery_range([before, majority, strong, *(d.after for d in known if d.after is not None)])
+    compared = [e for e in (before, majority, strong) if e is not None]
+    low, high = recovery_range([*compared, *(d.after for d in known if d.after is not None)])
     pixel = (high - low) / _PLOT
     sketch = bare(palette, height=_HEIGHT, x=(0, WIDEST), y=(low, high))
     sketch.xaxis(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
     sketch.note(told=marker.told)
-    levels = [100 * e.value for e in (before, majority, strong)]
+    levels = [100 * e.value for e in compared]
     value_axis(sketch, palette, ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
     sketch.stripe(100 * before.low, 100 * before.high, palette.before, opacity=0.12)
     _band_of(sketch, known, palette)
-    rates = (
-        Reference(words=strongest(strong, before), estimate=strong, color=palette.strongest, dash="dashdot"),
+    rates = [
         Reference(words=f"{attacker}, before", estimate=before, color=palette.before, dash="dash", below=True),
-        Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"),
-    )
+        Reference(
+            words="Majority guess",
+            estimate=majority,
+            color=palette.chance,
+            dash="dot",
+            below=strong is not None and 0 < 100 * (strong.value - majority.value) < 28 * pixel,
+        ),
+    ]
+    if strong is not None:
+        words = strongest(strong, before)
+        rates.insert(0, Reference(words=words, estimate=strong, color=palette.strongest, dash="dashdot"))
     references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
     line(
         sketch,
@@ -100,7 +109,7 @@ def draw_disclosure(
         width=3,
         hover="told %{x:.3f}: %{y:.1f}%",
     )
-    _mark(sketch, curve, marker, palette, low, pixel, attacker)
+    _mark(sketch, curve, marker, palette, (low, pixel), attacker, levels)
     return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong))
 
 
@@ -121,10 +130,12 @@ def _mark(
     curve: Sequence[Disclosure],
     marker: Disclosure,
     palette: Palette,
-    low: float,
-    pixel: float,
+    scale: tuple[float, float],
     attacker: str,
+    levels: Sequence[float],
 ) -> None:
+    """Draw the marker with its label, above the curve, or below it where a reference line is in the way."""
+    low, pixel = scale
     x = min(marker.told, WIDEST)
     shown = marker.after or marker.before
     y = 100 * shown.value
@@ -148,24 +159,27 @@ def _mark(
     near = [100 * d.after.value for d in curve if d.after is not None and reach[0] <= d.told <= reach[1]]
     words = f"{attacker}, told {tolerance_text(marker.used)}  <b>{percent(shown)}</b>" if solid else "no correction"
     color = palette.leak if solid else palette.grey
-    height = max([y, *near]) + 12 * pixel
+    above, below = max([y, *near]) + 12 * pixel, min([y, *near]) - 16 * pixel
+    blocked = any(abs(level - above) < 9 * pixel for level in levels)
+    height = below if blocked and not any(abs(level - below) < 9 * pixel for level in levels) else above
     sketch.write(x + 0.002 if right else x - 0.002, height, words, color, "middle right" if right else "middle left")
 
 
-def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate, attribute: str) -> str:
+def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate | None, attribute: str) -> str:
     told = (
         f"Told {tolerance_text(marker.told)}, the attacker names the {attribute} of {percent(marker.after)} of people"
         if marker.after is not None
         else f"At tolerance {tolerance_text(marker.told)} no correction exists"
     )
+    other = "" if strong is None else f"gradient boosting told nothing {percent(strong)}, "
     return (
         f"Line chart of the people whose {attribute} is recovered, by the tolerance told, from 0 to 0.2. "
-        f"{told}; before {percent(curve[0].before)}, gradient boosting told nothing {percent(strong)}, "
+        f"{told}; before {percent(curve[0].before)}, {other}"
         f"majority guess {percent(curve[0].majority)}."
     )
 
 
-def _table(curve: Sequence[Disclosure], strong: Estimate) -> pandas.DataFrame:
+def _table(curve: Sequence[Disclosure], strong: Estimate | None) -> pandas.DataFrame:
     import pandas as pd
 
     rows = [
@@ -185,7 +199,7 @@ def _table(curve: Sequence[Disclosure], strong: Estimate) -> pandas.DataFrame:
             "changed rightly": d.n_right,
             "exponent": d.exponent,
             "solver status": d.certificate.status,
-            "gradient boosting, told nothing": strong.value,
+            "gradient boosting, told nothing": strong.value if strong else None,
         }
         for d in curve
     ]
@@ -193,7 +207,7 @@ def _table(curve: Sequence[Disclosure], strong: Estimate) -> pandas.DataFrame:
 
 
 def draw_recognition(
-    marker: Disclosure, curve: Sequence[Disclosure], palette: Palette, *, names: tuple[str, str]
+    marker: Disclosure, curve: Sequence[Disclosure], palette: Palette, *, names: Sequence[str]
 ) -> Drawing:
     """Draw, for each group and for everybody, the share recognised before and after the correction.
 
@@ -203,23 +217,16 @@ def draw_recognition(
         What to draw.
     curve : sequence of Disclosure
         All positions of the slider; fixes the range.
-    names : (str, str)
-        Names of group 0 and group 1.
+    names : sequence of str
+        Names by group.
     """
     import pandas as pd
 
     rows = [(names[g.group], g.before, g.after) for g in marker.groups]
     rows += [("everybody", marker.before, marker.after), ("balanced", marker.balanced_before, marker.balanced_after)]
     every = [e for d in curve for g in d.groups for e in (g.before, g.after) if e is not None]
-    low, high = recovery_range(every)
-    sketch = bare(palette, height=_HEIGHT, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, 3.6))
-    step = 10 if high - low <= 50 else 20
-    marks = [t for t in range(0, 101, step) if low <= t <= high]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
-    for tick in marks:
-        sketch.segment((tick, tick), (-0.75, 3.45), {"color": palette.grid, "width": 1}, layer="below")
+    sketch = dumbbells(rows, every, palette)
     sketch.note(told=marker.told)
-    _dumbbells(sketch, palette, rows, low - 0.6 * (high - low))
     table = pd.DataFrame(
         [
             {
@@ -239,7 +246,24 @@ def draw_recognition(
     return Drawing(sketch=sketch, alt=f"Share recognised before and after the correction: {told}.", table=table)
 
 
-def _dumbbells(
+def dumbbells(
+    rows: Sequence[tuple[str, Estimate, Estimate | None]], every: Sequence[Estimate], palette: Palette
+) -> Sketch:
+    """Draw one row a name, before as a ring and after as a dot, on a range that holds all of `every`."""
+    low, high = recovery_range(every)
+    top = len(rows) - 0.4
+    height = _HEIGHT if len(rows) <= 4 else _HEIGHT + 52 * (len(rows) - 4)
+    sketch = bare(palette, height=height, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, top))
+    step = next(s for s in (1, 2, 5, 10, 20) if (high - low) / s <= 6)
+    marks = [t for t in range(0, 101, step) if low <= t <= high]
+    sketch.xaxis(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
+    for tick in marks:
+        sketch.segment((tick, tick), (-0.75, top - 0.15), {"color": palette.grid, "width": 1}, layer="below")
+    _pairs(sketch, palette, rows, low - 0.6 * (high - low))
+    return sketch
+
+
+def _pairs(
     sketch: Sketch, palette: Palette, rows: Sequence[tuple[str, Estimate, Estimate | None]], left: float
 ) -> None:
     """Draw one row a name, from the top: words at the left, before as a ring, after as a dot."""
@@ -252,5 +276,5 @@ def _dumbbells(
     dots(sketch, after, palette.leak, "circle")
     for i, (name, b, a) in enumerate(rows):
         words = percent(b) if a is None else f"{percent(b)} → <b>{percent(a)}</b>"
-        sketch.write(left, top - i, f"<b>{short(name)}</b>", palette.ink, "middle right")
+        sketch.write(left, top - i, f"<b>{short(name, 23)}</b>", palette.ink, "middle right")
         sketch.write(left, top - i - 0.36, words, palette.grey, "middle right")

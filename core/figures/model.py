@@ -21,8 +21,11 @@ _PARTS = {
 }
 
 
-def draw_rates(model: ModelFindings, palette: Palette, *, names: tuple[str, str]) -> Drawing:
-    """Draw each group's rate of positive predictions, on training and on test records, beside everybody's rate."""
+def draw_rates(model: ModelFindings, palette: Palette, *, names: Sequence[str]) -> Drawing:
+    """Draw each group's rate of positive predictions, on training and on test records, beside everybody's rate.
+
+    Two groups stand together in one row a set of records; more have a row each, training above unseen.
+    """
     import pandas as pd
 
     rows: list[tuple[str, str, list[GroupRate]]] = []
@@ -30,16 +33,7 @@ def draw_rates(model: ModelFindings, palette: Palette, *, names: tuple[str, str]
         for part in dict.fromkeys(rate.part for rate in found):
             rows.append((told, part, [rate for rate in found if rate.part == part]))
     rows.sort(key=lambda row: row[1])
-    limits = [100 * v for _, _, rates in rows for r in rates for v in (r.rate.low, r.rate.high)]
-    low, high = max(0.0, 5 * math.floor((min(limits) - 1) / 5)), min(100.0, 5 * math.ceil((max(limits) + 1) / 5))
-    span = high - low
-    top = len(rows) - 1
-    sketch = bare(palette, height=110 + 90 * len(rows), x=(low - 0.45 * span, high + 0.03 * span), y=(-0.6, top + 0.75))
-    step = next(s for s in (1, 2, 5, 10, 20, 25) if span / s <= 6)
-    ticks = [t for t in range(0, 101, step) if low <= t <= high]
-    sketch.xaxis(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
-    for i, (told, part, rates) in enumerate(rows):
-        _rate_row(sketch, palette, top - i, told, part, rates, names, low - 0.44 * span)
+    sketch = (_rates_of_two if len(names) == 2 else _rates_of_many)(rows, palette, names)
     table = pd.DataFrame(
         [
             {
@@ -61,6 +55,53 @@ def draw_rates(model: ModelFindings, palette: Palette, *, names: tuple[str, str]
     return Drawing(sketch=sketch, alt=f"Rate of positive predictions by group: {said}.", table=table)
 
 
+_Rows = Sequence[tuple[str, str, list[GroupRate]]]
+
+
+def _rate_axis(rows: _Rows, palette: Palette, *, height: int, top: float, left: float) -> tuple[Sketch, float, float]:
+    """Return an empty chart for rates with room for words at the left, its lowest rate and its span, in percent."""
+    limits = [100 * v for _, _, rates in rows for r in rates for v in (r.rate.low, r.rate.high)]
+    low, high = max(0.0, 5 * math.floor((min(limits) - 1) / 5)), min(100.0, 5 * math.ceil((max(limits) + 1) / 5))
+    span = high - low
+    sketch = bare(palette, height=height, x=(low - left * span, high + 0.03 * span), y=(-0.6, top))
+    step = next(s for s in (1, 2, 5, 10, 20, 25) if span / s <= 6)
+    ticks = [t for t in range(0, 101, step) if low <= t <= high]
+    sketch.xaxis(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
+    return sketch, low, span
+
+
+def _rates_of_two(rows: _Rows, palette: Palette, names: Sequence[str]) -> Sketch:
+    top = len(rows) - 1
+    sketch, low, span = _rate_axis(rows, palette, height=110 + 90 * len(rows), top=top + 0.75, left=0.45)
+    for i, (told, part, rates) in enumerate(rows):
+        _rate_row(sketch, palette, top - i, told, part, rates, names, low - 0.44 * span)
+    return sketch
+
+
+def _rates_of_many(rows: _Rows, palette: Palette, names: Sequence[str]) -> Sketch:
+    """Draw one row a group: training people as a dot, unseen people as a diamond below it, everybody dotted."""
+    parts = list(dict.fromkeys(part for _, part, _ in rows))
+    k, pitch = len(names), len(names) + 1
+    top = pitch * len(parts) - 1
+    sketch, low, span = _rate_axis(rows, palette, height=60 + 34 * (top + 1), top=top + 0.2, left=0.62)
+    for told, part, rates in rows:
+        seen = told == "training"
+        first = top - 1 - pitch * parts.index(part)
+        color, symbol, shift = (palette.first, "circle", 0.14) if seen else (palette.second, "diamond", -0.14)
+        dots(sketch, [(first - int(r.group) + shift, r.rate) for r in rates], color, symbol)
+        if seen:
+            overall = 100 * rates[0].overall.value
+            stroke = {"color": palette.ink, "width": 1.5, "dash": "dot"}
+            sketch.segment((overall, overall), (first - k + 0.6, first + 0.45), stroke)
+            among = "everybody" if part == "all" else _SHORT_PARTS[part]
+            words = f"{among} {overall:.1f}%   <b>●</b> training people  <b>◆</b> unseen people"
+            sketch.write(low - 0.6 * span, first + 0.85, words, palette.grey, "middle right")
+            for r in rates:
+                words = f"<b>{short(names[int(r.group)], 22)}</b> {percent(r.rate)}"
+                sketch.write(low - 0.6 * span, first - int(r.group), words, palette.ink, "middle right")
+    return sketch
+
+
 def _rate_row(
     sketch: Sketch,
     palette: Palette,
@@ -68,7 +109,7 @@ def _rate_row(
     told: str,
     part: str,
     rates: Sequence[GroupRate],
-    names: tuple[str, str],
+    names: Sequence[str],
     left: float,
 ) -> None:
     words = f"<b>{told} people</b>" + ("" if part == "all" else f"<br>{_SHORT_PARTS[part]}")

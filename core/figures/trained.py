@@ -1,112 +1,213 @@
-"""The curve over trained tolerances: each point is another model, trained anew."""
+"""Curves over trained tolerances: each point is another model, trained anew, or several with different seeds.
+
+They are figures 2 to 4 of Ferry et al. (2023): what is recovered before and after correction, and how accurate and
+how unfair the models themselves are.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.correction import Disclosure
 from core.estimates import Estimate
 from core.figures.correction import WIDEST, recovery_range, strongest, ticks
-from core.figures.drawing import Drawing, Palette, Reference, Sketch, bare, line, references, value_axis, whiskers
-from core.sweep import SweepPoint
+from core.figures.drawing import (
+    Drawing,
+    Palette,
+    Reference,
+    Sketch,
+    band,
+    bare,
+    line,
+    references,
+    value_axis,
+    whiskers,
+)
+from core.sweep import Spread, SweepRow
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_trained"]
+__all__ = ["draw_models_accuracy", "draw_models_unfairness", "draw_trained"]
 
 _HEIGHT = 270
 _PLOT = _HEIGHT - 38
+_TICKS = {"tickvals": [0, 0.05, 0.1, 0.15, 0.2], "ticktext": ["0", "0.05", "0.10", "0.15", "0.20"]}
 
 
 def draw_trained(
-    points: Sequence[SweepPoint],
+    rows: Sequence[SweepRow],
     baseline: tuple[Estimate, Estimate, Estimate],
     palette: Palette,
     *,
-    shown: tuple[str, str, str],
     attribute: str,
 ) -> Drawing:
     """Draw what the attacker recovers from models trained for different tolerances and told each its own.
 
     Parameters
     ----------
-    points : sequence of SweepPoint
-        The models finished so far, in any order.
+    rows : sequence of SweepRow
+        What is finished so far for one method, metric and attacker, in any order; intervals are over seeds where
+        there are several, else over people.
     baseline : (majority, before, strong)
         Estimates from the audited model; they fix the range before any point is there.
-    shown : (adversary, protocol, cost)
-        Which disclosure of each point to draw.
+    attribute : str
+        Name of the sensitive attribute.
     """
-    done = sorted(points, key=lambda p: p.tolerance)
-    told = [(p, p.disclosures[shown]) for p in done]
+    done = sorted(rows, key=lambda row: row.tolerance)
     majority, before, strong = baseline
-    drawn = [e for _, d in told for e in (d.before, d.after) if e is not None]
+    drawn = [as_estimate(s) for row in done for s in (row.before, row.after) if s is not None]
     low, high = recovery_range([majority, before, strong, *drawn])
     pixel = (high - low) / _PLOT
     sketch = bare(palette, height=_HEIGHT, x=(-0.003, WIDEST + 0.003), y=(low, high))
-    sketch.xaxis(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
+    sketch.xaxis(**_TICKS)
     levels = [100 * e.value for e in (before, majority, strong)]
     value_axis(sketch, palette, ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
-    xs = [p.tolerance for p, _ in told]
-    line(sketch, xs, [100 * d.before.value for _, d in told], palette.before, dash="dash")
-    line(sketch, xs, [None if d.after is None else 100 * d.after.value for _, d in told], palette.leak, width=2)
-    _points(sketch, told, palette)
-    last = told[-1][1].before if told else before
-    rates = (
-        Reference(words=strongest(strong, before), estimate=strong, color=palette.strongest, dash="dashdot"),
-        Reference(words="Before", estimate=last, color=palette.before, below=True),
-        Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"),
-    )
+    _banded(sketch, [(row.tolerance, row.before_corrected or row.before) for row in done], palette.before, dash="dash")
+    corrected = [(row.tolerance, row.after) for row in done]
+    _banded(sketch, corrected, palette.leak, dash="solid")
+    _points(sketch, done, palette)
+    rates = [Reference(words=strongest(strong, before), estimate=strong, color=palette.strongest, dash="dashdot")]
+    if done:
+        rates.append(Reference(words="Before", estimate=as_estimate(done[-1].before), color=palette.before, below=True))
+    rates.append(Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"))
     references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
+    seeds = max((len(row.seeds) for row in done), default=1)
+    told = f", each with {seeds} seeds" if seeds > 1 else ""
     alt = (
-        f"Line chart of the people whose {attribute} is recovered from {len(done)} models, by the tolerance each was "
-        f"trained for, from 0 to 0.2."
+        f"Line chart of the people whose {attribute} is recovered from models trained for {len(done)} tolerances from "
+        f"0 to 0.2{told}: before and after correction."
     )
-    return Drawing(sketch=sketch, alt=alt, table=_table(told))
+    return Drawing(sketch=sketch, alt=alt, table=_table(done))
 
 
-def _table(told: Sequence[tuple[SweepPoint, Disclosure]]) -> pandas.DataFrame:
+def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+    """Draw the models' accuracy on training and unseen people over the trained tolerance."""
+    done = sorted(rows, key=lambda row: row.tolerance)
+    every = [as_estimate(s) for row in done for s in (row.model_train, row.model_test, row.model_majority)]
+    low, high = recovery_range(every) if every else (0.0, 100.0)
+    pixel = (high - low) / (_PLOT - 50)
+    sketch = bare(palette, height=_HEIGHT - 50, x=(-0.003, WIDEST + 0.003), y=(low, high))
+    sketch.xaxis(**_TICKS)
+    crowded = [100 * e.value for e in every[-3:]]
+    value_axis(sketch, palette, ticks(low, high), WIDEST, crowded=crowded, room=16 * pixel)
+    if done:
+        _banded(sketch, [(row.tolerance, row.model_train) for row in done], palette.first, dash="solid")
+        _banded(sketch, [(row.tolerance, row.model_test) for row in done], palette.second, dash="dash")
+        last = done[-1]
+        rates = (
+            Reference(words="Training people", estimate=as_estimate(last.model_train), color=palette.first),
+            Reference(words="Unseen people", estimate=as_estimate(last.model_test), color=palette.second, below=True),
+            Reference(
+                words="Always the same answer",
+                estimate=as_estimate(last.model_majority),
+                color=palette.chance,
+                dash="dot",
+            ),
+        )
+        references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
+    alt = f"Line chart of the accuracy of models trained for {len(done)} tolerances, on training and unseen people."
+    return Drawing(sketch=sketch, alt=alt, table=_table(done))
+
+
+def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+    """Draw the models' unfairness on training and unseen people over the trained tolerance, beside what was asked."""
+    done = sorted(rows, key=lambda row: row.tolerance)
+    reached = [s.mean for row in done for s in (row.unfairness_train, row.unfairness_test)]
+    high = 1.12 * max([0.02, *reached])
+    sketch = bare(palette, height=_HEIGHT - 50, x=(-0.003, WIDEST + 0.003), y=(-0.02 * high, high))
+    sketch.xaxis(**_TICKS)
+    step = next(s for s in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if high / s <= 6)
+    for i in range(1, int(high / step) + 1):
+        sketch.segment((0, 1), (i * step, i * step), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
+        sketch.write(WIDEST, i * step, f"{i * step:g}", palette.grey, "top left", 12)
+    end = min(WIDEST, high)
+    line(sketch, [0, end], [0, end], palette.ink, width=1.5, dash="longdash")
+    sketch.write(0.5 * end, 0.44 * end, "asked for", palette.ink, "middle right", 12)
+    for name, color, dash in (
+        ("unfairness_train", palette.first, "solid"),
+        ("unfairness_test", palette.second, "dash"),
+    ):
+        spreads = [(row.tolerance, getattr(row, name)) for row in done]
+        _banded(sketch, spreads, color, dash=dash, scale=1.0)
+    if done:
+        last = done[-1]
+        apart = 0.07 * high if abs(last.unfairness_train.mean - last.unfairness_test.mean) < 0.1 * high else 0.0
+        for spread, words, color, up in (
+            (last.unfairness_train, "Training people", palette.first, -1),
+            (last.unfairness_test, "Unseen people", palette.second, 1),
+        ):
+            told = f"{words} <b>{spread.mean:.3f}</b>"
+            sketch.write(0.93 * WIDEST, spread.mean + up * (apart or 0.04 * high), told, color, "middle left")
+    alt = f"Line chart of the unfairness of models trained for {len(done)} tolerances, on training and unseen people."
+    return Drawing(sketch=sketch, alt=alt, table=_table(done))
+
+
+def as_estimate(spread: Spread) -> Estimate:
+    """Return a number over seeds in the form that labels and ranges take."""
+    low, high = (spread.mean if math.isnan(v) else v for v in (spread.low, spread.high))
+    return Estimate(value=spread.mean, low=low, high=high, n=spread.n)
+
+
+def _banded(
+    sketch: Sketch, spreads: Sequence[tuple[float, Spread | None]], color: str, *, dash: str, scale: float = 100.0
+) -> None:
+    """Draw a line through the means, with a band where the interval is over seeds."""
+    there = [(x, s) for x, s in spreads if s is not None and s.over == "seeds" and not math.isnan(s.low)]
+    if len(there) > 1:
+        lows, highs = [scale * s.low for _, s in there], [scale * s.high for _, s in there]
+        band(sketch, [x for x, _ in there], lows, highs, color)
+    line(sketch, [x for x, _ in spreads], [None if s is None else scale * s.mean for _, s in spreads], color, dash=dash)
+
+
+def _table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
     import pandas as pd
+
+    def told(name: str, spread: Spread | None) -> dict[str, float | None]:
+        parts = {"": "mean", ", low": "low", ", high": "high", ", sd over seeds": "sd"}
+        return {f"{name}{end}": None if spread is None else getattr(spread, part) for end, part in parts.items()}
 
     return pd.DataFrame(
         [
             {
-                "trained tolerance": p.tolerance,
-                "unfairness reached": p.achieved,
-                "told the truth": d.is_true,
-                "tolerance used": d.used,
-                "model accuracy, training": p.accuracy_train.value,
-                "model accuracy, unseen": p.accuracy_test.value,
-                "accuracy before": d.before.value,
-                "accuracy after": d.after.value if d.after else None,
-                "after, low": d.after.low if d.after else None,
-                "after, high": d.after.high if d.after else None,
-                "gain": d.gain.value if d.gain else None,
+                "trained tolerance": row.tolerance,
+                "seeds": len(row.seeds),
+                "seeds told the truth": row.n_true,
+                **told("unfairness, training", row.unfairness_train),
+                **told("unfairness, unseen", row.unfairness_test),
+                **told("model accuracy, training", row.model_train),
+                **told("model accuracy, unseen", row.model_test),
+                **told("accuracy before", row.before),
+                **told("accuracy after", row.after),
+                **told("gain", row.gain),
             }
-            for p, d in told
+            for row in rows
         ]
     )
 
 
-def _points(sketch: Sketch, told: Sequence[tuple[SweepPoint, Disclosure]], palette: Palette) -> None:
+def _points(sketch: Sketch, rows: Sequence[SweepRow], palette: Palette) -> None:
+    """Draw corrected accuracies; hollow where a model of some seed misses what the attacker is told."""
     for truthful, symbol in ((True, "circle"), (False, "circle-open")):
-        chosen = [(p, d.after) for p, d in told if d.after is not None and d.is_true == truthful]
+        chosen = [
+            (row, row.after) for row in rows if row.after is not None and (row.n_true == len(row.seeds)) == truthful
+        ]
         if not chosen:
             continue
+        alone = len(chosen[0][0].seeds) == 1
         sketch.scatter(
-            x=[p.tolerance for p, _ in chosen],
-            y=[100 * after.value for _, after in chosen],
+            x=[row.tolerance for row, _ in chosen],
+            y=[100 * after.mean for _, after in chosen],
             mode="markers",
             cliponaxis=False,
             marker={
-                "size": 9,
+                "size": 9 if alone else 7,
                 "color": palette.leak,
                 "symbol": symbol,
                 "line": {"width": 2, "color": palette.leak},
             },
-            error_y=whiskers([after for _, after in chosen], palette.leak),
-            customdata=[[p.achieved] for p, _ in chosen],
+            **({"error_y": whiskers([as_estimate(after) for _, after in chosen], palette.leak)} if alone else {}),
+            customdata=[[row.unfairness_train.mean] for row, _ in chosen],
             hovertemplate="trained for %{x}, reached %{customdata[0]:.4f}: %{y:.1f}%<extra></extra>",
         )

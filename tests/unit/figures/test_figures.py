@@ -7,12 +7,14 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit import AuditConfig, AuditFindings, run
-from core.correction import Disclosure
+from core.adversaries import tune_forest
+from core.audit import AttackFindings, AuditConfig, AuditFindings, run
+from core.correction import Disclosure, attribute_over_seeds
 from core.datasets import AuditDataset
 from core.estimates import Estimate, proportion
 from core.fairness import METRICS
@@ -24,13 +26,23 @@ from core.figures import (
     draw_accuracy,
     draw_disclosure,
     draw_groups,
+    draw_methods,
+    draw_models_accuracy,
+    draw_models_unfairness,
+    draw_more,
     draw_rates,
     draw_recognition,
+    draw_search,
     draw_trained,
+    draw_waterfall,
+    rows_of_one,
+    rows_over_seeds,
 )
 from core.figures.correction import recovery_range
 from core.figures.drawing import spread
-from core.sweep import sweep, tolerance_configs
+from core.figures.waterfall import Row
+from core.leak import attribution_of
+from core.sweep import SweepPoint, SweepRow, grid, summarise, sweep
 from tests.samples import ROLES, dataset
 
 HOSTILE = ("<b>men</b> & others", "=women|`x`")
@@ -62,11 +74,73 @@ def _check(drawing: Drawing) -> None:
     assert len(drawing.table) >= 1
 
 
+def _rows(points: list[SweepPoint]) -> list[SweepRow]:
+    wanted = ("features", "held_out", "published")
+    return [row for row in summarise(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
+
+
+def _attacks(findings: AuditFindings) -> dict[str, AttackFindings]:
+    return {kind: found for (kind, protocol), found in findings.attacks.items() if protocol == "held_out"}
+
+
+def _waterfall(rows: list[Row], findings: AuditFindings, palette: Palette) -> Drawing:
+    return draw_waterfall(rows, findings.strong, palette, words="Strong", attribute="origin", told=0.01)
+
+
+def test_the_bars_of_a_waterfall_join(findings: AuditFindings, curve: list[Disclosure]) -> None:
+    leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares, tolerance=0.05)
+    rows = rows_of_one(leak, curve[2], share="share of north")
+    path = [row for row in rows if row.base is None]
+    assert [row.name for row in path] == [
+        "Majority guess",
+        "+ features",
+        "+ predictions",
+        "+ share of north",
+        "+ fairness promise",
+    ]
+    for before, after in pairwise(path):
+        assert after.change is not None
+        assert after.reached.value - before.reached.value == pytest.approx(after.change.value)
+    aside = rows[-1]
+    assert aside.base == curve[2].before.value and aside.change == curve[2].gain
+    bars = [trace for trace in _waterfall(rows, findings, LIGHT).figure.data if trace.type == "bar"]
+    assert len(bars) == len(rows) - 1  # the control is a dot
+    for bar, row in zip(bars, rows[1:], strict=True):
+        end = 100 * row.reached.value
+        assert min(abs(bar.base[0] - end), abs(bar.base[0] + bar.x[0] - end)) < 0.4
+
+
+def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
+    three = replace(
+        people,
+        sensitive=(people.sensitive + (people.features[:, 0] > 1.6)).astype(np.uint8),
+        group_names=(*HOSTILE, "c"),
+    )
+    found = run(AuditConfig(dataset="sample", roles=ROLES, metric="equalized_odds"), dataset=three)
+    told = found.disclose(0.1, cost="count")
+    assert len(told.groups) == 3 and len(found.groups) == 3
+    for drawing, lines in (
+        (draw_groups(three, LIGHT), 3),
+        (draw_rates(found.model, LIGHT, names=three.group_names), 12),
+        (draw_recognition(told, [told], LIGHT, names=three.group_names), 5),
+    ):
+        _check(drawing)
+        assert len(drawing.table) == lines
+
+
+def test_a_search_is_drawn(people: AuditDataset) -> None:
+    found = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
+    drawing = draw_search(found, LIGHT)
+    _check(drawing)
+    assert len(drawing.table) == 3 and drawing.figure.data[0].y[0] == 100 * found.trials[0].score.value
+
+
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_every_drawing_is_valid_and_told_in_words(
     findings: AuditFindings, curve: list[Disclosure], people: AuditDataset, palette: Palette
 ) -> None:
-    points = list(sweep(tolerance_configs(findings.config, (0.0, 0.1)), people))
+    rows = _rows(list(sweep(grid(findings.config, tolerances=(0.0, 0.1), seeds=(1, 2)), people)))
+    leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares)
     baseline = (curve[0].majority, curve[0].before, findings.strong)
     for drawing in (
         _told(findings, curve, curve[1], palette),
@@ -74,14 +148,20 @@ def test_every_drawing_is_valid_and_told_in_words(
         draw_groups(people, palette),
         draw_rates(findings.model, palette, names=HOSTILE),
         draw_accuracy(findings.model, palette),
-        draw_trained(points, baseline, palette, shown=("features", "held_out", "published"), attribute="origin"),
+        draw_trained(rows, baseline, palette, attribute="origin"),
+        draw_models_accuracy(rows, palette),
+        draw_models_unfairness(rows, palette),
+        draw_methods(rows[:1], palette),
+        draw_more(findings.disclose_more(0.01), palette),
+        _waterfall(rows_of_one(leak, curve[1], share=HOSTILE[0]), findings, palette),
+        _waterfall(rows_over_seeds(attribute_over_seeds([leak, leak]), share=HOSTILE[0]), findings, palette),
     ):
         _check(drawing)
 
 
 def test_a_sweep_without_a_finished_model_is_drawn(findings: AuditFindings, curve: list[Disclosure]) -> None:
     baseline = (curve[0].majority, curve[0].before, findings.strong)
-    empty = draw_trained([], baseline, LIGHT, shown=("features", "held_out", "published"), attribute="origin")
+    empty = draw_trained([], baseline, LIGHT, attribute="origin")
     empty.sketch.figure(check=True)
     assert len(empty.table) == 0
 
