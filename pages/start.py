@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import cached, panels, state, wording
+from pages.common import attack_words, cached, panels, state, wording
 
 shell.head("", badge=wording.synthetic_badge(state.dataset_name()))
 place = st.container()
@@ -30,7 +30,7 @@ from core.figures import draw_disclosure, draw_rates
 colours = shell.palette()
 attribute = wording.attribute(config)
 with opening.container():
-    shell.finding(*wording.correction(findings, now, config, adversary="features"))
+    shell.finding(*attack_words.correction(findings, now, config, adversary="features"))
 
 with st.container(key="charts"):
     left, right = st.columns([3, 2], gap="large")

@@ -1,18 +1,21 @@
 """All caching of the dashboard. Results are kept under one fingerprint of data, settings and version.
 
 Built-in data go to a store shared by everybody; a user's own table, and all that follows from it, to a store of the
-session that is emptied when the session ends. Nothing is written to disk.
+session that is emptied when the session ends. Nothing is written to disk here; `measured` keeps
+models of built-in data there.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from core.audit import AuditConfig, AuditFindings, audit_key, run
-from core.correction import Disclosure
+from core.correction import Attribution, Disclosure, MoreDisclosed
 from core.datasets.dataset import AuditDataset, Roles, Table
 from core.fingerprint import fingerprint
 from pages.common.jobs import Job, Store
@@ -20,6 +23,7 @@ from pages.common.state import UPLOAD
 
 __all__ = [
     "CURVE_TOLERANCES",
+    "attribution",
     "audited",
     "curve",
     "dataset_of",
@@ -27,9 +31,10 @@ __all__ = [
     "drop_own_table",
     "findings_of",
     "keep_own_table",
+    "more_disclosed",
     "own_table",
+    "permuted",
     "store_of",
-    "sweep_job",
     "table_of",
 ]
 
@@ -37,6 +42,9 @@ CURVE_TOLERANCES = tuple(
     [t / 1000 for t in range(0, 20, 1)] + [t / 1000 for t in range(20, 60, 4)] + [t / 1000 for t in range(60, 201, 10)]
 )
 """Disclosed tolerances of the curve: 45 values in [0, 0.2], denser near 0; others are added when asked for."""
+
+CURVE_OF_MANY = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2)
+"""The same with more than two groups, where each takes programs of its own."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -123,11 +131,17 @@ class _Audit:
     def __init__(self, findings: AuditFindings) -> None:
         self.findings = findings
         self.curves: dict[tuple[str, str, bool], dict[float, Disclosure]] = {}
-        self.fill("features", "published", False)
+        self.controls: dict[tuple[Any, ...], Disclosure] = {}
 
-    def fill(self, adversary: str, cost: str, as_published: bool) -> None:
-        settings = {"adversary": adversary, "cost": cost, "as_published": as_published}
-        curve = {t: self.findings.disclose(t, **settings) for t in CURVE_TOLERANCES}  # type: ignore[arg-type]
+    def fill(self, adversary: str, cost: str, as_published: bool, report: Callable[[int, int], None]) -> None:
+        two = len(self.findings.group_names) == 2
+        curve = {}
+        told = CURVE_TOLERANCES if two else CURVE_OF_MANY
+        for i, tolerance in enumerate(told):
+            report(i, len(told))
+            curve[tolerance] = self.findings.disclose(
+                tolerance, adversary=adversary, cost=cost, as_published=as_published
+            )
         self.curves[adversary, cost, as_published] = curve
 
 
@@ -135,7 +149,9 @@ def _audit(config: AuditConfig, dataset: AuditDataset) -> _Audit:
     from pages.common.panels import need
 
     def work(job: Job) -> _Audit:
-        return _Audit(run(config, job.report, dataset=dataset))
+        audit = _Audit(run(config, job.report, dataset=dataset))
+        audit.fill("features", "published", False, job.report)
+        return audit
 
     return need(store_of(config.dataset), audit_key(config, dataset), "Auditing", work)  # type: ignore[no-any-return]
 
@@ -152,9 +168,25 @@ def curve(
     """Return the disclosures over the slider's range, computing them if need be."""
     audit = _audit(findings.config, dataset)
     if (adversary, cost, as_published) not in audit.curves:
-        with st.spinner("Telling the attacker every tolerance"):
-            audit.fill(adversary, cost, as_published)
+        if len(findings.group_names) == 2:
+            with st.spinner("Telling the attacker every tolerance"):
+                audit.fill(adversary, cost, as_published, lambda done, total: None)
+        else:
+            _fill_with_progress(audit, dataset, adversary, cost, as_published)
     return audit.curves[adversary, cost, as_published]
+
+
+def _fill_with_progress(audit: _Audit, dataset: AuditDataset, adversary: str, cost: str, as_published: bool) -> None:
+    from pages.common.panels import need
+
+    config = audit.findings.config
+
+    def work(job: Job) -> bool:
+        audit.fill(adversary, cost, as_published, job.report)
+        return True
+
+    key = fingerprint("curve", audit_key(config, dataset), adversary, cost, as_published)
+    need(store_of(config.dataset), key, "Telling the attacker every tolerance", work)
 
 
 def disclosure(
@@ -173,42 +205,34 @@ def disclosure(
     return points[tolerance]
 
 
-def sweep_job(config: AuditConfig, dataset: AuditDataset, *, start: str = "no") -> Job | None:
-    """Return the job that trains one model a tolerance.
-
-    Parameters
-    ----------
-    start : {"no", "first", "again"}
-        Whether to start it: never, unless it was started before, or anew.
-    """
-    from dataclasses import replace
-
-    from core.sweep import sweep, tolerance_configs
-
-    store = store_of(config.dataset)
-    configs = tolerance_configs(replace(config, method="exponentiated_gradient"))
-    key = fingerprint("sweep", dataset.fingerprint, list(configs))
-    job = store.job(key)
-    if start == "again" or (start == "first" and job is None):
-        _stop_other_sweep(store, key)
-        done = [] if job is None else list(job.partial)
-        left = [c for c in configs if c.tolerance not in {point.tolerance for point in done}]
-        job = store.start(
-            key,
-            lambda job: job.collect(sweep(left, dataset, n_jobs=2)),
-            lane="sweep",
-            total=len(configs),
-            partial=done,
-        )
-    return job
+def permuted(findings: AuditFindings, dataset: AuditDataset, now: Disclosure, **settings: Any) -> Disclosure:
+    """Return the control of a disclosure: the same with predictions dealt out anew among the people."""
+    key = (now.used, *settings.values())
+    controls = _audit(findings.config, dataset).controls
+    if key not in controls:
+        controls[key] = findings.disclose_permuted(now.used, **settings)
+    return controls[key]
 
 
-def _stop_other_sweep(store: Store, key: str) -> None:
-    """Stop the sweep this session started for other settings: nobody here waits for it any more."""
-    started: tuple[Store, str] | None = st.session_state.get("started_sweep")
-    if started is not None and started != (store, key):
-        other = started[0].job(started[1])
-        if other is not None and other.busy:
-            other.cancel()
-            started[0].forget(started[1])
-    st.session_state["started_sweep"] = (store, key)
+def more_disclosed(
+    findings: AuditFindings, dataset: AuditDataset, tolerance: float, **settings: Any
+) -> tuple[MoreDisclosed, ...]:
+    """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
+    from pages.common.panels import need
+
+    config = findings.config
+    key = fingerprint("more disclosed", audit_key(config, dataset), tolerance, settings)
+
+    def work(job: Job) -> tuple[MoreDisclosed, ...]:
+        return findings.disclose_more(tolerance, **settings)
+
+    return need(store_of(config.dataset), key, "Telling the attacker more", work)  # type: ignore[no-any-return]
+
+
+def attribution(findings: AuditFindings, tolerance: float, adversary: str) -> Attribution:
+    """Return where the leak comes from, for the paper's or the strong attacker told this tolerance."""
+    from core.leak import KINDS, attribution_of
+
+    name = next(name for name, kinds in KINDS.items() if adversary in kinds)
+    attacks = {kind: findings.attacks[kind, "held_out"] for kind in KINDS[name]}
+    return attribution_of(name, attacks, findings.config, findings.known_shares, tolerance=tolerance)

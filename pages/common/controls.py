@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.adversaries import ADVERSARIES
+from core.audit import ATTACKERS
 from core.datasets.catalog import CATALOG
 from core.fairness import METRIC_TITLES, METRICS
 from core.models import METHOD_TITLES, METHODS
@@ -21,6 +21,7 @@ __all__ = [
     "attacker_settings",
     "audit_settings",
     "data_settings",
+    "further_section",
     "model_settings",
     "published_switch",
     "told_tolerance",
@@ -94,26 +95,33 @@ def published_switch() -> bool:
 
 
 _COSTS = {
-    "published": "Confidence, exponentiated",
-    "log_odds": "Log-odds, calibrated",
-    "count": "The same for everybody",
+    "published": "Published",
+    "log_odds": "Log-odds",
+    "count": "Equal for all",
+}
+
+
+_ATTACKERS = {
+    "features": "Paper's A",
+    "predictions": "Paper's A′, with predictions",
+    "strong": "Strong",
+    "strong_predictions": "Strong, with predictions",
 }
 
 
 def attacker_settings() -> dict[str, str]:
     """Choose the adversary, and how she prices the change of one guess."""
-    left, right = st.columns([2, 3])
+    left, right = st.columns(2)
     with left:
-        adversary = st.segmented_control(
+        adversary = st.selectbox(
             "Attacker",
-            ADVERSARIES,
-            default=ADVERSARIES[0],
-            required=True,
+            ATTACKERS,
             key="adversary",
-            format_func={"features": "A", "predictions": "A′"}.__getitem__,
+            format_func=_ATTACKERS.__getitem__,
             help=(
-                "The paper's random forest, balanced class weights, with the parameters found on Adult. A guesses from "
-                "features and label, A′ also from the model's predictions."
+                "A and A′ are the paper's: a random forest with balanced class weights. A guesses from features and "
+                "label, A′ also from the model's predictions. The strong attacker is gradient boosting without class "
+                "weights, calibrated."
             ),
             persist_state="session",
         )
@@ -125,12 +133,35 @@ def attacker_settings() -> dict[str, str]:
             format_func=_COSTS.__getitem__,
             help=(
                 "The correction changes the cheapest guesses. Published: the attacker's confidence, raised to the "
-                "power that works best on held-out records. Log-odds: starts from calibrated guesses and finds the "
-                "most probable answer. The same for everybody: changes as few guesses as possible."
+                "power that works best on held-out records. Log-odds: starts from calibrated guesses and, with two "
+                "groups, finds the most probable answer. Equal for all: changes as few guesses as possible."
             ),
             persist_state="session",
         )
-    return {"adversary": adversary or ADVERSARIES[0], "cost": cost}
+    return {"adversary": adversary, "cost": cost}
+
+
+_SECTIONS = {
+    "trained": "Tighter and looser models",
+    "methods": "Other methods",
+    "seeds": "Other seeds",
+    "tuning": "A tuned attacker",
+    "more": "More disclosed",
+}
+
+
+def further_section() -> str:
+    """Choose what is shown below the slider."""
+    value = st.segmented_control(
+        "Look further",
+        list(_SECTIONS),
+        default="trained",
+        required=True,
+        key="further",
+        format_func=_SECTIONS.__getitem__,
+        persist_state="session",
+    )
+    return value or "trained"
 
 
 def told_tolerance(value: float) -> None:

@@ -36,16 +36,33 @@ def correction(findings: AuditFindings, now: Disclosure) -> str:
         f"The attacker knows everybody's features and label, and the {name} of other people to learn from. She "
         "guesses, then hears “each group's rate is within the tolerance of everybody's”. Where her guesses do not "
         f"agree with that, she changes the cheapest ones until they do. {_price(now)}\n\n"
-        "**What it does not show.** The paper's forest, here with the parameters found on Adult, has balanced class "
-        "weights and so may name the smaller group too often; a gain may only repair that. The purple line is gradient "
-        "boosting without class weights, calibrated, told nothing. The interval is over people, for one seed and one "
-        "model; it does not say how other seeds come out.\n\n"
+        "**Where the leak comes from.** Each row is the attacker's knowledge with one thing more: what most people "
+        "are, their features and label, the model's predictions, the exact shares of the groups, and on top of these "
+        "the promise. The last two are the closest probabilities to hers that agree with what she is told. The hollow "
+        "bar is the correction of the chart at the left, which knows the promise but not the shares; it often repairs "
+        "the shares more than anything else. The rows above it always use the people she keeps apart to tune on, also "
+        "where the switch “As published” is on.\n\n"
+        f"**What it does not show.** {_forest(findings)} balanced class weights and so may name the smaller group too "
+        "often; a gain may only repair that. The strong attacker is gradient boosting without class weights, "
+        "calibrated, told nothing. The interval is over people, for one seed and one model; it does not say how other "
+        "seeds come out.\n\n"
         "Source: Ferry, Aïvodji, Gambs, Huguet and Siala, *Exploiting Fairness to Enhance Sensitive Attributes "
         "Reconstruction*, SaTML 2023. Tolerance and objective are recomputed from the corrected guesses themselves."
     )
 
 
+def _forest(findings: AuditFindings) -> str:
+    if findings.config.forest is None:
+        return "The paper's forest, here with the parameters published for Adult, has"
+    return "The paper's forest, here with the parameters of your search, has"
+
+
 def _price(now: Disclosure) -> str:
+    if now.cost == "log_odds" and len(now.groups) > 2:
+        return (
+            "Here she starts from calibrated probabilities, and a change costs the log-odds of the likeliest group "
+            "against the second, whichever group somebody is moved to."
+        )
     if now.cost == "log_odds":
         return (
             "Here she starts from calibrated probabilities, and a change costs their log-odds: the answer is the most "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
 
     from core.figures import Drawing
 
-__all__ = ["chart", "choose_columns", "csv_bytes", "how_to_read", "need", "numbers", "problem", "sweep_progress"]
+__all__ = [
+    "chart",
+    "choose_columns",
+    "csv_bytes",
+    "how_to_read",
+    "job_state",
+    "need",
+    "numbers",
+    "problem",
+    "sweep_progress",
+]
 
 
 def problem(sentence: str) -> None:
@@ -82,12 +93,27 @@ def choose_columns() -> NoReturn:
     st.stop()
 
 
-def sweep_progress(job: Job, done: str) -> None:
+def job_state(job: Job | None, name: str, total: int, start: Callable[[], Any]) -> list[Any]:
+    """Show how far a job is and offer to stop or start it; returns the results that are there."""
+    points = [] if job is None else list(job.partial)
+    if job is not None and job.busy:
+        sweep_progress(job, f"{len(points)} of {job.total} models attacked", key=f"cancel_{name}")
+    elif job is None or job.state != "finished":
+        if job is not None and job.state == "failed":
+            problem(job.error)
+        label = f"Stopped after {len(points)} models. Go on" if job else f"Train and attack {total} models"
+        if st.button(label, key=f"start_{name}", icon=":material/play_arrow:"):
+            start()
+            st.rerun()
+    return points
+
+
+def sweep_progress(job: Job, done: str, *, key: str = "cancel_sweep") -> None:
     """Show how far a sweep is, with a button that stops it."""
     bar, button = st.columns([5, 1], vertical_alignment="center")
     left = "waiting for another curve" if job.state == "waiting" else _time_left(job)
     bar.progress(job.share, text=f"{done}, {'stopping' if job.stopping else left}")
-    button.button("Cancel", key="cancel_sweep", on_click=job.cancel, width="stretch", disabled=job.stopping)
+    button.button("Cancel", key=key, on_click=job.cancel, width="stretch", disabled=job.stopping)
 
 
 def _time_left(job: Job) -> str:

@@ -19,8 +19,10 @@ __all__ = [
     "config",
     "dataset_name",
     "default",
+    "forget_forest",
     "forget_roles",
     "keep",
+    "keep_forest",
     "keep_roles",
 ]
 
@@ -82,17 +84,21 @@ def _own_roles(dataset: str) -> list[Roles]:
 
 
 def attributes(dataset: str) -> dict[str, str]:
-    """Return the sensitive columns on offer and what to call them: the dataset's own, then the user's additions."""
+    """Return the groupings on offer by key, and what to call them: the dataset's own, then the user's additions."""
     offered = CATALOG[dataset].attributes if dataset in CATALOG else {}
-    own = {roles.sensitive: roles.attribute for roles in _own_roles(dataset)}
+    own = {roles.key: _title(roles) for roles in _own_roles(dataset)}
     return offered | {column: name for column, name in own.items() if column not in offered}
+
+
+def _title(roles: Roles) -> str:
+    return roles.attribute + (", each value" if roles.each else ", ranges" if roles.cuts else "")
 
 
 def keep_roles(dataset: str, roles: Roles) -> None:
     """Remember the roles a user chose and make them the audited ones."""
-    others = [kept for kept in _own_roles(dataset) if kept.sensitive != roles.sensitive]
+    others = [kept for kept in _own_roles(dataset) if kept.key != roles.key]
     st.session_state[f"own_roles_{dataset}"] = [roles, *others]
-    choose("attribute", roles.sensitive)
+    choose("attribute", roles.key)
 
 
 def forget_roles(dataset: str) -> None:
@@ -106,7 +112,27 @@ def chosen_roles(table: Table) -> Roles | None:
     if not on_offer:
         return None
     attribute = st.session_state.get("attribute")
-    return next((roles for roles in on_offer if roles.sensitive == attribute), on_offer[0])
+    return next((roles for roles in on_offer if roles.key == attribute), on_offer[0])
+
+
+def keep_forest(parameters: tuple[tuple[str, Any], ...] | None) -> None:
+    """Attack with a forest of these parameters from now on, for this table; None goes back to the pinned one."""
+    st.session_state["forest"] = None if parameters is None else (dataset_name(), _attribute_key(), parameters)
+
+
+def _attribute_key() -> str:
+    return str(st.session_state.get("attribute"))
+
+
+def forget_forest() -> None:
+    """Go back to the pinned forest, because the people it was tuned on are gone."""
+    st.session_state.pop("forest", None)
+
+
+def _forest(table: str) -> tuple[tuple[str, Any], ...] | None:
+    """Return the parameters chosen for this table and attribute."""
+    kept = st.session_state.get("forest")
+    return kept[2] if kept is not None and kept[:2] == (table, _attribute_key()) else None
 
 
 def config(table: Table) -> AuditConfig | None:
@@ -122,4 +148,5 @@ def config(table: Table) -> AuditConfig | None:
         tolerance=float(_setting("tolerance")),
         train_share=float(_setting("train_share")),
         seed=int(_setting("seed")),
+        forest=_forest(table.name),
     )

@@ -6,7 +6,7 @@ one sentence; what was audited before stays as it was.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -60,6 +60,7 @@ def _read(file) -> None:  # type: ignore[no-untyped-def]
         return
     cached.keep_own_table(table)
     state.forget_roles(state.UPLOAD)
+    state.forget_forest()
     state.choose("dataset", state.UPLOAD)
     st.rerun()
 
@@ -67,6 +68,7 @@ def _read(file) -> None:  # type: ignore[no-untyped-def]
 def _remove() -> None:
     cached.drop_own_table()
     state.forget_roles(state.UPLOAD)
+    state.forget_forest()
     st.session_state["dataset"] = state.default("dataset")
 
 
@@ -106,7 +108,7 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
             current.sensitive if current else None,
             f"sensitive_{name}",
         )
-        group, at_most = _ask_groups(frame, sensitive, current, name) if sensitive else ([], None)
+        groups = _ask_groups(frame, sensitive, current, name) if sensitive else {}
     left, right = st.columns(2, gap="large")
     with left:
         others = [c for c in names if c not in (label, sensitive)]
@@ -132,12 +134,11 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
         label=label,
         positive=positive,
         sensitive=sensitive,
-        group=tuple(group),
-        at_most=at_most,
+        **groups,
         excluded=tuple(excluded),
         missing=missing or "keep",
-        first_name=_kept(current, sensitive, group, "first_name"),
-        other_name=_kept(current, sensitive, group, "other_name"),
+        first_name=_kept(current, sensitive, groups, "first_name"),
+        other_name=_kept(current, sensitive, groups, "other_name"),
         attribute_name=current.attribute_name if current and current.sensitive == sensitive else "",
     )
 
@@ -158,15 +159,32 @@ def _ask_label(
     )
 
 
-def _ask_groups(
-    frame: pandas.DataFrame, sensitive: str, current: Roles | None, name: str
-) -> tuple[list[str], float | None]:
+def _ask_groups(frame: pandas.DataFrame, sensitive: str, current: Roles | None, name: str) -> dict[str, Any]:
+    """Ask how the sensitive column tells people apart; returns the fields of `Roles` that say so."""
     from core.datasets.columns import as_text, is_numeric
+    from core.datasets.groups import MOST_GROUPS
 
-    if is_numeric(frame[sensitive]) and as_text(frame[sensitive]).nunique() > 10:
-        return [], _limit(frame, sensitive, current, name)
+    same = current if current is not None and current.sensitive == sensitive else None
+    number = is_numeric(frame[sensitive]) and as_text(frame[sensitive]).nunique() > 10
+    many = "ranges" if number else "each"
+    now = many if same is not None and (same.each or same.cuts) else "two"
+    way = st.segmented_control(
+        "Groups",
+        ["two", many],
+        default=now,
+        required=True,
+        key=f"way_{name}_{sensitive}",
+        format_func={"two": "two groups", "each": "each value", "ranges": "ranges"}.__getitem__,
+        help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together.",
+    )
+    if way == "each":
+        return {"each": True}
+    if way == "ranges":
+        return {"cuts": _cuts(frame, sensitive, same, name)}
+    if number:
+        return {"at_most": _limit(frame, sensitive, current, name)}
     options = _values(frame, sensitive)[:_MOST_VALUES]
-    preset = [v for v in (current.group if current and current.sensitive == sensitive else ()) if v in options]
+    preset = [v for v in (same.group if same else ()) if v in options]
     group = st.multiselect(
         "First group: people with these values",
         options,
@@ -174,12 +192,30 @@ def _ask_groups(
         key=f"group_{name}_{sensitive}",
         help="Everybody else is the other group.",
     )
-    return group, None
+    return {"group": tuple(group)}
 
 
-def _kept(current: Roles | None, sensitive: str, group: list[str], name: str) -> str:
-    same = current is not None and current.sensitive == sensitive and tuple(group) == current.group
-    return str(getattr(current, name)) if same else ""
+def _cuts(frame: pandas.DataFrame, sensitive: str, same: Roles | None, name: str) -> tuple[float, ...]:
+    """Ask into how many ranges a number is cut, each with about as many people."""
+    pieces = st.number_input(
+        "Number of ranges, each with about as many people",
+        min_value=3,
+        max_value=10,
+        value=len(same.cuts) + 1 if same and 3 <= len(same.cuts) + 1 <= 10 else 4,
+        key=f"pieces_{name}_{sensitive}",
+    )
+    if same and len(same.cuts) + 1 == pieces:
+        return same.cuts
+    shares = [i / pieces for i in range(1, pieces)]
+    return tuple(sorted({float(cut) for cut in frame[sensitive].dropna().quantile(shares, interpolation="lower")}))
+
+
+def _kept(current: Roles | None, sensitive: str, groups: dict[str, Any], name: str) -> str:
+    """Return a name of the roles in use if they tell the same groups apart."""
+    same = current is not None and current.sensitive == sensitive
+    if not same or any(getattr(current, field) != value for field, value in groups.items()):
+        return ""
+    return str(getattr(current, name))
 
 
 def _select(label: str, options: list[str], preset: str | None, key: str, help: str | None = None) -> str | None:

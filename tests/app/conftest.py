@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import streamlit as st
@@ -24,12 +25,13 @@ def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
 
 
 @pytest.fixture
-def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand) -> Iterator[Start]:
+def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Path) -> Iterator[Start]:
     """Start dashboards with empty caches; the same audit is computed once for all tests."""
     monkeypatch.setattr(jobs, "Job", RecordedJob)
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     st.cache_resource.clear()
     yield Dashboard
     for job in RecordedJob.started:

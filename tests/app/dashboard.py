@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from streamlit.testing.v1 import AppTest
 
-from core.audit import AuditConfig
+from core.audit import ATTACKERS, PROTOCOLS, AuditConfig
 from core.correction import COSTS
 from core.datasets.dataset import AuditDataset
-from core.sweep import SweepPoint
+from core.sweep import PointStore, SweepPoint, point_key, sweep
 from pages.common.jobs import Job, Work
 from tests.expected import run_once
 
@@ -39,27 +39,44 @@ class PointsOnDemand:
 
     def __init__(self) -> None:
         self.allowed = threading.Semaphore(0)
+        self.model: AuditConfig | None = None
 
     def __call__(
-        self, configs: Sequence[AuditConfig], dataset: AuditDataset, *, n_jobs: int = 1
-    ) -> Iterator[SweepPoint]:
+        self,
+        configs: Sequence[AuditConfig],
+        dataset: AuditDataset,
+        *,
+        store: PointStore,
+        n_jobs: int,
+        measure: Any,
+        result: Any,
+    ) -> Iterator[Any]:
+        if result is not SweepPoint:
+            yield from sweep(configs, dataset, store=store, measure=measure, result=result)
+            return
         for config in configs:
             if not self.allowed.acquire(timeout=30):
                 return
-            found = run_once(configs[3], dataset=dataset)  # one model for all: what it looks like is not tested here
-            yield SweepPoint(
-                tolerance=config.tolerance,
+            found = run_once(self.model or config, dataset=dataset)  # one for all: its look is not tested
+            self.model = found.config
+            point = SweepPoint(
+                config=config,
                 achieved=found.model.unfairness_train,
+                unfairness_test=found.model.unfairness_test,
+                majority_test=found.model.majority_test,
                 accuracy_train=found.model.accuracy_train,
                 accuracy_test=found.model.accuracy_test,
                 disclosures={
                     (kind, protocol, cost): found.disclose(
                         config.tolerance, adversary=kind, cost=cost, as_published=protocol == "as_published"
                     )
-                    for kind, protocol in found.attacks
+                    for kind in ATTACKERS
+                    for protocol in PROTOCOLS
                     for cost in COSTS
                 },
             )
+            store.save(point_key(config, dataset), point)
+            yield point
 
     def allow(self, count: int) -> None:
         """Let so many more models finish."""

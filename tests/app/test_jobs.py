@@ -219,7 +219,7 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
 
 
 def test_a_sweep_that_fails_is_told_in_one_sentence(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    def broken(configs: Any, dataset: Any, *, n_jobs: int = 1) -> Iterator[Any]:
+    def broken(configs: Any, dataset: Any, **settings: Any) -> Iterator[Any]:
         raise InputError("The attack records must hold at least 3 people of each group.")
         yield
 

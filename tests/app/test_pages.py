@@ -143,8 +143,12 @@ def test_the_slider_adds_points_that_are_not_precomputed(dashboard: Dashboard):
 def test_attacker_and_protocol(dashboard: Dashboard):
     dashboard.open("correction")
     findings = expected.audit()
-    for adversary, published, cost in (("predictions", False, "count"), ("features", True, "log_odds")):
-        dashboard.test.button_group(key="adversary").set_value(adversary)
+    for adversary, published, cost in (
+        ("predictions", False, "count"),
+        ("strong", True, "published"),
+        ("features", True, "log_odds"),
+    ):
+        dashboard.test.selectbox(key="adversary").set_value(adversary)
         dashboard.test.toggle(key="as_published").set_value(published)
         dashboard.test.selectbox(key="cost").set_value(cost)
         dashboard.settle()

@@ -31,7 +31,7 @@ def test_upload_to_a_finding(look: Open):
     view.in_order()
     view.go("Correction")
     view.found("sex", "%")
-    view.painted(3)
+    view.painted(4, or_more=True)
     assert "over 306 people" in view.text()
     view.in_order()
     view.stop_training()

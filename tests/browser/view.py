@@ -223,8 +223,11 @@ class View:
             assert time.monotonic() < deadline, f"waited {seconds:g} s in vain: {what}"
             self.page.wait_for_timeout(100)
 
-    def painted(self, count: int) -> None:
-        """Wait until so many charts are painted, and no more."""
+    def painted(self, count: int, *, or_more: bool = False) -> None:
+        """Wait until so many charts are painted, and no more unless more are welcome."""
+        if or_more:
+            self.until(lambda: self.charts.count() >= count, f"{count} charts")
+            return
         expect(self.charts).to_have_count(count, timeout=PATIENT)
 
     def in_order(self) -> None:

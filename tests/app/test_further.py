@@ -1,0 +1,115 @@
+"""The sections below the correction's slider, in-process, with real models where they are few; and many groups."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.datasets import build_dataset, demo_table
+from core.wording import percent
+from tests import expected
+from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+
+
+def running() -> RecordedJob:
+    """Return the job of a section started last."""
+    return [job for job in RecordedJob.started if job.lane == "sweep"][-1]
+
+
+def finish(dashboard: Dashboard) -> None:
+    """Wait for a section's job and draw what it made."""
+    job = running()
+    job.wait(120)
+    assert job.state == "finished", job.error
+    dashboard.settle()
+
+
+def open_section(dashboard: Dashboard, section: str) -> None:
+    dashboard.open("correction")
+    dashboard.test.button_group(key="further").set_value(section)
+    dashboard.settle()
+
+
+def tables(dashboard: Dashboard) -> list[list[str]]:
+    return [list(frame.value.columns) for frame in dashboard.test.dataframe]
+
+
+def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsOnDemand) -> None:
+    dashboard.open("correction")
+    points.allow(18)
+    finish(dashboard)
+    first = running()
+    dashboard.test.button_group(key="sweep_seeds").set_value(3)
+    dashboard.settle()
+    assert "54 models" in dashboard.button("start_sweep").label
+    dashboard.button("start_sweep").click()
+    dashboard.settle()
+    job = running()
+    assert job is not first and len(job.partial) >= 18 and job.total == 54  # what one seed gave is not trained again
+    points.allow(36)
+    finish(dashboard)
+    assert any("of 18 tolerances" in text or "nothing measurable at any" in text for text in dashboard.texts)
+
+
+def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand) -> None:
+    open_section(dashboard, "methods")
+    dashboard.button("start_methods").click()
+    dashboard.settle()
+    points.allow(100)
+    finish(dashboard)
+    (frame,) = (f.value for f in dashboard.test.dataframe)
+    assert len(frame) == 4 and frame["Method"].iloc[0] == "Exponentiated gradient"
+
+
+def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard) -> None:
+    open_section(dashboard, "seeds")
+    dashboard.button("start_seeds").click()
+    dashboard.settle()
+    finish(dashboard)
+    job = running()
+    assert len(job.partial) == 6 and {p.config.method for p in job.partial} == {"exponentiated_gradient", "unmitigated"}
+    captions = [caption.value for caption in dashboard.test.caption]
+    assert sum("Being told the fairness bound" in caption and "over 3 seeds" in caption for caption in captions) == 2
+    assert any(text.startswith("**Correction with permuted predictions.**") for text in dashboard.texts)
+    assert any("It is the right metric in" in text for text in dashboard.texts)
+    (frame,) = (f.value for f in dashboard.test.dataframe)
+    assert list(frame.columns)[1:] == ["With", "Without", "Difference, points"] and len(frame) == 7
+    assert not dashboard.has_button("start_seeds")
+
+
+def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard) -> None:
+    open_section(dashboard, "more")
+    found = expected.audit().disclose_more(0.005)
+    assert any("5 of 5 answers are proved optimal" in text for text in dashboard.texts)
+    assert all(more.after is not None for more in found)
+
+
+def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard) -> None:
+    open_section(dashboard, "tuning")
+    dashboard.test.button_group(key="evaluations").set_value(10)
+    dashboard.settle()
+    dashboard.button("start_tuning").click()
+    dashboard.settle()
+    finish(dashboard)
+    (frame,) = (f.value for f in dashboard.test.dataframe)
+    assert list(frame["Parameter"])[:2] == ["trees", "depth"]
+    dashboard.button("use_tuned").click()
+    dashboard.settle()
+    chosen = dashboard.test.session_state["forest"][2]
+    forest = dict(chosen)
+    assert str(forest["max_depth"]) == frame["Found"][1]
+    now = expected.audit(forest=chosen).disclose(0.005)
+    assert now.after is not None and percent(now.after) in dashboard.finding and "tuned" in dashboard.finding
+    dashboard.button("use_pinned").click()
+    dashboard.settle()
+    assert percent(expected.audit().disclose(0.005).before) in dashboard.finding and "tuned" not in dashboard.finding
+
+
+@pytest.mark.parametrize("page", ["data", "model", "correction"])
+def test_four_age_groups_on_every_page(dashboard: Dashboard, page: str) -> None:
+    dashboard.open(page)
+    dashboard.test.selectbox(key="attribute").set_value("age/ranges")
+    dashboard.settle()
+    assert "%" in dashboard.finding and not dashboard.test.exception
+    names = build_dataset(demo_table(), demo_table().roles[2]).group_names
+    assert page != "data" or all(name in " ".join(dashboard.texts) for name in (names[0], names[-1]))
+    assert page == "model" or "age" in dashboard.finding
