@@ -29,8 +29,19 @@ def frame(n: int = 1200, *, leak: float = 1.5, bias: float = 0.8, seed: int = 0)
     )
 
 
+def table(n: int = 1200, **settings: float) -> Table:
+    """Return the same people as a table with one suggestion of roles."""
+    people = frame(n, **settings)  # type: ignore[arg-type]
+    return Table(
+        name="sample",
+        title="Sample",
+        frame=people,
+        source="Made.",
+        fingerprint=fingerprint_frame(people),
+        roles=(ROLES,),
+    )
+
+
 def dataset(n: int = 1200, **settings: float) -> AuditDataset:
     """Return the same people as an audit's dataset."""
-    people = frame(n, **settings)  # type: ignore[arg-type]
-    table = Table(name="sample", title="Sample", frame=people, source="Made.", fingerprint=fingerprint_frame(people))
-    return build_dataset(table, ROLES)
+    return build_dataset(table(n, **settings), ROLES)

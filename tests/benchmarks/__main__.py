@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks import bench_correction, bench_pages
+from tests.benchmarks import bench_correction, bench_groups, bench_pages, bench_sweep
 
 
 def adult_arrays() -> dict[str, np.ndarray] | None:
@@ -30,7 +30,7 @@ def adult_arrays() -> dict[str, np.ndarray] | None:
 
 
 def main() -> None:
-    """Run the correction's benchmark, then the pages'."""
+    """Run the corrections' benchmarks, then the sweep's, then the pages'."""
     arrays = adult_arrays()
     if arrays is None:
         bench_correction.main()
@@ -39,6 +39,10 @@ def main() -> None:
             path = Path(folder) / "adult.npz"
             np.savez(path, **arrays)
             bench_correction.main(str(path))
+    print()
+    bench_groups.main()
+    print()
+    bench_sweep.main()
     print()
     bench_pages.main()
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm, sem, t
 
 from core.errors import InputError
-from core.estimates import accuracy, balanced_accuracy, paired_gain, proportion
+from core.estimates import accuracy, balanced_accuracy, balanced_gain, mean, over_repeats, paired_gain, proportion
 
 
 @given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -81,3 +81,43 @@ def test_impossible_counts_are_named(call) -> None:  # type: ignore[no-untyped-d
 def test_level_is_checked() -> None:
     with pytest.raises(InputError, match=r"level must be in \(0, 1\), got 1"):
         proportion(1, 2, level=1)
+
+
+def test_mean_is_the_normal_interval_of_a_mean() -> None:
+    values = np.random.default_rng(0).normal(size=50)
+    told = mean(values)
+    assert (told.low, told.high) == pytest.approx(norm.interval(0.95, values.mean(), sem(values)))
+    assert mean([2.0]).low == mean([2.0]).high == 2.0
+    assert math.isnan(mean([]).value) and mean([]).n == 0
+
+
+def test_over_repeats_is_students_interval() -> None:
+    values = [0.1, 0.3, 0.2, 0.5]
+    told = over_repeats(values, level=0.9)
+    assert (told.low, told.high) == pytest.approx(t.interval(0.9, 3, np.mean(values), sem(values)))
+    assert told.n == 4
+    alone = over_repeats([0.1])
+    assert alone.value == 0.1 and math.isnan(alone.low) and math.isnan(alone.high)
+    assert math.isnan(over_repeats([]).value)
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=40))
+def test_balanced_gain_is_the_difference_of_balanced_accuracies(people: list[tuple[int, int, int]]) -> None:
+    truth, before, after = np.array(people).T
+    there, back = balanced_gain(truth, before, after), balanced_gain(truth, after, before)
+    assert there.value == pytest.approx(
+        balanced_accuracy(truth, after).value - balanced_accuracy(truth, before).value, abs=1e-12
+    )
+    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
+    assert there.low <= there.value <= there.high and there.low < there.high
+
+
+def test_balanced_gain_covers_about_as_often_as_it_says() -> None:
+    rng, hits, runs = np.random.default_rng(6), 0, 1000
+    truth = np.r_[np.ones(80), np.zeros(300)]
+    for _ in range(runs):
+        was = rng.random(380) < np.where(truth == 1, 0.6, 0.9)
+        now = np.where(rng.random(380) < np.where(truth == 1, 0.15, 0.05), ~was, was)
+        gain = balanced_gain(truth, np.where(was, truth, 1 - truth), np.where(now, truth, 1 - truth))
+        hits += gain.low <= (0.15 * (0.4 - 0.6) + 0.05 * (0.1 - 0.9)) / 2 <= gain.high
+    assert 0.93 <= hits / runs <= 0.98

@@ -1,0 +1,134 @@
+"""Soft correction on Adult, seed 42, statistical parity, told a tolerance of 0.001: held to independent figures.
+
+The independent figures (balanced forest, then gradient boosting; log-loss in nats a person, accuracy): forest .3969,
+with the bound .3919, with the known share .3634 (.8382), with both .3612 (.8368); boosting .2872 (.852), with the
+bound .2870 (.850). They do not say which records taught the attackers. Measured here over the variants:
+
+    forest A', raw, attack records             .3963  bound .3913  share .3634 (.8395)  both .3609 (.8362)
+    forest A', raw, attack + validation        .3935  bound .3896  share .3600 (.8391)  both .3583 (.8353)
+    forest A, raw, attack records              .3928  bound .3850  share .3606 (.8392)  both .3565 (.8355)
+    forest A', calibrated, attack records      .3182  bound .3147  share .3182 (.8396)  both .3146 (.8384)
+    boosting on X, Y, attack + validation      .2873 (.8525)  bound .2871 (.8518)
+    the same, attack records, calibrated       .2909 (.8495)  bound .2907 (.8494)
+
+So the forest of the figures is A' as it comes, taught by the attack records, and the boosting one learns from all
+known records, from features and label, categories as numbers, uncalibrated. Both are within .0006 nats of the figures.
+Bands: accuracies ± .03; log-losses ± .005, which takes in other draws of the forest (the second row) and shuts out
+the calibrated forest and each next step of the attribution but the last, whose change is held to a band of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.adversaries import train_strong
+from core.audit import AuditConfig, AuditFindings, run
+from core.correction import Attribution, StepMeasures, attribute_leak
+from core.datasets import AuditDataset, build_dataset, load, split
+
+FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+pytestmark = pytest.mark.skipif(
+    not (FOLDER / "adult" / "adult.data").is_file(),
+    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
+)
+
+LOG_LOSS, ACCURACY = 0.005, 0.03
+
+
+@pytest.fixture(scope="module")
+def adult() -> AuditDataset:
+    table = load("adult", data_folder=FOLDER)
+    return build_dataset(table, table.roles[0])
+
+
+@pytest.fixture(scope="module")
+def findings(adult: AuditDataset) -> AuditFindings:
+    return run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=adult)
+
+
+def attribution(adult: AuditDataset, findings: AuditFindings, features, with_predictions) -> Attribution:
+    splits = split(adult, seed=42)
+    known = adult.sensitive[splits.known].mean()
+    return attribute_leak(
+        attacker="reference",
+        features=features,
+        with_predictions=with_predictions,
+        prior=[1 - known, known],
+        truth=adult.sensitive[splits.train],
+        predictions=findings.model.predictions[splits.train],
+        metric="statistical_parity",
+        tolerance=0.001,
+    )
+
+
+@pytest.fixture(scope="module")
+def forest(adult: AuditDataset, findings: AuditFindings) -> dict[str, StepMeasures]:
+    posteriors = [findings.attacks[kind, "held_out"].attacked.probability for kind in ("features", "predictions")]
+    found = attribution(adult, findings, *posteriors)
+    assert found.is_true
+    return {step.step: step for step in found.steps}
+
+
+@pytest.fixture(scope="module")
+def boosting(adult: AuditDataset, findings: AuditFindings) -> dict[str, StepMeasures]:
+    splits = split(adult, seed=42)
+    x, y, s = adult.features, adult.labels, adult.sensitive
+    learned = train_strong(x[splits.known], y[splits.known], s[splits.known], seed=42)
+    posterior = learned.probability(x[splits.train], y[splits.train])
+    return {step.step: step for step in attribution(adult, findings, posterior, posterior).steps}
+
+
+def reached(step: StepMeasures, *, log_loss: float, accuracy: float | None = None) -> None:
+    assert step.log_loss.value == pytest.approx(log_loss, abs=LOG_LOSS)
+    if accuracy is not None:
+        assert step.accuracy.value == pytest.approx(accuracy, abs=ACCURACY)
+
+
+def test_the_balanced_forest(forest: dict[str, StepMeasures]) -> None:
+    reached(forest["predictions"], log_loss=0.3969)
+    reached(forest["constraint_without_shares"], log_loss=0.3919)
+    reached(forest["shares"], log_loss=0.3634, accuracy=0.8382)
+    reached(forest["constraint"], log_loss=0.3612, accuracy=0.8368)
+
+
+def test_what_the_bound_adds_to_the_forest(forest: dict[str, StepMeasures]) -> None:
+    alone, on_top = forest["constraint_without_shares"], forest["constraint"]
+    assert alone.log_loss_change is not None and on_top.log_loss_change is not None
+    assert alone.log_loss_change.value == pytest.approx(-0.0050, abs=0.0015)
+    assert on_top.log_loss_change.value == pytest.approx(-0.0022, abs=0.0015)
+    assert on_top.accuracy_change is not None and -0.01 <= on_top.accuracy_change.value <= 0.002
+
+
+def test_the_share_alone_gives_more_than_the_bound_alone(forest: dict[str, StepMeasures]) -> None:
+    share, bound = forest["shares"], forest["constraint_without_shares"]
+    assert share.accuracy.value == pytest.approx(0.838, abs=ACCURACY)
+    assert share.accuracy_change is not None and bound.accuracy_change is not None
+    assert share.accuracy_change.low > bound.accuracy_change.high
+    assert share.log_loss.high < bound.log_loss.low
+
+
+def test_boosting_needs_neither(boosting: dict[str, StepMeasures]) -> None:
+    reached(boosting["features"], log_loss=0.2872, accuracy=0.852)
+    reached(boosting["constraint_without_shares"], log_loss=0.2870, accuracy=0.850)
+    change = boosting["constraint_without_shares"].log_loss_change
+    assert change is not None and -0.001 <= change.value <= 1e-9  # the bound is true: it cannot rise
+    for step in ("shares", "constraint", "constraint_without_shares"):
+        moved = boosting[step].accuracy_change
+        assert moved is not None and abs(moved.value) < 0.005
+
+
+def test_boosting_untold_beats_the_forest_told_everything(
+    boosting: dict[str, StepMeasures], forest: dict[str, StepMeasures]
+) -> None:
+    assert boosting["features"].log_loss.high < forest["constraint"].log_loss.low
+    assert boosting["features"].accuracy.low > forest["constraint"].accuracy.high
+
+
+def test_the_majority_guess(forest: dict[str, StepMeasures], adult: AuditDataset) -> None:
+    share = float(np.mean(adult.sensitive))
+    assert forest["majority"].accuracy.value == pytest.approx(1 - share, abs=ACCURACY)
+    assert forest["majority"].balanced_accuracy.value == 0.5

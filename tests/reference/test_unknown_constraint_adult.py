@@ -1,0 +1,187 @@
+"""The unknown constraint on Adult (Ferry et al., SaTML 2023, V-B, tables IV and V), held to what was measured here.
+
+Of the two tables' Adult rows the text at hand has lost all figures but one pair: with correlation remover the
+estimate names predictive equality in 68% and equal opportunity in 32% of 100 seeds (table V). In words it also says:
+equalized odds is never identified; statistical parity and predictive equality mostly are; a model trained for equal
+opportunity is often taken for one of predictive equality, which then corrects better than the truth; the spread over
+seeds is larger with the estimate.
+
+Measured when these tests were written, published protocol, adversary A', seeds 0 to 4 for accuracies (standard
+deviation after each), seeds 0 to 19 for names and tolerances:
+
+| trained for          | named SP / PE / EO | tolerance (sd) | before     | told the truth | estimated  |
+|----------------------|--------------------|----------------|------------|----------------|------------|
+| threshold optimizer (table IV)                                                                          |
+| statistical parity   | 1.00 / 0 / 0       | .0055 (.0058)  | .769 ±.008 | .843 ±.003     | .842 ±.003 |
+| predictive equality  | 0 / 1.00 / 0       | .0038 (.0040)  | .763 ±.009 | .833 ±.003     | .832 ±.004 |
+| equal opportunity    | 0 / .80 / .20      | .0247 (.0078)  | .763 ±.005 | .765 ±.006     | .798 ±.033 |
+| equalized odds       | 0 / 1.00 / 0       | .0035 (.0036)  | .764 ±.008 | .819 ±.016     | .831 ±.004 |
+| correlation remover (table V)                                                                           |
+|                      | 0 / 1.00 / 0       | .0321 (.0082)  | .764 ±.004 |                | .818 ±.004 |
+| no mitigation (control)                                                                                 |
+|                      | 0 / .75 / .25      | .0191 (.0103)  | .762 ±.005 |                | .812 ±.030 |
+
+What does not hold: table V's 68%. With this correlation remover predictive equality is named in every seed (in all of
+40, too), far outside what chance allows. What the paper does not show: models trained with no mitigation at all are
+given the same name in 75% of the seeds, and correcting with the constraint estimated for them gains as much. On Adult
+only "statistical parity" is a name that comes from the training and not from the data.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.attack import attack_model
+from core.config import AuditConfig
+from core.correction import (
+    ConstraintComparison,
+    EstimatedConstraint,
+    PermutedControl,
+    compare_constraints,
+    estimate_constraint,
+    identification_rate,
+    permuted_control,
+)
+from core.datasets import AuditDataset, build_dataset, load
+from core.datasets.splits import Splits, split
+from core.fairness import METRICS
+from core.models import fit_model
+
+FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+pytestmark = pytest.mark.skipif(
+    not (FOLDER / "adult" / "adult.data").is_file(),
+    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
+)
+
+SEEDS, NAME_SEEDS = range(5), range(20)
+CONFIGS = {seed: AuditConfig(dataset="adult", seed=seed) for seed in SEEDS}
+SP, PE, EO, EODDS = METRICS
+
+# (method, metric) -> shares of SP, PE, EO; mean tolerance; accuracy of A' before, told the truth, with the estimate
+RECORDED = {
+    ("threshold_optimizer", SP): ((1.0, 0.0, 0.0), 0.0055, 0.7693, 0.8431, 0.8422),
+    ("threshold_optimizer", PE): ((0.0, 1.0, 0.0), 0.0038, 0.7627, 0.8326, 0.8318),
+    ("threshold_optimizer", EO): ((0.0, 0.8, 0.2), 0.0247, 0.7629, 0.7653, 0.7977),
+    ("threshold_optimizer", EODDS): ((0.0, 1.0, 0.0), 0.0035, 0.7644, 0.8190, 0.8308),
+    ("correlation_remover", None): ((0.0, 1.0, 0.0), 0.0321, 0.7636, None, 0.8179),
+    ("unmitigated", None): ((0.0, 0.75, 0.25), 0.0191, 0.7617, None, 0.8121),
+}
+Key = tuple[str, str | None]
+cases = pytest.mark.parametrize("key", RECORDED, ids=lambda key: f"{key[0]}-{key[1]}")
+
+
+class Lab:
+    """Trains the models of both tables and asks the attacker; nothing is computed twice."""
+
+    def __init__(self, adult: AuditDataset) -> None:
+        self.adult = adult
+        self.estimate: Callable[[Key, int], EstimatedConstraint] = cache(self._estimate)
+        self.compare: Callable[[Key, int], tuple[ConstraintComparison, PermutedControl]] = cache(self._compare)
+
+    def _model(self, key: Key, seed: int) -> tuple[Splits, np.ndarray]:
+        method, metric = key
+        splits, adult = split(self.adult, seed=seed), self.adult
+        told = [values[splits.train] for values in (adult.features, adult.labels, adult.sensitive)]
+        model = fit_model(method, *told, metric=metric or SP, tolerance=0.0, seed=seed)
+        return splits, model.predict(adult.features, adult.sensitive, seed=seed)
+
+    def _estimate(self, key: Key, seed: int) -> EstimatedConstraint:
+        splits, predictions = self._model(key, seed)
+        known = splits.known
+        return estimate_constraint(predictions[known], self.adult.sensitive[known], self.adult.labels[known])
+
+    def _compare(self, key: Key, seed: int) -> tuple[ConstraintComparison, PermutedControl]:
+        splits, predictions = self._model(key, seed)
+        estimate = self.estimate(key, seed)
+        attack = attack_model("predictions", "as_published", self.adult, splits, predictions, config=CONFIGS[seed])
+        compared = compare_constraints(
+            attack.attacked,
+            attack.held_out,
+            estimate,
+            metric=key[1],
+            tolerance=None if key[1] is None else 0.0,
+            raise_until_true=True,
+        )
+        control = permuted_control(
+            attack.attacked, attack.held_out, tolerance=estimate.tolerance, metric=estimate.metric, seed=seed
+        )
+        return compared, control
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    table = load("adult", data_folder=FOLDER)
+    return Lab(build_dataset(table, table.roles[0]))
+
+
+@cases
+def test_what_is_named(lab: Lab, key: Key) -> None:
+    shares, tolerance, *_ = RECORDED[key]
+    found = identification_rate([lab.estimate(key, seed) for seed in NAME_SEEDS], trained=key[1])
+    assert [found.shares[metric].value for metric in METRICS] == pytest.approx([*shares, 0.0], abs=0.051)  # one seed
+    assert found.tolerance_mean == pytest.approx(tolerance, rel=0.15)
+    if key[1] == EODDS:
+        assert found.rate is not None and found.rate.value == 0.0
+
+
+@cases
+def test_accuracies_before_told_and_estimated(lab: Lab, key: Key) -> None:
+    _, _, before, told, estimated = RECORDED[key]
+    found = [lab.compare(key, seed)[0] for seed in SEEDS]
+    assert all(one.estimated.certificate.status == "optimal" for one in found)
+    assert np.mean([one.estimated.before.value for one in found]) == pytest.approx(before, abs=0.03)
+    assert np.mean([one.estimated.after.value for one in found if one.estimated.after]) == pytest.approx(
+        estimated, abs=0.03
+    )
+    if told is not None:
+        assert np.mean([one.trained.after.value for one in found if one.trained and one.trained.after]) == (
+            pytest.approx(told, abs=0.03)
+        )
+
+
+def test_a_wrong_name_corrects_better_than_the_truth_about_equal_opportunity(lab: Lab) -> None:
+    """As the paper says: predictive equality is about right and speaks of more people."""
+    found = [lab.compare(("threshold_optimizer", EO), seed)[0] for seed in SEEDS]
+    mistaken = [one for one in found if not one.identified]
+    assert mistaken and {one.estimate.metric for one in mistaken} == {PE}
+    assert all(one.difference is not None and one.difference.low > 0.02 for one in mistaken)
+    assert all(one.estimated.n_changed > one.trained.n_changed for one in mistaken)
+
+
+def test_table_v_is_not_reproduced(lab: Lab) -> None:
+    """The published 68% for predictive equality lies outside the interval of what is found here."""
+    found = identification_rate([lab.estimate(("correlation_remover", None), s) for s in NAME_SEEDS], trained=None)
+    assert found.shares[PE].low > 0.68
+
+
+def test_most_names_come_from_the_data_and_not_from_the_training(lab: Lab) -> None:
+    plain = [lab.estimate(("unmitigated", None), seed) for seed in NAME_SEEDS]
+    rates = {}
+    for metric in (SP, PE, EO):
+        estimates = [lab.estimate(("threshold_optimizer", metric), seed) for seed in NAME_SEEDS]
+        rates[metric] = identification_rate(estimates, trained=metric, unmitigated=plain)
+    assert rates[SP].rate.low > 0.8 and rates[SP].unmitigated.value == 0.0
+    assert rates[PE].rate.low > 0.8 and rates[PE].unmitigated.value > 0.6
+    assert rates[EO].rate.low < rates[EO].unmitigated.value < rates[EO].rate.high  # no better than no training
+
+
+def test_an_estimate_gains_as_much_where_nothing_was_mitigated(lab: Lab) -> None:
+    gains = {
+        method: np.mean([lab.compare((method, None), seed)[0].estimated.gain.value for seed in SEEDS])
+        for method in ("correlation_remover", "unmitigated")
+    }
+    assert gains["unmitigated"] == pytest.approx(gains["correlation_remover"], abs=0.03)
+    assert gains["unmitigated"] > 0.02
+
+
+@cases
+def test_nothing_is_gained_from_permuted_predictions(lab: Lab, key: Key) -> None:
+    for seed in SEEDS:
+        control = lab.compare(key, seed)[1]
+        assert control.permuted.gain is not None and abs(control.permuted.gain.value) < 0.005
