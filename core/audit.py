@@ -94,8 +94,7 @@ class AuditFindings(Result):
         `as_published` chooses the exponent on the test records (the strong adversaries keep to their own) and raises
         the tolerance until it is true.
         """
-        choice(adversary, ATTACKERS, name="adversary")
-        found = self.attacks[adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]]
+        found = self._attack(adversary, as_published)
         return disclose(
             found.attacked,
             found.held_out,
@@ -105,6 +104,10 @@ class AuditFindings(Result):
             raise_until_true=as_published,
             solver=solver,
         )
+
+    def _attack(self, adversary: str, as_published: bool) -> AttackFindings:
+        choice(adversary, ATTACKERS, name="adversary")
+        return self.attacks[adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]]
 
     def disclose_permuted(
         self,
@@ -118,8 +121,7 @@ class AuditFindings(Result):
 
         See `core.correction.permuted_control`, which chooses its exponent on permuted held-out records as well.
         """
-        choice(adversary, ATTACKERS, name="adversary")
-        found = self.attacks[adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]]
+        found = self._attack(adversary, as_published)
         metric, seed = self.config.metric, self.config.seed
         return disclose(
             permuted_records(found.attacked, metric=metric, seed=seed, name="attacked"),
@@ -138,8 +140,7 @@ class AuditFindings(Result):
         as_published: bool = False,
     ) -> tuple[MoreDisclosed, ...]:
         """Tell one adversary more than a bound; see `core.correction.disclose_more`."""
-        choice(adversary, ATTACKERS, name="adversary")
-        found = self.attacks[adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]]
+        found = self._attack(adversary, as_published)
         return disclose_more(found.attacked, found.held_out, tolerance=tolerance, metric=self.config.metric, cost=cost)
 
 
