@@ -303,5 +303,6 @@ def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
         if count < MINIMUM_PER_GROUP:
             told = name if len(name) <= 100 else f"{name[:99]}…"
             raise InputError(
-                f"An audit needs at least {MINIMUM_PER_GROUP} records on each side; there are {count} with {told}."
+                f"An audit needs at least {MINIMUM_PER_GROUP} records of each label and group; there are {count} with "
+                f"{told}."
             )

@@ -157,7 +157,9 @@ def _mark(
     right = x < 0.1
     reach = (x, x + 0.09) if right else (x - 0.09, x)
     near = [100 * d.after.value for d in curve if d.after is not None and reach[0] <= d.told <= reach[1]]
-    words = f"{attacker}, told {tolerance_text(marker.used)}  <b>{percent(shown)}</b>" if solid else "no correction"
+    raised = f", raised to {tolerance_text(marker.used)}" if marker.used > marker.told else ""
+    told = f"{attacker}, told {tolerance_text(marker.told)}{raised}"
+    words = f"{told}  <b>{percent(shown)}</b>" if solid else "no correction"
     color = palette.leak if solid else palette.grey
     above, below = max([y, *near]) + 12 * pixel, min([y, *near]) - 16 * pixel
     blocked = any(abs(level - above) < 9 * pixel for level in levels)

@@ -55,6 +55,8 @@ def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]
         What to call the groups' shares.
     """
     names = _names(share)
+    if found.steps[0].accuracy.value != now.majority.value:  # among the people she knows another group is the largest
+        names["majority"] = "Majority she knows"
     rows = [
         Row(
             name=names[step.step],

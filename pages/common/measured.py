@@ -165,5 +165,4 @@ def _stop_other_sweep(store: Store, key: str) -> None:
         other = started[0].job(started[1])
         if other is not None and other.busy:
             other.cancel()
-            started[0].forget(started[1])
     st.session_state["started_sweep"] = (store, key)

@@ -82,7 +82,7 @@ def _stage(job: Job) -> str:
     if job.stopping:
         return ": stopping after this step"
     if job.state == "waiting":
-        return ": waiting for another audit"
+        return ": waiting for another audit on this server"
     return f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
 
 
@@ -111,7 +111,7 @@ def job_state(job: Job | None, name: str, total: int, start: Callable[[], Any]) 
 def sweep_progress(job: Job, done: str, *, key: str = "cancel_sweep") -> None:
     """Show how far a sweep is, with a button that stops it."""
     bar, button = st.columns([5, 1], vertical_alignment="center")
-    left = "waiting for another curve" if job.state == "waiting" else _time_left(job)
+    left = "waiting for other work on this server" if job.state == "waiting" else _time_left(job)
     bar.progress(job.share, text=f"{done}, {'stopping' if job.stopping else left}")
     button.button("Cancel", key=key, on_click=job.cancel, width="stretch", disabled=job.stopping)
 

@@ -175,7 +175,7 @@ def _ask_groups(frame: pandas.DataFrame, sensitive: str, current: Roles | None, 
         required=True,
         key=f"way_{name}_{sensitive}",
         format_func={"two": "two groups", "each": "each value", "ranges": "ranges"}.__getitem__,
-        help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together.",
+        help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together if they are 30 in all.",
     )
     if way == "each":
         return {"each": True}

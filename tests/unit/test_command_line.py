@@ -213,7 +213,7 @@ def test_data_an_audit_cannot_use_are_one_sentence(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(60))
     assert main(["sweep", "--tolerances", "0.1"]) == 3
     told = capsys.readouterr()
-    assert "at least 30 records on each side" in told.err and not told.out and told.err.count("\n") == 1
+    assert "at least 30 records of each label and group" in told.err and not told.out and told.err.count("\n") == 1
 
 
 def test_numbers_in_tables():

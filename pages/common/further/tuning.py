@@ -47,6 +47,7 @@ def _draw(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool) 
         if job is not None and job.state == "failed":
             panels.problem(job.error)
         st.caption(
+            f"Tuned is the paper's forest, {'A′' if kind == 'predictions' else 'A'}, whichever attacker is chosen. "
             "The attacker tries forests on her own records, four fifths to choose and one fifth to judge; nobody under "
             "attack is looked at."
         )

@@ -42,7 +42,7 @@ def trained_heading(rows: Sequence[SweepRow]) -> str:
     """Return what the curve over trained tolerances shows."""
     gains = [row.gain for row in rows if row.gain is not None]
     if len(gains) < 4:
-        return "Training tighter or looser models"
+        return "Tighter and looser models"
     ahead = sum(gain.low > 0 for gain in gains)
     if not ahead:
         misled = sum(gain.high < 0 for gain in gains)
