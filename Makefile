@@ -1,5 +1,6 @@
 # make run    opens the dashboard        make test       runs every test
 # make lint   style and types            make benchmark  prints the speed figures
+# make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One small network or forest per core is faster than every library starting its own threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: run test lint benchmark clean
+.PHONY: run test lint benchmark reference clean
 
 run: $(VENV)/run.done
 	$(BIN)/python -m streamlit run app.py
@@ -23,6 +24,9 @@ lint: $(VENV)/test.done
 benchmark: $(VENV)/test.done
 	$(BIN)/python -m tests.benchmarks
 
+reference: $(VENV)/test.done
+	$(BIN)/python -m tests.reference $(if $(RECORD),--record $(RECORD))
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "FairLeak needs Python 3.11 or newer; this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
@@ -31,7 +35,7 @@ $(VENV)/run.done: requirements.txt constraints.txt | $(VENV)/bin/python
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/test.done: requirements.txt requirements-dask.txt requirements-dev.txt constraints.txt | $(VENV)/bin/python
+$(VENV)/test.done: requirements.txt requirements-dask.txt requirements-postgresql.txt requirements-dev.txt constraints.txt | $(VENV)/bin/python
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 

@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from core import __version__
 from core.errors import FairLeakError
@@ -19,7 +19,14 @@ UNUSABLE, STOPPED = 3, 130
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse, but a usage error is unusable input like any other."""
+    """argparse, but a usage error is unusable input like any other, told under the name of the command it is in."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and refuse what is left over; argparse would leave that to the outermost command."""
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return found, left
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one sentence and end."""
@@ -57,7 +64,9 @@ def _run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         return code
     except FairLeakError as error:
-        console.note(f"python -m core {arguments.command}: {error}")
+        action = getattr(arguments, "action", None)
+        name = " ".join(["python -m core", arguments.command, *([action] if action else [])])
+        console.note(f"{name}: {error}")
         return UNUSABLE
     except BrokenPipeError:  # whoever read the tables has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

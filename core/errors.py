@@ -4,7 +4,7 @@ Every message is one sentence that names the thing, the rule and the value, fit 
 "Infeasible", "out of time" and "not run" are not errors: they are values in a result, with their reason.
 """
 
-__all__ = ["Cancelled", "DataUnavailableError", "FairLeakError", "InputError"]
+__all__ = ["Cancelled", "DataUnavailableError", "FairLeakError", "InputError", "PrivacyLeakWarning"]
 
 
 class FairLeakError(Exception):
@@ -21,3 +21,7 @@ class DataUnavailableError(FairLeakError):
 
 class Cancelled(FairLeakError):
     """Work was stopped because its caller asked for it."""
+
+
+class PrivacyLeakWarning(UserWarning):
+    """Something promises more privacy than it keeps, and was asked for all the same."""

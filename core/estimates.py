@@ -21,11 +21,16 @@ __all__ = [
     "balanced_accuracy",
     "balanced_gain",
     "mean",
+    "mean_rate",
     "not_measured",
     "over_repeats",
     "paired_gain",
     "proportion",
+    "rate_over_repeats",
 ]
+
+_ALIKE = 1e-9
+"""Probabilities no farther apart than this are alike: they differ by rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +67,11 @@ def _normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2)
 
 
-def proportion(successes: int, n: int, *, level: float = 0.95) -> Estimate:
-    """Return successes/n with the Wilson score interval (Wilson 1927), which stays inside [0, 1]."""
+def proportion(successes: float, n: int, *, level: float = 0.95) -> Estimate:
+    """Return successes/n with the Wilson score interval (Wilson 1927), which stays inside [0, 1].
+
+    Successes need not be whole: n records with a probability each add up to their expected number.
+    """
     if n == 0:
         return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
     if not 0 <= successes <= n:
@@ -72,8 +80,8 @@ def proportion(successes: int, n: int, *, level: float = 0.95) -> Estimate:
     p = successes / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == n else min(1.0, centre + half)
+    low = 0.0 if successes == 0 else max(0.0, min(p, centre - half))
+    high = 1.0 if successes == n else min(1.0, max(p, centre + half))
     return Estimate(value=p, low=low, high=high, n=n, level=level)
 
 
@@ -168,6 +176,23 @@ def mean(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     return Estimate(value=value, low=value - half, high=value + half, n=array.size, level=level)
 
 
+def mean_rate(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Return the mean of one probability a record, with the normal interval of a mean cut to [0, 1].
+
+    Notes
+    -----
+    One record, or records that are all alike, show no variance; that does not make their mean certain. They get
+    Wilson's interval of as many successes as the probabilities add up to, which is too wide rather than too narrow.
+    """
+    array = np.clip(np.asarray(values, dtype=np.float64), 0.0, 1.0)
+    if not array.size:
+        return not_measured(level=level)
+    if np.ptp(array) <= _ALIKE:
+        return proportion(float(array.sum()), array.size, level=level)
+    found = mean(array, level=level)
+    return Estimate(value=found.value, low=max(0.0, found.low), high=min(1.0, found.high), n=found.n, level=level)
+
+
 def over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     """Return the mean of one number a repeat (seed), with Student's t interval; n is the number of repeats.
 
@@ -189,3 +214,12 @@ def over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     if m > 1:
         half = float(stdtrit(m - 1, 0.5 + level / 2)) * float(array.std(ddof=1)) / math.sqrt(m)
     return Estimate(value=value, low=value - half, high=value + half, n=m, level=level)
+
+
+def rate_over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Return `over_repeats` of rates, the interval cut to [0, 1]."""
+    found = over_repeats(values, level=level)
+    low, high = (
+        min(1.0, max(0.0, limit)) if limit == limit else limit for limit in (found.low, found.high)
+    )  # nan stays
+    return Estimate(value=found.value, low=low, high=high, n=found.n, level=level)

@@ -39,6 +39,8 @@ class ModelFindings(Result):
         See `core.models.FairModel`.
     predictions : ndarray of shape (n,), uint8
         The one draw of predictions for all records of the dataset.
+    scores : ndarray of shape (n,), in [0, 1]
+        What the model scores them with; see `core.models.FairModel.scores`.
     """
 
     accuracy_train: Estimate
@@ -51,6 +53,7 @@ class ModelFindings(Result):
     needs_sensitive: bool
     randomised: bool
     predictions: npt.NDArray[np.uint8] = field(repr=False)
+    scores: npt.NDArray[np.float64] = field(repr=False)
 
 
 def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
@@ -81,6 +84,7 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
         needs_sensitive=model.needs_sensitive,
         randomised=model.randomised,
         predictions=drawn,
+        scores=model.scores(x, s),
     )
 
 

@@ -15,7 +15,16 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["binary_array", "choice", "group_array", "one_length", "positive_array", "seed_value", "unit_interval"]
+__all__ = [
+    "at_least_zero",
+    "binary_array",
+    "choice",
+    "group_array",
+    "one_length",
+    "positive_array",
+    "seed_value",
+    "unit_interval",
+]
 
 
 def unit_interval(value: float, *, name: str) -> float:
@@ -27,6 +36,14 @@ def unit_interval(value: float, *, name: str) -> float:
     if not 0.0 <= number <= 1.0:  # also catches nan
         raise InputError(f"{name} must be in [0, 1], got {value!r}.")
     return number
+
+
+def at_least_zero(value: float, *, name: str) -> float:
+    """Return `value` as a float if it is a finite number of at least 0."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not (number and 0.0 <= value < math.inf):
+        raise InputError(f"{name} must be a number of at least 0, got {value!r}.")
+    return float(value)
 
 
 def choice(value: str, options: Collection[str], *, name: str) -> str:

@@ -7,12 +7,20 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.datasets import AuditDataset, build_dataset, load
+from core.datasets import AuditDataset, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
 from core.errors import InputError
 from core.validation import choice, seed_value, unit_interval
 
-__all__ = ["add_dataset_arguments", "add_seeds_argument", "dataset_of", "names_in", "numbers_in", "seeds_in"]
+__all__ = [
+    "add_dataset_arguments",
+    "add_seeds_argument",
+    "dataset_of",
+    "names_in",
+    "numbers_in",
+    "seeds_in",
+    "table_named",
+]
 
 _MOST_SEEDS = 10_000
 
@@ -50,12 +58,23 @@ def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
     known = CATALOG[arguments.dataset].attributes
     if arguments.attribute is not None:
         choice(arguments.attribute, known, name="--attribute")
+    table = table_named(arguments.dataset, arguments)
+    wanted = arguments.attribute or table.roles[0].key
+    return build_dataset(table, next(roles for roles in table.roles if roles.key == wanted))
+
+
+def table_named(name: str, arguments: argparse.Namespace) -> Table:
+    """Return a table of the catalogue, read from where the arguments say.
+
+    Raises
+    ------
+    InputError, DataUnavailableError
+        If the folder is none, or the data cannot be had.
+    """
     local = arguments.data or os.environ.get("FAIRLEAK_DATA")
     if local is not None and not Path(local).is_dir():
         raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {str(local)!r}.")
-    table = load(arguments.dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
-    wanted = arguments.attribute or table.roles[0].key
-    return build_dataset(table, next(roles for roles in table.roles if roles.key == wanted))
+    return load(name, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
 
 
 def names_in(text: str, options: Sequence[str], *, name: str) -> tuple[str, ...]:

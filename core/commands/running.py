@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.commands.arguments import dataset_of
 from core.commands.console import Console
@@ -21,7 +23,7 @@ from core.sweep import FolderStore, MemoryStore, sweep
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["add_running_arguments", "check_csv", "finished", "write_csv"]
+__all__ = ["add_running_arguments", "check_csv", "finished", "write_csv", "write_json"]
 
 P = TypeVar("P", bound=Result)
 
@@ -36,10 +38,10 @@ def add_running_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
 
 
-def check_csv(path: Path | None) -> None:
+def check_csv(path: Path | None, *, name: str = "--csv") -> None:
     """Refuse a file that cannot be written, before hours of work rather than after."""
     if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise InputError(f"--csv must be a file in a folder that exists, got {str(path)!r}.")
+        raise InputError(f"{name} must be a file in a folder that exists, got {str(path)!r}.")
 
 
 def write_csv(frame: pandas.DataFrame, path: Path | None, console: Console) -> None:
@@ -51,6 +53,27 @@ def write_csv(frame: pandas.DataFrame, path: Path | None, console: Console) -> N
     except OSError as error:
         raise InputError(f"--csv must be a file that can be written, got {str(path)!r}: {error}.") from None
     console.note(f"Every number is in {path}.")
+
+
+def write_json(content: dict[str, Any], path: Path | None, console: Console) -> None:
+    """Write results and settings where they were asked for; null stands for what is no finite number."""
+    if path is None:
+        return
+    try:
+        told = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
+        path.write_text(told + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--json must be a file that can be written, got {str(path)!r}: {error}.") from None
+    console.note(f"Everything is in {path}.")
+
+
+def _without_nan(value: Any) -> Any:
+    """Return nested dicts, lists and numbers with None for nan and infinities, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _without_nan(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def finished(

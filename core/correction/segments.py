@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.correction import ilp
 from core.correction.counts import Attained, CountProblem
 from core.correction.rows import linear_rows
 from core.correction.tangents import CountOutcome
+from core.integer_programs import empty_model, linear, run
 
 __all__ = ["solve"]
 
@@ -144,12 +144,12 @@ def _run(task: _Task, deadline: float) -> _Answer:
     nothing = _Answer(counts=None, bound=math.inf, infeasible=True)
     if rows.impossible:
         return nothing
-    model, k = ilp.empty_model(), task.problem.n_groups
+    model, k = empty_model(), task.problem.n_groups
     sizes = np.repeat(task.problem.old.sum(axis=1), k).tolist()
     unknowns = [model.add_variable(f"n{j}", 0, size, "Integer") for j, size in enumerate(sizes)]
     unknowns += [model.add_variable(f"z{j}", 1, most, "Integer") for j, most in enumerate(rows.multipliers)]
     for row in rows.rows:
-        terms = ilp.linear((unknowns[j], value) for j, value in zip(row.index, row.coefficient, strict=True))
+        terms = linear((unknowns[j], value) for j, value in zip(row.index, row.coefficient, strict=True))
         if row.low == row.high:
             model += terms == row.low
             continue
@@ -158,7 +158,7 @@ def _run(task: _Task, deadline: float) -> _Answer:
         if math.isfinite(row.low):
             model += terms >= row.low
     terms = _record_terms(model, task, unknowns) if task.per_record else _segment_terms(model, task, unknowns)
-    status, bound = ilp.run(model, ilp.linear(terms), deadline, gap=0.0 if task.value else 0.2)
+    status, bound = run(model, linear(terms), deadline, gap=0.0 if task.value else 0.2)
     if status < 0:
         # Records that alone cost more than the best counts may not leave: then nothing is cheaper than these.
         return nothing if task.value is None else replace(nothing, bound=task.value, infeasible=False)
@@ -177,7 +177,7 @@ def _segment_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[A
             continue
         distinct, sizes = np.unique(task.costs(j), return_counts=True)
         segments = [model.add_variable(f"s{j}_{i}", 0, size) for i, size in enumerate(sizes.tolist())]
-        model += ilp.linear([(segment, 1) for segment in segments] + [(unknowns[j], 1)]) >= old
+        model += linear([(segment, 1) for segment in segments] + [(unknowns[j], 1)]) >= old
         costs += list(zip(segments, distinct.tolist(), strict=True))
     return costs
 
@@ -192,13 +192,13 @@ def _record_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[An
         own = task.costs(j)
         for i in range(old):
             places = [model.add_variable(f"r{j}_{i}_{h}", 0, 1, "Integer") for h in range(k)]
-            model += ilp.linear((place, 1) for place in places) == 1
+            model += linear((place, 1) for place in places) == 1
             if i >= own.size:
-                model += ilp.linear([(places[g], 1)]) == 1
+                model += linear([(places[g], 1)]) == 1
             for h, place in enumerate(places):
                 held[c * k + h].append((place, 1))
                 if h != g and i < own.size:
                     costs.append((place, float(own[i])))
     for terms in held:
-        model += ilp.linear(terms) == 0
+        model += linear(terms) == 0
     return costs

@@ -84,6 +84,52 @@ class FairModel:
             drawn = self.estimator.predict(features)
         return np.asarray(drawn).astype(np.uint8)
 
+    def acceptance(
+        self, features: npt.NDArray[np.float64], sensitive: npt.NDArray[np.uint8]
+    ) -> npt.NDArray[np.float64]:
+        """Return how likely one draw of the predictions is positive, shape (n,): 0 or 1 unless `randomised`.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n, d)
+        sensitive : ndarray of shape (n,)
+            Used only where `needs_sensitive` is true.
+        """
+        if self.method == "threshold_optimizer":
+            return self.scores(features, sensitive)
+        if self.method != "exponentiated_gradient":
+            return self.predict(features, sensitive, seed=0).astype(np.float64)
+        weights = np.asarray(self.estimator.weights_, dtype=np.float64)
+        trees = zip(weights / weights.sum(), self.estimator.predictors_, strict=True)
+        accepted = sum(weight * tree.predict(features) for weight, tree in trees if weight > 0)
+        return np.clip(np.asarray(accepted, dtype=np.float64), 0.0, 1.0)
+
+    def scores(self, features: npt.NDArray[np.float64], sensitive: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+        """Return how the model scores each person, shape (n,), in [0, 1].
+
+        The share of positive labels in the person's leaf; of exponentiated gradient's trees the mean by their
+        weights; of the threshold optimizer the probability with which it accepts.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n, d)
+        sensitive : ndarray of shape (n,)
+            Used only where `needs_sensitive` is true.
+        """
+        if self.method == "exponentiated_gradient":
+            weights = np.asarray(self.estimator.weights_, dtype=np.float64)
+            trees = zip(weights / weights.sum(), self.estimator.predictors_, strict=True)
+            scored = sum(weight * tree.predict_proba(features)[:, 1] for weight, tree in trees if weight > 0)
+        elif self.method == "threshold_optimizer":
+            scored = self.estimator._pmf_predict(features, sensitive_features=sensitive)[:, 1]
+        elif self.method == "correlation_remover":
+            remover, tree = self.estimator
+            groups = len(remover.sensitive_feature_ids) + 1
+            scored = tree.predict_proba(remover.transform(_with_groups(features, sensitive, groups)))[:, 1]
+        else:
+            scored = self.estimator.predict_proba(features)[:, 1]
+        return np.clip(np.asarray(scored, dtype=np.float64), 0.0, 1.0)
+
 
 def fit_model(
     method: str,

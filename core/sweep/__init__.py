@@ -7,7 +7,7 @@ where it was.
 
 from core.sweep.configurations import PAPER_TOLERANCES, TOLERANCES, grid, tolerance_configs
 from core.sweep.engine import sweep
-from core.sweep.identity import point_key
+from core.sweep.identity import environment, point_key
 from core.sweep.point import SweepPoint, measure
 from core.sweep.store import FolderStore, MemoryStore, PointStore
 from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise
@@ -23,6 +23,7 @@ __all__ = [
     "SweepPoint",
     "SweepRow",
     "SweepSummary",
+    "environment",
     "grid",
     "measure",
     "model_rows",

@@ -1,0 +1,112 @@
+"""Bias queries (Hamman et al. 2023): what answers to fairness questions reveal, and how to answer them safely.
+
+The desk that answers them within a lifetime budget has a door of its own, `core.queries.ledger`.
+"""
+
+from core.queries.answer_errors import ErrorQuantiles, answer_error
+from core.queries.bits import reveal_bits
+from core.queries.black_box import EpsilonAudit, black_box_epsilon
+from core.queries.compressed import RECOVERY_METHODS, recover_compressed, recover_opportunity, reveal_compressed
+from core.queries.decode import balanced_guess, decode_many, decode_noisy
+from core.queries.decoders import DECODERS, PROGRAMS, Answered, Reading, read_answers
+from core.queries.designs import DESIGNS, design_scores, most_questions
+from core.queries.flips import recover_flips, reveal_double, reveal_flips, reveal_single
+from core.queries.gaps import equal_opportunity_gap, leakage, statistical_parity_gap
+from core.queries.guarantees import (
+    accuracy_limit,
+    accuracy_limit_with_prior,
+    largest_loss,
+    prior_given_sizes,
+    targeted_leakage,
+)
+from core.queries.mechanisms import (
+    Exact,
+    LaplaceGlobal,
+    Mechanism,
+    NoisySums,
+    Rounded,
+    SmoothCauchy,
+    SmoothLaplace,
+    SumsRelease,
+)
+from core.queries.noiseless import (
+    NOISELESS_ATTACKS,
+    PAPER_SHARE,
+    NoiselessRow,
+    complete_from,
+    noiseless_leakages,
+    noiseless_row,
+)
+from core.queries.partition import partition_absolute, sizes_from_answer
+from core.queries.privacy_loss import PrivacyLoss, privacy_loss
+from core.queries.published import MEASURED_LEAKAGES, TABLE_1, PublishedRow
+from core.queries.recovery import Recovery
+from core.queries.sensitivity import global_sensitivity, local_sensitivity, smooth_sensitivity
+from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, question_numbers, repeats_for
+
+__all__ = [
+    "DECODERS",
+    "DESIGNS",
+    "MEASURED_LEAKAGES",
+    "NOISELESS_ATTACKS",
+    "PAPER_SHARE",
+    "PROGRAMS",
+    "RECOVERY_METHODS",
+    "TABLE_1",
+    "Answered",
+    "Asking",
+    "EpsilonAudit",
+    "ErrorQuantiles",
+    "Exact",
+    "LaplaceGlobal",
+    "Leak",
+    "Mechanism",
+    "NoiselessRow",
+    "NoisySums",
+    "PrivacyLoss",
+    "PublishedRow",
+    "QuestionAccuracy",
+    "Reading",
+    "Recovery",
+    "Rounded",
+    "SmoothCauchy",
+    "SmoothLaplace",
+    "SumsRelease",
+    "Trials",
+    "accuracy_limit",
+    "accuracy_limit_with_prior",
+    "answer_error",
+    "balanced_guess",
+    "black_box_epsilon",
+    "complete_from",
+    "decode_many",
+    "decode_noisy",
+    "design_scores",
+    "equal_opportunity_gap",
+    "global_sensitivity",
+    "largest_loss",
+    "leakage",
+    "local_sensitivity",
+    "most_questions",
+    "needed",
+    "noiseless_leakages",
+    "noiseless_row",
+    "partition_absolute",
+    "prior_given_sizes",
+    "privacy_loss",
+    "question_numbers",
+    "read_answers",
+    "recover_compressed",
+    "recover_flips",
+    "recover_opportunity",
+    "repeats_for",
+    "reveal_bits",
+    "reveal_compressed",
+    "reveal_double",
+    "reveal_flips",
+    "reveal_single",
+    "sizes_from_answer",
+    "smooth_sensitivity",
+    "statistical_parity_gap",
+    "targeted_leakage",
+]

@@ -1,0 +1,190 @@
+"""What a privacy budget promises against any attacker, and what the worst question really gives away of one person.
+
+Balanced accuracy throughout (Hamman et al. 2023, definition 5.1): half the chance of naming an advantaged person
+advantaged plus half that of naming a disadvantaged one disadvantaged.
+
+For one person let α, β be the chances of the guess "advantaged" when she is, and when she is not. Under ε-differential
+privacy (α, β) lies in a polygon with corners (0, 0), (1, 1) and the two where one bound on the ratio α : β and one on
+(1 − β) : (1 − α) meet (Wasserman and Zhou 2010; Kairouz et al. 2015); an attacker without a prior gains at most
+(1 + α − β)/2, which is e^ε/(1 + e^ε) at the corner (e^ε, 1)/(1 + e^ε). With a calibrated prior q(x) the objective for
+people like x is w₁α − w₀β with w₁ = q/mean(q) and w₀ = (1 − q)/mean(1 − q); its largest value over the corners is
+max(0, w₁ − w₀, (w₁e^ε − w₀)/(1 + e^ε)), the fourth corner never winning.
+
+An attacker who knows the group sizes links people: given the sizes, a person of the other group means that somebody
+else changed too, two flips in all (such vectors can be coupled so that they differ in two places). So 2ε takes the
+place of ε, and the prior that of the prior given the sizes, P(a_j = 1 | Σ a = N1), which is a Poisson binomial law.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.queries.checks import Floats, check_sizes, counted
+from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, Mechanism, NoisySums, Rounded, SmoothCauchy
+from core.queries.sensitivity import local_sensitivity
+
+__all__ = ["accuracy_limit", "accuracy_limit_with_prior", "largest_loss", "prior_given_sizes", "targeted_leakage"]
+
+
+def _budget(epsilon: float, sizes_known: bool) -> float:
+    if not epsilon >= 0:
+        raise InputError(f"epsilon must be at least 0, got {epsilon!r}.")
+    return 2 * epsilon if sizes_known else epsilon
+
+
+def accuracy_limit(epsilon: float, *, sizes_known: bool = False) -> float:
+    """Return the largest balanced accuracy of an attacker who has the answers and no prior, in [0.5, 1].
+
+    Parameters
+    ----------
+    epsilon : float, at least 0
+        Budget of all answers together.
+    sizes_known : bool
+        The attacker knows the group sizes: the limit of 2ε.
+    """
+    return 1 / (1 + math.exp(-_budget(epsilon, sizes_known)))
+
+
+def accuracy_limit_with_prior(prior: npt.ArrayLike, epsilon: float, *, n_advantaged: int | None = None) -> float:
+    """Return the largest expected balanced accuracy of an attacker with a calibrated prior, in [0.5, 1].
+
+    Parameters
+    ----------
+    prior : array-like of shape (n,) or (R, n), in [0, 1]
+        P(advantaged) of each person before any answer, in R repeats whose limits are averaged; at ε = 0 the limit is
+        what it gives alone.
+    epsilon : float, at least 0
+    n_advantaged : int, optional
+        The attacker knows that this many of the n are advantaged: the prior is conditioned on it, and 2ε counts.
+
+    Raises
+    ------
+    InputError
+        If a prior lies outside [0, 1], all are 0 or all are 1, or `n_advantaged` is not between 1 and n − 1.
+    """
+    epsilon = _budget(epsilon, n_advantaged is not None)
+    q = np.asarray(prior, dtype=np.float64)
+    q = q[np.newaxis] if q.ndim == 1 else q
+    if q.ndim != 2 or not q.size or not ((q >= 0) & (q <= 1)).all():
+        raise InputError("prior must be numbers in [0, 1], one for each person.")
+    if n_advantaged is not None:
+        q = prior_given_sizes(q, n_advantaged)
+    share = q.mean(axis=1, keepdims=True)
+    if not ((share > 0) & (share < 1)).all():
+        raise InputError(f"prior must leave both groups possible, got a mean of {float(share.flat[0]):g}.")
+    w1, w0 = q / share, (1 - q) / (1 - share)
+    gain = (w1 - w0 * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
+    best = np.maximum(np.maximum(0, w1 - w0), gain)
+    return float(min(1.0, (1 + best.mean()) / 2))
+
+
+def prior_given_sizes(prior: npt.ArrayLike, n_advantaged: int) -> Floats:
+    """Return P(a_j = 1 | Σ a = n_advantaged) of independent people with these priors, shape (R, n).
+
+    Parameters
+    ----------
+    prior : array-like of shape (R, n), in [0, 1]
+    n_advantaged : int, from 1 to n − 1
+
+    Notes
+    -----
+    P(Σ of the first j = k) and P(Σ of the rest = k) by recursion; their product sums to what is wanted. The odds are
+    shifted beforehand so that Σ prior = n_advantaged, which changes nothing in the result and keeps the sums away from
+    the smallest numbers.
+    """
+    q = np.clip(np.asarray(prior, dtype=np.float64), 1e-9, 1 - 1e-9)
+    n = q.shape[1]
+    if not 1 <= n_advantaged <= n - 1:
+        raise InputError(f"n_advantaged must be from 1 to {n - 1}, got {n_advantaged!r}.")
+    p = counted(q, n_advantaged)
+    before = _sums(p, n_advantaged)
+    after = _sums(p[:, ::-1], n_advantaged)[::-1]
+    given = np.empty_like(p)
+    for j in range(n):
+        others = np.einsum("rk,rk->r", before[j][:, :-1], after[j + 1][:, n_advantaged - 1 :: -1])
+        without = np.einsum("rk,rk->r", before[j], after[j + 1][:, ::-1])
+        given[:, j] = p[:, j] * others / (p[:, j] * others + (1 - p[:, j]) * without)
+    return given
+
+
+def _sums(p: Floats, most: int) -> Floats:
+    """Return P(Σ of the first j = k), shape (n + 1, R, most + 1)."""
+    repeats, n = p.shape
+    law = np.zeros((n + 1, repeats, most + 1))
+    law[0, :, 0] = 1.0
+    for j in range(n):
+        law[j + 1] = law[j] * (1 - p[:, j : j + 1])
+        law[j + 1, :, 1:] += law[j, :, :-1] * p[:, j : j + 1]
+    return law
+
+
+def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, m: int) -> float | None:
+    """Return how much of its budget a corrected mechanism spends at most on people in groups of these sizes.
+
+    One person changing group moves m gaps by at most the local sensitivity LS together. Laplace noise of scale b then
+    loses LS/b. Two Cauchy laws at distance d with scales σ, σ′ differ by at most arccosh(1 + (d² + (σ − σ′)²)/2σσ′) in
+    log-ratio, so that with d ≤ S/m, σ = 6S/ε and scales that differ by at most e^(ε/6m)
+
+        cosh(loss/m) ≤ (ε/6m)²/2 + cosh(ε/6m),
+
+    which is 0.236 ε or less: the published noise is larger than its ε asks for.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    n_advantaged, n_disadvantaged : int, at least 1
+    m : int, at least 1
+        Questions answered together.
+
+    Returns
+    -------
+    float or None
+        None where there is no such bound: no noise, smooth Laplace noise (which may fail with probability δ), or a
+        published version that does not keep its ε.
+    """
+    n1, n0 = check_sizes(n_advantaged, n_disadvantaged)
+    if not mechanism.holds(n1, n0):
+        return None
+    if isinstance(mechanism, NoisySums):
+        return mechanism.epsilon
+    if isinstance(mechanism, SmoothCauchy):
+        part = mechanism.epsilon / (6 * m)
+        return min(mechanism.epsilon, m * math.acosh(part**2 / 2 + math.cosh(part)))
+    if isinstance(mechanism, LaplaceGlobal):
+        moved = local_sensitivity(n1, n0, m, absolute=mechanism.absolute)
+        return moved / mechanism.scale(n1, n0, m) if math.isfinite(mechanism.epsilon) else mechanism.epsilon
+    return None
+
+
+def targeted_leakage(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int) -> float:
+    """Return the balanced accuracy against one person whom one question singles out, in [0.5, 1].
+
+    The question accepts that person and nobody else (the paper's example 1); the attacker knows the group sizes and
+    the mechanism and guesses by the likelihood ratio. Exact: the answer is 1/N1 or −1/N0, so that with c = 1/N0 + 1/N1
+    Cauchy noise of scale b leaks 1/2 + arctan(c/2b)/π, and Laplace noise 1 − e^(−c/2b)/2. Noisy sums move by 1 at a
+    scale of 1/(2ε₁), ε₁ being the sums' part of the budget. An absolute gap moves by |1/N0 − 1/N1| only.
+    """
+    n1, n0 = check_sizes(n_advantaged, n_disadvantaged)
+    high, low = 1 / n1, 1 / n0 if mechanism.absolute else -1 / n0
+    if isinstance(mechanism, NoisySums):
+        target = np.zeros((1, max(n1 + n0, 2)))
+        target[0, 0] = 1.0
+        return _two_laws(1.0, mechanism.scales(target).sums, "laplace")
+    if isinstance(mechanism, AdditiveNoise):
+        return _two_laws(abs(high - low), mechanism.scale(n1, n0, 1), mechanism.noise)
+    if isinstance(mechanism, Rounded):
+        high, low = np.round([high, low], mechanism.decimals)
+    return 1.0 if high != low else 0.5
+
+
+def _two_laws(distance: float, scale: float, noise: str) -> float:
+    """Return the accuracy of telling apart two laws of one scale and shape at a distance: (1 + total variation)/2."""
+    if scale == 0:
+        return 1.0 if distance > 0 else 0.5
+    if noise == "cauchy":
+        return 0.5 + math.atan(distance / (2 * scale)) / math.pi
+    return 1 - math.exp(-distance / (2 * scale)) / 2

@@ -1,0 +1,279 @@
+"""Budgets as the entries tell them: the log is the truth, and following it is how its arithmetic is checked.
+
+The same pass serves the desk before each answer and whoever verifies an export.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from core.estimates import Estimate
+from core.queries.ledger.amounts import MILLION, epsilon_of
+from core.queries.ledger.answers import METRICS, LoggedAnswer, Registration
+from core.queries.ledger.chain import FIRST, Damaged, Entry, checked_body
+from core.queries.ledger.gap_interval import LEVEL, gap_value, standard_error
+from core.queries.ledger.noise import GRID, Noise
+from core.queries.ledger.people import Columns
+
+__all__ = ["FORMAT", "Account", "Books", "Released", "WrongFile", "follow"]
+
+FORMAT = 1
+_CLOSE = 1e-9
+_MOST_SUMS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """One noisy number.
+
+    Attributes
+    ----------
+    entry : int
+        The entry that released it.
+    part : str
+        "sum" of a question, or "count".
+    metric : str
+        Which people it is about.
+    question : str or None
+        Digest of the question; None for a count.
+    units : int
+        The number itself, in units.
+    noise : Noise
+    """
+
+    entry: int
+    part: str
+    metric: str
+    question: str | None
+    units: int
+    noise: Noise
+
+    @property
+    def value(self) -> float:
+        """Return the number in the sum's own terms."""
+        return self.units * self.noise.unit
+
+
+@dataclass(frozen=True, slots=True)
+class WrongFile:
+    """A file about the registered people that was not the registered one: when it was tried, and its seal."""
+
+    time: str
+    seal: str
+
+
+@dataclass(slots=True)
+class Account:
+    """One registration: its entry, what was released, answered and spent (in millionths), which wrong files came."""
+
+    body: dict[str, Any]
+    spent: int
+    released: list[Released] = field(default_factory=list)
+    answers: list[LoggedAnswer] = field(default_factory=list)
+    wrong_files: list[WrongFile] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Return the registration's name."""
+        return str(self.body["name"])
+
+    @property
+    def budget(self) -> int:
+        """Return the lifetime budget in millionths."""
+        return int(self.body["budget"])
+
+    @property
+    def count_epsilon(self) -> int:
+        """Return the price of a count in millionths."""
+        return int(self.body["count_epsilon"])
+
+    @property
+    def least(self) -> int:
+        """Return the least price of a sum in millionths, which bounds how many there can be."""
+        return -(-self.budget // _MOST_SUMS)
+
+    @property
+    def remaining(self) -> int:
+        """Return what is left in millionths."""
+        return self.budget - self.spent
+
+    def n(self, metric: str) -> int:
+        """Return how many people a metric is about."""
+        return int(self.body["n"] if metric == "statistical_parity" else self.body["n_positive"])
+
+    def registration(self) -> Registration:
+        """Return what may be told about the registration."""
+        count, n = self.released[0], self.n("statistical_parity")
+        reach = count.noise.bound(LEVEL)
+        size = Estimate(
+            value=min(max(count.value, 0.0), float(n)),
+            low=max(min(count.value - reach, float(n)), 0.0),
+            high=min(max(count.value + reach, 0.0), float(n)),
+            n=n,
+            level=LEVEL,
+        )
+        return Registration(
+            name=self.name,
+            registered=self.body["time"],
+            columns=Columns(**self.body["columns"]),
+            n_people=n,
+            n_positive=self.body["n_positive"],
+            budget=epsilon_of(self.budget),
+            count_epsilon=epsilon_of(self.count_epsilon),
+            least_epsilon=epsilon_of(self.least),
+            n_disadvantaged=size,
+        )
+
+
+@dataclass(slots=True)
+class Books:
+    """Everything a ledger's entries say.
+
+    Attributes
+    ----------
+    accounts : dict
+        By name.
+    number, hash : int, str
+        Of the last good entry.
+    key_hash : str
+        SHA-256 of the key of the seals.
+    """
+
+    accounts: dict[str, Account] = field(default_factory=dict)
+    number: int = 0
+    hash: str = FIRST
+    key_hash: str = ""
+
+    def add(self, entry: Entry) -> None:
+        """Follow one more entry, or raise `Damaged` and leave everything as it was."""
+        number = self.number + 1
+        body = checked_body(entry, number, self.hash)
+        if (body.get("kind") == "opened") != (number == 1):
+            raise Damaged(f"entry {number} is not of a kind that may stand there")
+        try:
+            self._kinds[body["kind"]](self, number, body)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError):
+            raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
+        self.number, self.hash = number, entry.hash
+
+    def _opened(self, number: int, body: dict[str, Any]) -> None:
+        _rule(body["format"] == FORMAT, f"format {body['format']} is not the one this version knows ({FORMAT})")
+        self.key_hash = str(body["key"])
+
+    def _registered(self, number: int, body: dict[str, Any]) -> None:
+        name, price, budget = body["name"], _whole(body["count_epsilon"]), _whole(body["budget"])
+        _rule(name not in self.accounts, f"entry {number} registers {name!r} a second time")
+        _rule(body["charged"] == body["spent"] == price, f"entry {number} charges something else than its price")
+        _rule(0 < price <= budget, f"entry {number} charges more than its budget")
+        account = Account(body, price)
+        count = Released(number, "count", METRICS[0], None, _whole(body["count"]), Noise(1, price, 1.0))
+        account.released.append(count)
+        account.registration()  # has all it needs
+        self.accounts[name] = account
+
+    def _answered(self, number: int, body: dict[str, Any]) -> None:
+        account = self.accounts[body["name"]]
+        _rule(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
+        new = list(_new_releases(number, body, account))
+        charged = sum(one.noise.epsilon for one in new)
+        _rule(_whole(body["charged"]) == charged, f"entry {number} charges something else than what it released")
+        _rule(_whole(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
+        _rule(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
+        _check_answer(number, body, account.n(body["metric"]), [*account.released, *new])
+        answer = _logged(number, body, charged)
+        account.spent += charged
+        account.released += new
+        account.answers.append(answer)
+
+    def _mismatched(self, number: int, body: dict[str, Any]) -> None:
+        self.accounts[body["name"]].wrong_files.append(WrongFile(str(body["time"]), str(body["file"])))
+
+    _kinds: ClassVar = {"opened": _opened, "registered": _registered, "answered": _answered, "mismatched": _mismatched}
+
+
+def follow(entries: Iterable[Entry], books: Books | None = None, report: Callable[[int], None] | None = None) -> Books:
+    """Follow entries from the first (or on from where `books` are) and return what they say.
+
+    Raises
+    ------
+    Damaged
+        At the first entry that does not follow; `books` then hold what came before it.
+    """
+    books = Books() if books is None else books
+    for entry in entries:
+        books.add(entry)
+        if report is not None:
+            report(books.number)
+    if not books.number:
+        raise Damaged("it has no entries")
+    return books
+
+
+def _rule(kept: bool, otherwise: str) -> None:
+    if not kept:
+        raise Damaged(otherwise)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return value
+
+
+def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterable[Released]:
+    """Yield what an answer released: a sum, a count, both, or nothing."""
+    for part, unit in (("sum", 0.5 / GRID), ("count", 1.0)):
+        told = body[part]
+        if told is None:
+            continue
+        price, reach = _whole(told["epsilon"]), _whole(told["reach"])
+        agreed = _whole(body["epsilon"]) if part == "sum" else account.count_epsilon
+        _rule(price == agreed, f"entry {number} releases a {part} at another price than agreed")
+        _rule(part == "count" or price >= account.least, f"entry {number} releases a sum below the least price")
+        _rule(0 < reach <= (GRID if part == "sum" else 1), f"entry {number} releases a {part} of an impossible reach")
+        question = str(body["question"]) if part == "sum" else None
+        yield Released(number, part, body["metric"], question, _whole(told["units"]), Noise(reach, price, unit))
+
+
+def _check_answer(number: int, body: dict[str, Any], n: int, released: list[Released]) -> None:
+    """Check that the answer follows from what was released: the same arithmetic, as far as no prediction is needed.
+
+    Sum and count, the gap, its standard error and the number of people are computed again. The total of the scores, the
+    reach of the noise and the bounds of the interval come from the predictions, which no entry holds.
+    """
+    by_name = {(one.entry, one.part): one for one in released}
+    _rule(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
+    deviations = {}
+    for what in ("part", "size"):
+        used = [(coefficient, by_name[entry, part]) for entry, part, coefficient in body[f"{what}_from"]]
+        value = sum(coefficient * one.value for coefficient, one in used)
+        deviations[what] = math.sqrt(2 * sum((coefficient * one.noise.scale) ** 2 for coefficient, one in used))
+        close = math.isclose(value, body[what], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
+        _rule(close, f"entry {number} does not follow from what was released")
+    low, gap, high = body["low"], body["gap"], body["high"]
+    value = min(max(gap_value(body["total"], body["part"], body["size"], n), low), high)
+    good = -1 <= low <= gap <= high <= 1 and math.isclose(value, gap, abs_tol=_CLOSE)
+    _rule(good, f"entry {number} tells another gap than the released numbers give")
+    part, count = {"part": body["part"], "deviation": deviations["part"]}, body["size"]
+    error = standard_error(n, total=body["total"], **part, count=count, count_deviation=deviations["size"])
+    good = math.isclose(min(error, (high - low) / 2), body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
+    _rule(good, f"entry {number} tells another standard error than the released numbers give")
+
+
+def _logged(number: int, body: dict[str, Any], charged: int) -> LoggedAnswer:
+    metric_n = _whole(body["n"])
+    gap = Estimate(value=body["gap"], low=body["low"], high=body["high"], n=metric_n, level=LEVEL)
+    return LoggedAnswer(
+        number=number,
+        asked=body["time"],
+        asker=body["asker"],
+        metric=body["metric"],
+        question=body["question"][:12],
+        gap=gap,
+        standard_error=body["standard_error"],
+        charged=charged / MILLION,
+        from_past=charged == 0,
+    )

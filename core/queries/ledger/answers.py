@@ -1,0 +1,236 @@
+"""What a ledger says: registrations, answers, quotes, the state of a budget, and the verdict on an export."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.estimates import Estimate
+from core.queries.ledger.people import Columns
+from core.results import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = [
+    "METRICS",
+    "LedgerAnswer",
+    "LedgerStatus",
+    "LoggedAnswer",
+    "Quote",
+    "Registration",
+    "Verification",
+    "VerifiedBudget",
+]
+
+METRICS = ("statistical_parity", "equal_opportunity")
+"""Gaps a ledger answers: of all people, and of those with label 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration(Result):
+    """A test set and an attribute with a budget for their lifetime.
+
+    Attributes
+    ----------
+    name : str
+    registered : str
+        When, UTC, ISO 8601.
+    columns : Columns
+        How the test set's file is read.
+    n_people : int
+    n_positive : int or None
+        People with label 1; None without labels, and then there is no equal opportunity to ask for.
+    budget : float
+        Epsilon for everything that is ever released.
+    count_epsilon : float
+        What the noisy size of the disadvantaged group was charged, and will be once for those with label 1.
+    least_epsilon : float
+        The least a question may offer, a thousandth of the budget.
+    n_disadvantaged : Estimate
+        The noisy size, with its interval.
+    """
+
+    name: str
+    registered: str
+    columns: Columns
+    n_people: int
+    n_positive: int | None
+    budget: float
+    count_epsilon: float
+    least_epsilon: float
+    n_disadvantaged: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote(Result):
+    """What a question would cost, and how precise its answer would be; nothing is charged or released for it.
+
+    Attributes
+    ----------
+    refused : bool
+        It would cost more than is left.
+    reason : str or None
+        Why it would be refused, in one sentence.
+    charged : float
+        Epsilon it would cost, 0 when the past answers it.
+    remaining : float
+        Budget left now.
+    from_past : bool
+        Whether the released answers of the past answer it.
+    standard_error : float
+        About how far the answer would be from the truth.
+    fresh_error : float or None
+        The same for a fresh look at the price offered (`again`), where the past has an answer.
+    """
+
+    refused: bool
+    reason: str | None
+    charged: float
+    remaining: float
+    from_past: bool
+    standard_error: float
+    fresh_error: float | None = None
+
+    @property
+    def coarse(self) -> bool:
+        """Whether a fresh look would be far more precise than what the past has for free."""
+        return self.fresh_error is not None and self.standard_error > 3 * self.fresh_error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerAnswer(Result):
+    """One question's answer, as it stands in the ledger; or why there is none.
+
+    Attributes
+    ----------
+    name, metric, asker : str
+    refused : bool
+        The question costs more than is left; nothing was charged, released or written.
+    reason : str or None
+        Why it was refused, in one sentence; a matter of prices, never of anybody's attribute.
+    gap : Estimate or None
+        Advantaged minus disadvantaged, with an interval that follows from the public noise alone.
+    standard_error : float or None
+        About how far the answer is from the truth.
+    charged, remaining : float
+        Epsilon this answer cost, and what is left.
+    from_past : bool
+        Whether it follows from what was released before; then it costs nothing.
+    number : int or None
+        Its entry in the ledger; an earlier one if the same question was answered just so before.
+    seal : str or None
+        The ledger's last hash, which covers this entry; noted elsewhere, it proves later that nothing was rewritten.
+    """
+
+    name: str
+    metric: str
+    asker: str
+    refused: bool
+    reason: str | None = None
+    gap: Estimate | None = None
+    standard_error: float | None = None
+    charged: float = 0.0
+    remaining: float
+    from_past: bool = False
+    number: int | None = None
+    seal: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedAnswer(Result):
+    """An answer of the past.
+
+    Attributes
+    ----------
+    number : int
+        Its entry in the ledger.
+    asked : str
+        When, UTC, ISO 8601.
+    asker, metric : str
+    question : str
+        The first 12 hex digits of the SHA-256 of the predictions.
+    gap : Estimate
+    standard_error, charged : float
+    from_past : bool
+    """
+
+    number: int
+    asked: str
+    asker: str
+    metric: str
+    question: str
+    gap: Estimate
+    standard_error: float
+    charged: float
+    from_past: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerStatus(Result):
+    """The state of one budget.
+
+    Attributes
+    ----------
+    registration : Registration
+    spent, remaining : float
+    answers : tuple of LoggedAnswer
+        In the order they were given.
+    wrong_files : int
+        How many different files about these people were tried that were not the registered one.
+    seal : str
+        The ledger's last hash.
+    """
+
+    registration: Registration
+    spent: float
+    remaining: float
+    answers: tuple[LoggedAnswer, ...]
+    wrong_files: int
+    seal: str
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row an answer."""
+        import pandas as pd
+
+        rows = []
+        for answer in self.answers:
+            row = answer.to_dict()
+            gap = row.pop("gap")
+            rows.append(row | {"gap": gap["value"], "gap_low": gap["low"], "gap_high": gap["high"]})
+        names = ["number", "asked", "asker", "metric", "question", "gap", "gap_low", "gap_high"]
+        return pd.DataFrame(rows, columns=[*names, "standard_error", "charged", "from_past"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedBudget(Result):
+    """What an export's entries add up to for one registration."""
+
+    name: str
+    budget: float
+    spent: float
+    n_answers: int
+    n_charged: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification(Result):
+    """Whether an export holds together.
+
+    Attributes
+    ----------
+    ok : bool
+    reason : str or None
+        What is wrong, in one sentence.
+    n_entries : int
+        Entries that were found good, from the first.
+    seal : str or None
+        The last good hash.
+    budgets : tuple of VerifiedBudget
+    """
+
+    ok: bool
+    reason: str | None
+    n_entries: int
+    seal: str | None
+    budgets: tuple[VerifiedBudget, ...]

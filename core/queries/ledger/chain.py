@@ -1,0 +1,55 @@
+"""The ledger's entries as a chain: each hash covers the entry's text and the hash before it.
+
+Whoever changes, drops or inserts an entry changes every hash after it. Hashes without a key do not stop somebody who
+writes the whole chain anew: that shows when the last hash was noted elsewhere before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["FIRST", "Damaged", "Entry", "canonical", "chained", "checked_body"]
+
+FIRST = "0" * 64
+"""What stands for the hash before the first entry."""
+
+
+class Damaged(Exception):
+    """A ledger does not hold together; ``str(error)`` is a clause such as "entry 7 does not follow from entry 6"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the ledger: its number, from 1, its text and its hash."""
+
+    number: int
+    text: str
+    hash: str
+
+
+def canonical(body: dict[str, Any]) -> str:
+    """Return a body as the one text that is hashed and stored: JSON, keys sorted, ASCII, on one line."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def chained(previous: str, text: str) -> str:
+    """Return the hash (64 hex digits) of an entry that follows a hash."""
+    return hashlib.sha256(f"{previous}\n{text}".encode()).hexdigest()
+
+
+def checked_body(entry: Entry, number: int, previous: str) -> dict[str, Any]:
+    """Return an entry's body if it is the next one of the chain, or raise `Damaged`."""
+    if entry.number != number:
+        raise Damaged(f"entry {number} is missing")
+    if entry.hash != chained(previous, entry.text):
+        raise Damaged(f"the hash of entry {number} does not follow from its text and the entry before")
+    try:
+        body = json.loads(entry.text)
+    except ValueError:
+        raise Damaged(f"entry {number} is not JSON") from None
+    if not isinstance(body, dict):
+        raise Damaged(f"entry {number} is not a record")
+    return body

@@ -1,0 +1,140 @@
+"""A ledger as a file that can be checked without the ledger: one line a header, then one line an entry.
+
+The file holds no attribute, no predictions (only their digests) and no key. Checking it follows the chain of hashes,
+adds up every budget, and computes every gap and standard error again from the noisy numbers they name. What follows
+from the predictions is taken as written: the bounds of the intervals, the scores' totals, the reach of the noise.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from core.datasets.columns import quoted
+from core.errors import InputError
+from core.queries.ledger.accounts import Books
+from core.queries.ledger.amounts import epsilon_of
+from core.queries.ledger.answers import Verification, VerifiedBudget
+from core.queries.ledger.chain import Damaged, Entry, canonical
+
+__all__ = ["export_bytes", "verify_export", "write_export"]
+
+_KIND = "FairLeak ledger export"
+_NOTED = 32  # digits: who forges a chain can try many, and must not meet so many by chance
+
+
+def export_bytes(entries: list[Entry]) -> bytes:
+    """Return the export of all entries as the bytes of a file."""
+    lines = [canonical({"kind": _KIND, "version": 1, "entries": len(entries), "hash": entries[-1].hash})]
+    lines += [_line(entry) for entry in entries]
+    return ("\n".join(lines) + "\n").encode("ascii")
+
+
+def write_export(content: bytes, path: str | Path) -> None:
+    """Write an export to a new file, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file is there already or cannot be written.
+    """
+    path = Path(path)
+    try:
+        with tempfile.NamedTemporaryFile("wb", dir=path.absolute().parent, suffix=".part", delete=False) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(file.name, path)
+        finally:
+            os.unlink(file.name)
+    except FileExistsError:
+        raise InputError(f"The export must be a new file, {quoted(path, 200)} is there already.") from None
+    except OSError as error:
+        raise InputError(f"The export {quoted(path, 200)} cannot be written: {error.strerror or error}.") from None
+
+
+def _line(entry: Entry) -> str:
+    return canonical({"entry": json.loads(entry.text), "hash": entry.hash})
+
+
+def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Verification:
+    """Return whether an export holds together.
+
+    Parameters
+    ----------
+    export : path or bytes
+        The file, or what is in it.
+    noted : str or None
+        A hash somebody noted earlier (at least its first 32 digits); the chain must contain it. Without one, an export
+        whose whole chain was written anew by a forger would pass.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is no export at all, or `noted` is too short.
+    """
+    if noted is not None and (len(noted) < _NOTED or set(noted.lower()) - set("0123456789abcdef")):
+        raise InputError(f"A noted hash must be at least {_NOTED} hex digits, got {noted!r}.")
+    header, lines = _read(export)
+    books, seen, reason = Books(), False, None
+    try:
+        for number, line in enumerate(lines, 1):
+            entry = _entry(number, line)
+            books.add(entry)
+            seen = seen or (noted is not None and entry.hash.startswith(noted.lower()))
+        if (header.get("entries"), header.get("hash")) != (books.number, books.hash):
+            raise Damaged(f"it ends with entry {books.number} and should end with entry {header.get('entries')}")
+        if noted is not None and not seen:
+            raise Damaged("it does not contain the noted hash")
+    except Damaged as error:
+        reason = f"The export does not hold: {error}."
+    return Verification(
+        ok=reason is None,
+        reason=reason,
+        n_entries=books.number,
+        seal=books.hash if books.number else None,
+        budgets=tuple(_budget(books, name) for name in sorted(books.accounts)),
+    )
+
+
+def _read(export: str | Path | bytes) -> tuple[dict[str, Any], list[str]]:
+    """Return an export's header and the lines of its entries."""
+    name = "given" if isinstance(export, bytes) else quoted(export, 200)
+    try:
+        content = export if isinstance(export, bytes) else Path(export).read_bytes()
+    except OSError as error:
+        raise InputError(f"The export {name} cannot be read: {error.strerror or error}.") from None
+    first, _, rest = content.partition(b"\n")
+    try:
+        header = json.loads(first)
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict) or header.get("kind") != _KIND:
+        raise InputError(f"The file {name} is not an export of a FairLeak ledger.")
+    return header, rest.decode("utf-8", "replace").removesuffix("\n").split("\n") if rest else []
+
+
+def _entry(number: int, line: str) -> Entry:
+    try:
+        told = json.loads(line)
+        entry = Entry(number, canonical(told["entry"]), str(told["hash"]))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise Damaged(f"entry {number} cannot be read") from None
+    if line != _line(entry):  # the same key twice, other spaces: what is seen must be what is hashed
+        raise Damaged(f"entry {number} is not written as exports are")
+    return entry
+
+
+def _budget(books: Books, name: str) -> VerifiedBudget:
+    account = books.accounts[name]
+    return VerifiedBudget(
+        name=name,
+        budget=epsilon_of(account.budget),
+        spent=epsilon_of(account.spent),
+        n_answers=len(account.answers),
+        n_charged=sum(answer.charged > 0 for answer in account.answers),
+    )

@@ -1,0 +1,89 @@
+"""Who is who: names, the registered test set found again, and no second budget for the same people and attribute.
+
+People are found again by their identifiers, whatever their case, blanks and Unicode form. Neither identifiers written
+otherwise nor test sets that only overlap are recognised; their budgets add up for whoever is in both.
+
+Whether a file is the registered one is a fact about the attribute. So all wrong files are told the same sentence; one
+with the registered people and anything else different is put on record as a guess, once; and after `MOST_WRONG` of them
+within a day no file is looked at, right or wrong.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import datetime, timedelta
+
+from core.datasets.columns import quoted
+from core.errors import InputError
+from core.queries.ledger.accounts import Account, Books
+from core.queries.ledger.people import Columns, TestSet
+
+__all__ = ["MOST_WRONG", "refuse_a_second_budget", "seals", "title", "turned_away"]
+
+MOST_WRONG = 20
+"""Wrong files about the registered people within a day, after which the test set is closed."""
+
+_LONGEST = 80
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def seals(test_set: TestSet, key: bytes) -> dict[str, str]:
+    """Return the keyed hashes by which a test set is found again."""
+    return {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)}
+
+
+def turned_away(account: Account, test_set: TestSet, key: bytes, now: str) -> tuple[str, str | None] | None:
+    """Return why a file is refused and, if it is a new guess, its seal for the record; None for the registered one."""
+    if (until := _closed_until(account, now)) is not None:
+        return (
+            f"The test set {quoted(account.name)} is closed until {until}: {MOST_WRONG} files that were not the "
+            "registered one were tried within a day.",
+            None,
+        )
+    whole, sealed = test_set.seal(key), account.body["seals"]
+    if whole == sealed["whole"]:
+        return None
+    guess = test_set.seal_of_people(key) == sealed["people"] and all(one.seal != whole for one in account.wrong_files)
+    told = f"The test set must be the one registered as {quoted(account.name)}; this file is not the registered one."
+    return told, whole if guess else None
+
+
+def _closed_until(account: Account, now: str) -> str | None:
+    if len(account.wrong_files) < MOST_WRONG:
+        return None
+    until = (datetime.strptime(account.wrong_files[-MOST_WRONG].time, _TIME) + timedelta(days=1)).strftime(_TIME)
+    return until if now < until else None
+
+
+def refuse_a_second_budget(
+    books: Books, name: str, columns: Columns, sealed: dict[str, str], *, another_attribute: bool
+) -> None:
+    """Refuse a name that is taken, and people who have a budget, unless for what is said to be another attribute."""
+    if name in books.accounts:
+        raise InputError(f"The name {quoted(name)} is registered already; a budget is for a lifetime.")
+    for other in books.accounts.values():
+        if other.body["seals"]["people"] != sealed["people"]:
+            continue
+        theirs = str(other.body["columns"]["attribute"])
+        if _folded(theirs) == _folded(columns.attribute):
+            raise InputError(
+                f"These people have a budget for this attribute already, under the name {quoted(other.name)}; "
+                "a second one would let askers spend twice."
+            )
+        if not another_attribute:
+            raise InputError(
+                f"These people have a budget already, as {quoted(other.name)} for {quoted(theirs)}; if "
+                f"{quoted(columns.attribute)} is another attribute, that must be said, and goes on record."
+            )
+
+
+def _folded(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
+
+
+def title(text: str, *, name: str) -> str:
+    """Return a name of something or somebody, trimmed, if it is short and printable."""
+    told = text.strip() if isinstance(text, str) else ""
+    if not told or len(told) > _LONGEST or not told.isprintable():
+        raise InputError(f"{name} must be 1 to {_LONGEST} printable characters, got {quoted(text)}.")
+    return told

@@ -1,0 +1,244 @@
+"""Trials: how much of an attribute attackers recover from answers, over repeated draws of people, questions and noise.
+
+A repeat draws people from the test set, one series of questions about them, and one stream of noise. The curve over
+the number of questions uses the same repeats throughout, so that it moves only with the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.errors import InputError
+from core.estimates import Estimate, rate_over_repeats
+from core.queries.checks import Floats
+from core.queries.decoders import DECODERS, Answered, Reading, read_answers
+from core.queries.designs import DESIGNS, design_scores, most_questions
+from core.queries.gaps import leakage
+from core.questions import People, QueryPool
+from core.results import Result
+from core.seeds import child_generator
+from core.validation import choice, seed_value
+
+__all__ = ["Asking", "Leak", "QuestionAccuracy", "Trials", "needed", "question_numbers", "repeats_for"]
+
+
+def repeats_for(n: int) -> int:
+    """Return how many repeats a curve takes: fewer with more people, whose leakage varies less and costs more."""
+    return 50 if n <= 150 else 20 if n <= 400 else 5 if n <= 1000 else 3
+
+
+def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
+    """Return the numbers of questions of a curve, from 0 to where (nearly) everybody is known.
+
+    There are about 24 of them, 12 where decoding takes long.
+    """
+    most = n if design == "single" else most_questions(design, n)
+    slow = most is None and n > 300
+    last = round((0.42 if slow else 0.6) * n) if most is None else most
+    step = max(1, round(last / (12 if slow else 24)))
+    return tuple(dict.fromkeys([*range(0, last, step), last]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking(Result):
+    """What is asked, of how many people and how often.
+
+    Attributes
+    ----------
+    n : int
+        People, drawn anew from the test set in every repeat.
+    design : str
+        One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps).
+    repeats, seed : int
+    width : float
+        Half width of the jitter, in (0, 1].
+    """
+
+    n: int = 100
+    design: str = "jitter"
+    repeats: int = 50
+    seed: int = 42
+    width: float = 0.1
+
+    def __post_init__(self) -> None:
+        choice(self.design, (*DESIGNS, "single"), name="design")
+        seed_value(self.seed)
+        if self.repeats < 1:
+            raise InputError(f"repeats must be at least 1, got {self.repeats}.")
+        if not 0.0 < self.width <= 1.0:
+            raise InputError(f"width must be in (0, 1], got {self.width}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leak(Result):
+    """What one kind of attacker recovers after m answers.
+
+    Attributes
+    ----------
+    m : int
+    decoder : str
+    leakage : Estimate
+        Balanced accuracy, mean and 95% interval over repeats.
+    complete : float
+        Share of the repeats in which everybody was recovered.
+    lowest : float
+        Smallest leakage of a repeat.
+    typical : int
+        The repeat whose leakage is nearest to the mean.
+    """
+
+    m: int
+    decoder: str
+    leakage: Estimate
+    complete: float
+    lowest: float
+    typical: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAccuracy(Result):
+    """How well the models asked about predict the label, and how well the audited model does; thresholds at 0.5.
+
+    Attributes
+    ----------
+    base, asked : Estimate
+        Mean accuracy and its interval over repeats.
+    spread : float
+        Standard deviation among the questions of one repeat, mean over repeats.
+    """
+
+    base: Estimate
+    asked: Estimate
+    spread: float
+
+
+class Trials:
+    """Repeats that are drawn once and answered as often as wanted.
+
+    Parameters
+    ----------
+    pool : QueryPool
+    asking : Asking
+
+    Raises
+    ------
+    InputError
+        If the pool cannot give such samples.
+    """
+
+    def __init__(self, pool: QueryPool, asking: Asking) -> None:
+        self.asking = asking
+        self.n_advantaged, self.n_disadvantaged = pool.sizes(asking.n)
+        self.numbers = question_numbers(asking.n, asking.design)
+        self.people = tuple(pool.sample(asking.n, self._rng("people", r)) for r in range(asking.repeats))
+        self._scores: list[Floats | None] = [None] * asking.repeats
+
+    def _rng(self, name: str, repeat: int) -> np.random.Generator:
+        return child_generator(self.asking.seed, f"bias queries, {name}, repeat {repeat}")
+
+    @cached_property
+    def prior(self) -> Floats:
+        """P(advantaged) of everybody in every repeat, shape (R, n)."""
+        return np.stack([people.prior for people in self.people])
+
+    def _questions(self, repeat: int) -> Floats:
+        """Return all questions of one repeat."""
+        made = self._scores[repeat]
+        if made is None:
+            people, most = self.people[repeat], self.numbers[-1]
+            if self.asking.design == "single":
+                made = np.eye(people.n)[:most]
+            else:
+                made = design_scores(
+                    self.asking.design,
+                    people.base,
+                    most,
+                    rng=self._rng("questions", repeat),
+                    width=self.asking.width,
+                )
+            self._scores[repeat] = made
+        return made
+
+    def ask(self, m: int, mechanism: Any, repeats: Sequence[int] | None = None) -> Answered:
+        """Return the first `m` questions of some repeats (all of them by default) with their answers."""
+        chosen = range(self.asking.repeats) if repeats is None else repeats
+        if not 0 <= m <= self.numbers[-1]:
+            raise InputError(f"The number of questions must be in 0 to {self.numbers[-1]}, got {m}.")
+        scores = np.stack([self._questions(r)[:m] for r in chosen])
+        answers, released = np.zeros(scores.shape[:2]), []
+        for i, r in enumerate(chosen if m else ()):
+            people, rng = self.people[r], self._rng("noise", r)
+            if hasattr(mechanism, "release"):
+                made = mechanism.release(scores[i], people.sensitive, rng=rng)
+                released.append(made)
+                answers[i] = made.gaps
+            else:
+                answers[i] = mechanism.draws(scores[i], people.sensitive, rng=rng, draws=1)[0]
+        return Answered(
+            design=self.asking.design,
+            scores=scores,
+            answers=answers,
+            released=released,
+            prior=self.prior[list(chosen)],
+            mechanism=mechanism,
+            n_advantaged=self.n_advantaged,
+            n_disadvantaged=self.n_disadvantaged,
+        )
+
+    def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:
+        """Return what an attacker of this kind recovers from the first `m` answers."""
+        readings = read_answers(self.ask(m, mechanism), decoder)
+        values = [leakage(p.sensitive, x.recovered) for p, x in zip(self.people, readings, strict=True)]
+        return Leak(
+            m=m,
+            decoder=decoder,
+            leakage=rate_over_repeats(values),
+            complete=float(np.mean(np.asarray(values) == 1.0)),
+            lowest=min(values),
+            typical=int(np.argmin(np.abs(np.asarray(values) - np.mean(values)))),
+        )
+
+    def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
+        """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""
+        for m in _coarse_first(self.numbers):
+            yield from ((m, decoder) for decoder in decoders)
+
+    def reading(self, m: int, mechanism: Any, decoder: str, repeat: int = 0) -> tuple[People, Reading]:
+        """Return one repeat in full: its people, and what the attacker makes of the answers."""
+        return self.people[repeat], read_answers(self.ask(m, mechanism, [repeat]), decoder)[0]
+
+    def accuracy(self, m: int) -> QuestionAccuracy:
+        """Return how the first `m` models asked about predict the label, beside the audited model."""
+        base, asked, spread = [], [], []
+        for r, people in enumerate(self.people):
+            right = (self._questions(r)[: max(m, 1)] >= 0.5) == people.labels
+            base.append(float(((people.base >= 0.5) == people.labels).mean()))
+            asked.append(float(right.mean()))
+            spread.append(float(right.mean(axis=1).std()))
+        return QuestionAccuracy(
+            base=rate_over_repeats(base), asked=rate_over_repeats(asked), spread=float(np.mean(spread))
+        )
+
+
+def needed(leaks: Sequence[Leak], share: float) -> int | None:
+    """Return the fewest answers of a curve from which on the leakage stays at `share`, None if there are none.
+
+    For `share` 1 everybody must be recovered in every repeat.
+    """
+    fewest = None
+    for leak in sorted(leaks, key=lambda leak: leak.m, reverse=True):
+        reached = leak.complete == 1.0 if share == 1.0 else leak.leakage.value >= share
+        if not reached:
+            break
+        fewest = leak.m
+    return fewest
+
+
+def _coarse_first(numbers: Sequence[int]) -> list[int]:
+    order = [numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]
+    return list(dict.fromkeys(order))
