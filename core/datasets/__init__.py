@@ -4,24 +4,33 @@ from core.datasets.catalog import CATALOG, CatalogEntry, default_cache_folder, l
 from core.datasets.columns import describe_columns
 from core.datasets.dataset import MINIMUM_PER_GROUP, AuditDataset, GroupRow, Roles, Table, build_dataset
 from core.datasets.demo import demo_table, make_demo
+from core.datasets.ratings import RATING_FILES, Ratings, build_ratings, read_ratings
+from core.datasets.ratings_demo import demo_ratings
+from core.datasets.ratings_files import ratings_from_files
 from core.datasets.splits import Splits, split
 from core.datasets.table import read_table
 
 __all__ = [
     "CATALOG",
     "MINIMUM_PER_GROUP",
+    "RATING_FILES",
     "AuditDataset",
     "CatalogEntry",
     "GroupRow",
+    "Ratings",
     "Roles",
     "Splits",
     "Table",
     "build_dataset",
+    "build_ratings",
     "default_cache_folder",
+    "demo_ratings",
     "demo_table",
     "describe_columns",
     "load",
     "make_demo",
+    "ratings_from_files",
+    "read_ratings",
     "read_table",
     "split",
 ]

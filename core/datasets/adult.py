@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.datasets.dataset import Roles
+from core.datasets.dataset import Roles, Table
 from core.datasets.downloads import fetch, read_local
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["read_adult"]
+__all__ = ["black_and_white", "read_adult"]
 
 _TITLE = "Adult"
 _FILES = ("adult/adult.data", "adult/adult.test")
@@ -61,6 +61,25 @@ def read_adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pan
             patience=_PATIENCE,
         )
     return frame, _roles(frame)
+
+
+def black_and_white(table: Table) -> tuple[Table, Roles]:
+    """Return Adult's Black and White people alone, with race as the attribute, as Hamman et al. (2023) use it."""
+    from dataclasses import replace
+
+    from core.fingerprint import fingerprint_frame
+
+    frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
+    roles = Roles(
+        label="income",
+        positive=">50K",
+        sensitive="race",
+        group=("Black",),
+        missing="drop",
+        first_name="Black people",
+        other_name="White people",
+    )
+    return replace(table, frame=frame, roles=(roles,), fingerprint=fingerprint_frame(frame)), roles
 
 
 def _roles(frame: pandas.DataFrame) -> tuple[Roles, ...]:

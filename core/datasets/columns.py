@@ -110,9 +110,9 @@ def _set_aside(column: pandas.Series, name: str) -> str:
 
 def encode(
     frame: pandas.DataFrame, notes: list[str]
-) -> tuple[npt.NDArray[np.float64], tuple[str, ...], npt.NDArray[np.bool_]]:
-    """Return the columns as numbers (n, d), their names, and which are codes of categories; adds to `notes`."""
-    columns, names, categorical, filled = [], [], [], 0
+) -> tuple[npt.NDArray[np.float64], tuple[str, ...], tuple[tuple[str, ...], ...], npt.NDArray[np.bool_]]:
+    """Return the columns as numbers (n, d), their names, their categories, and which have some; adds to `notes`."""
+    columns, names, categories, categorical, filled = [], [], [], [], 0
     for name in frame.columns:
         column = frame[name]
         if numeric := is_numeric(column):
@@ -120,20 +120,23 @@ def encode(
             absent = np.isnan(values)
             filled += int(absent.sum())
             values = np.where(absent, np.nanmedian(values), values)
+            texts: tuple[str, ...] = ()
         else:
-            codes, _ = as_text(column).factorize(sort=True, use_na_sentinel=True)
+            codes, found = as_text(column).factorize(sort=True, use_na_sentinel=True)
             values = codes.astype(np.float64)  # a missing value is the category -1
+            texts = tuple(str(text) for text in found)
         if (values == values[0]).all():  # constant since records were dropped
             notes.append(f"Column {name} holds the same value in every record and is left out.")
             continue
         columns.append(values)
         names.append(str(name))
+        categories.append(texts)
         categorical.append(not numeric)
     if filled:
         notes.append(f"{filled:,} missing numbers are filled with their column's median.")
     if not columns:
         raise InputError("No feature is left to predict from; every column is constant in the complete records.")
-    return np.column_stack(columns), tuple(names), np.array(categorical, dtype=bool)
+    return np.column_stack(columns), tuple(names), tuple(categories), np.array(categorical, dtype=bool)
 
 
 def _check_not_mixed(text: pandas.Series, name: str) -> None:

@@ -160,6 +160,8 @@ class AuditDataset:
         SHA-256 of the arrays.
     synthetic, uploaded : bool
         From the table.
+    categories : tuple of tuple of str
+        What each column's codes stand for, from 0 up (-1 is a missing value); empty for a column of numbers.
     """
 
     title: str
@@ -176,6 +178,7 @@ class AuditDataset:
     fingerprint: str = field(default="")
     synthetic: bool = False
     uploaded: bool = False
+    categories: tuple[tuple[str, ...], ...] = ()
 
     @property
     def n(self) -> int:
@@ -238,7 +241,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         known = known & complete
         labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
     notes.extend([*([rare] if rare else []), *told])
-    matrix, names, categorical = encode(frame.loc[known, features], notes)
+    matrix, names, categories, categorical = encode(frame.loc[known, features], notes)
     return AuditDataset(
         title=table.title,
         source=table.source,
@@ -251,7 +254,10 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         roles=roles,
         rows_read=len(frame),
         notes=tuple(notes),
-        fingerprint=fingerprint(matrix, labels, codes, categorical, list(names), roles, table.title, table.source),
+        fingerprint=fingerprint(
+            matrix, labels, codes, categorical, list(names), list(categories), roles, table.title, table.source
+        ),
+        categories=categories,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )

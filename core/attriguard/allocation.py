@@ -1,0 +1,210 @@
+r"""Phase II: how often each noise is used, for all people at once (Jia and Gong 2018, section 4.3).
+
+For one person with noise sizes l_i and a target distribution p, minimise KL(p ‖ M) subject to Σ M_i l_i ≤ β and M on
+the simplex. The conditions of Karush, Kuhn and Tucker give, with a_i = l_i − β,
+
+    M_i = p_i / (1 + μ a_i),      μ ≥ 0 a root of f(μ) = Σ a_i p_i / (1 + μ a_i) on [0, 1 / (β − min l)).
+
+(The paper's equation 10 lost its fraction: in its own symbols it reads μ0 = (1 − λ) / β.) Where f(0) ≤ 0 the budget is
+not used up and M = p. Elsewhere the root is found in s = 1 − μ (β − min l), which takes the pole at the range's end
+away and leaves no difference of nearly equal numbers. With e_i = (l_i − min l) / (β − min l), 0 for the cheapest,
+
+    M_i = p_i / (s + (1 − s) e_i),      k(s) = Σ p_i e_i / (s + (1 − s) e_i) − 1 = 0,      0 < s < 1.
+
+k is convex, k(0) = −(the cheapest values' share) and k(1) > 0, so there is one such root at most. Three borders:
+
+* β = min l: all mass on the values that cost the least, in the proportions of p.
+* The cheapest values have no share in p and k does not fall at 0: s = 0, and the mass left over goes to the cheapest
+  value, which costs the goal nothing.
+* A value for which no noise was found cannot be used: its share goes to the others in their proportions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.attriguard.targets import checked_shares
+from core.errors import InputError
+from core.validation import at_least_zero
+
+__all__ = ["allocate", "checked_arguments", "expected_size"]
+
+_ROUNDS = 200  # halving alone is done after about 60; 3 or 4 are usual
+_TIGHT = 1e-50
+"""Shares of the largest noise below which what the budget has above the least noise is nothing."""
+
+_CLOSE = 1e-8
+"""Relative length of a step after which the root is exact: every step triples the correct digits."""
+
+_EXACT = 1e-15
+"""Relative length of an interval that cannot be halved any more."""
+
+_Floats = npt.NDArray[np.float64]
+_Bools = npt.NDArray[np.bool_]
+
+
+def allocate(
+    noise_size: npt.ArrayLike,
+    target_distribution: npt.ArrayLike,
+    budget: float,
+    *,
+    found: npt.ArrayLike | None = None,
+) -> npt.NDArray[np.float64]:
+    """Return the mechanism of every person: how likely each noise is used.
+
+    Parameters
+    ----------
+    noise_size : array-like of shape (u, m), at least 0
+        Number of entries each noise changes.
+    target_distribution : array-like of shape (m,), on the simplex
+        What an attacker's inferences should look like.
+    budget : float, at least 0
+        Most entries changed per person, on average over the draws (β).
+    found : array-like of shape (u, m), bool, optional
+        Which noise there is; all by default.
+
+    Returns
+    -------
+    ndarray of shape (u, m), float64
+        Rows on the simplex.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, or somebody's least noise is above the budget.
+    """
+    size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, found)
+    least = np.where(cheapest, size, 0.0).max(axis=1)
+    result = p.copy()
+    binding = np.flatnonzero(expected_size(p, size) > budget)
+    if binding.size:
+        result[binding] = _binding(size[binding], p[binding], cheapest[binding], least[binding], budget)
+    return result
+
+
+def expected_size(mechanism: npt.ArrayLike, noise_size: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the number of entries changed per person on average over the draws, (u,): Σ M_i l_i."""
+    return np.einsum("ki,ki->k", np.asarray(mechanism, float), np.asarray(noise_size, float))
+
+
+def _binding(size: _Floats, p: _Floats, cheapest: _Bools, least: _Floats, budget: float) -> _Floats:
+    """Return the mechanism of people whose budget is used up."""
+    share = np.where(cheapest, p, 0.0)
+    wanted = share.sum(axis=1, keepdims=True)
+    left_to = np.where(wanted > 0, share / np.where(wanted > 0, wanted, 1.0), _evenly(cheapest))
+    result = left_to.copy()  # all on the cheapest
+    room = budget - least
+    loose = np.flatnonzero(room > _TIGHT * size.max(axis=1))
+    excess = np.where(p > 0, size - least[:, None], room[:, None])[loose] / room[loose, None]
+    p, wanted = p[loose], wanted[loose, 0]
+    s = _roots(excess, p, wanted)
+    scale = s[:, None] + (1.0 - s[:, None]) * excess
+    mass = np.divide(p, scale, out=np.zeros_like(p), where=scale > 0)
+    mass += np.where(wanted > 0, 0.0, np.maximum(1.0 - mass.sum(axis=1), 0.0))[:, None] * left_to[loose]
+    result[loose] = mass / mass.sum(axis=1, keepdims=True)
+    return result
+
+
+def _evenly(cheapest: _Bools) -> _Floats:
+    return cheapest / cheapest.sum(axis=1, keepdims=True)
+
+
+def _roots(excess: _Floats, p: _Floats, wanted: _Floats) -> _Floats:
+    """Return the root s of k for every person: Halley's steps, halved intervals where they leave them.
+
+    Parameters
+    ----------
+    excess : ndarray of shape (n, m)
+        e; 1 where p is 0.
+    p : ndarray of shape (n, m)
+    wanted : ndarray of shape (n,)
+        Share of the cheapest values in p.
+    """
+    rest = np.where(excess > 0, p, 0.0)
+    falls = (rest * np.divide(excess - 1.0, excess, out=np.zeros_like(p), where=excess > 0)).sum(axis=1) < 0
+    root = np.zeros(wanted.size)
+    left = np.flatnonzero((wanted > 0) | falls)
+    s, low, high = _guess(rest * excess, wanted)[left], np.zeros(left.size), np.ones(left.size)
+    e, rest, share = excess[left], rest[left], wanted[left]
+    for _ in range(_ROUNDS):
+        if not left.size:
+            break
+        value, slope, step = _step(s, e, rest, share)
+        low, high = np.where(value > 0, low, s), np.where(value > 0, s, high)
+        close = np.abs(value) <= _CLOSE * s * slope
+        inside = close | ((s - step > low) & (s - step < high))
+        following = np.where(inside, s - step, 0.5 * (low + high))
+        root[left] = following
+        going = ~close & (high - low > _EXACT * s)
+        left, s, low, high = left[going], following[going], low[going], high[going]
+        if not going.all():
+            e, rest, share = e[going], rest[going], share[going]
+    return root
+
+
+def _guess(weighted: _Floats, wanted: _Floats) -> _Floats:
+    """Return the root there would be if all but the cheapest values cost the same; 1/2 where they have all there is."""
+    total = weighted.sum(axis=1)
+    odds = np.divide(wanted * total, (1.0 - wanted) * (total - 1.0), out=np.ones_like(total), where=total > 1.0)
+    return np.where(odds > 0, np.clip(odds / (1.0 + odds), 1e-300, 1.0 - 1e-16), 0.5)
+
+
+def _step(s: _Floats, e: _Floats, rest: _Floats, wanted: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+    """Return k, its slope and Halley's step.
+
+    k is computed as s Σ p_i (e_i − 1) / (s + (1 − s) e_i) − wanted over the other values, which is exact near 0.
+    """
+    scale = s[:, None] + (1.0 - s)[:, None] * e
+    factor = (e - 1.0) / scale
+    term = rest * factor
+    value = s * term.sum(axis=1) - wanted
+    term *= e / scale
+    slope, bend = term.sum(axis=1), 2.0 * np.einsum("ki,ki->k", term, factor)
+    with np.errstate(all="ignore"):
+        step = 2.0 * value * slope / (2.0 * slope**2 - value * bend)
+    return value, slope, step
+
+
+def checked_arguments(
+    noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, found: npt.ArrayLike | None
+) -> tuple[_Floats, _Floats, _Bools]:
+    """Return sizes, everybody's own goal and her cheapest values, all (u, m); the arguments are those of `allocate`."""
+    size, goal = _sizes(noise_size), checked_shares(target_distribution, name="The target")
+    if size.ndim != 2 or size.shape[1] != goal.size:
+        raise InputError(
+            f"noise_size must have one row a person and one column a share, {goal.size}, got shape {size.shape}."
+        )
+    usable = np.ones(size.shape, dtype=bool) if found is None else np.asarray(found, dtype=bool)
+    if usable.shape != size.shape:
+        raise InputError(f"found must have the shape of noise_size, {size.shape}, got {usable.shape}.")
+    wrong = size[~((size >= 0) & np.isfinite(size))]
+    if wrong.size:
+        raise InputError(f"noise_size must be finite and at least 0, got {wrong[0]:g}.")
+    budget = at_least_zero(budget, name="budget")
+    least = np.where(usable, size, np.inf).min(axis=1, initial=np.inf)
+    _check_feasible(least, budget)
+    cheapest = usable & (size == least[:, None])
+    return size, _own_goal(goal, usable, cheapest), cheapest
+
+
+def _sizes(noise_size: npt.ArrayLike) -> _Floats:
+    try:
+        return np.asarray(noise_size, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"noise_size must hold a number for every person and value, got {noise_size!r:.60}.") from None
+
+
+def _own_goal(goal: _Floats, usable: _Bools, cheapest: _Bools) -> _Floats:
+    """Return the goal over the values each person has noise for; over the cheapest ones where nothing of it is left."""
+    p = np.where(usable, goal, 0.0)
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0, p / np.where(total > 0, total, 1.0), _evenly(cheapest))
+
+
+def _check_feasible(least: _Floats, budget: float) -> None:
+    without = int(np.isinf(least).sum())
+    if without:
+        raise InputError(f"Everybody needs a noise that was found, {without} of {least.size} people have none.")
+    if (least > budget).any():
+        raise InputError(f"budget must be at least everybody's smallest noise, {least.max():g}, got {budget:g}.")

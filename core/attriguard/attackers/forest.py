@@ -1,0 +1,16 @@
+"""A random forest (RF-A)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.attriguard.attackers.known import Known
+
+__all__ = ["fit_forest"]
+
+
+def fit_forest(known: Known, *, seed: int, trees: int = 100) -> Any:
+    """Return a fitted random forest."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(trees, random_state=seed).fit(known.records, known.values)

@@ -1,0 +1,87 @@
+"""How few entries carry how much of the noise.
+
+Minimum noise goes where the classifier looks: to the entries that tell the values apart best. Whoever leaves those out
+loses most of the noise with them (see `core.attriguard.attackers.dropping`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.attriguard.noise import Noise
+from core.results import Result
+
+__all__ = ["Concentration", "changes_per_entry", "concentration"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concentration(Result):
+    """Where the expected noise sits.
+
+    Attributes
+    ----------
+    entries : tuple of str, length k
+        Names of the entries that carry noise, the most used first.
+    share : ndarray of shape (k,), in [0, 1]
+        Share of all expected changes each of them carries; their sum is 1.
+    n_entries : int
+        d, number of entries a record has.
+    """
+
+    entries: tuple[str, ...] = field(repr=False)
+    share: npt.NDArray[np.float64] = field(repr=False)
+    n_entries: int
+
+    @property
+    def cumulative(self) -> npt.NDArray[np.float64]:
+        """Share carried by the most used 1, 2, ... entries, (k,)."""
+        return np.cumsum(self.share)
+
+    def carrying(self, share: float) -> int:
+        """Return the fewest entries that carry this share of the noise."""
+        reached = np.flatnonzero(self.cumulative >= share - 1e-12)
+        return int(reached[0]) + 1 if reached.size else len(self.entries)
+
+
+def concentration(
+    records: Any, noise: Noise, mechanism: npt.NDArray[np.float64], names: Sequence[str]
+) -> Concentration:
+    """Return how much of the expected noise each entry carries.
+
+    Parameters
+    ----------
+    records : array or csr matrix of shape (u, d)
+        The clean records.
+    noise : Noise
+        Their representative noise.
+    mechanism : ndarray of shape (u, m)
+        How often each noise is used.
+    names : sequence of str, length d
+        Names of the entries.
+    """
+    changes = changes_per_entry(records, noise, mechanism)
+    order = np.argsort(-changes, kind="stable")
+    order = order[changes[order] > 0]
+    return Concentration(
+        entries=tuple(names[i] for i in order),
+        share=changes[order] / changes[order].sum(),
+        n_entries=changes.size,
+    )
+
+
+def changes_per_entry(records: Any, noise: Noise, mechanism: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the expected number of changes of each entry, over people and draws, (d,)."""
+    people, values = noise.size.shape
+    total = np.zeros(records.shape[1])
+    step = max(1, 50_000 // values)  # people at a time, so that memory stays small
+    for start in range(0, people, step):
+        stop = min(start + step, people)
+        rows = np.repeat(np.arange(start, stop), values)
+        changed = noise.noisy[start * values : stop * values] != records[rows]
+        total += np.asarray(changed.T.astype(np.float64) @ mechanism[start:stop].ravel()).ravel()
+    return total

@@ -1,0 +1,98 @@
+"""JSMA, the saliency maps PANDA comes from (Papernot et al. 2016), to compare with: one entry at a time, one direction.
+
+Towards class i an entry has the saliency a |b| where raising it raises the score of i, a = ∂C_i > 0, and lowers the sum
+of the others, b = Σ_{k ≠ i} ∂C_k < 0; for lowering the signs are the other way round. All entries are raised, or all
+lowered, and what is left of an entry to move does not count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.attriguard.changes import join, read_records
+from core.attriguard.classifiers import checked_margin, one_value_each, read_scores, read_values, verified
+from core.attriguard.noise import NoisyRecords
+from core.attriguard.stepwise import Walk, stepwise
+from core.validation import choice
+
+__all__ = ["jsma"]
+
+_DIRECTIONS = ("raise", "lower")
+
+_Floats = npt.NDArray[np.float64]
+
+
+def jsma(
+    public: Any,
+    classifier: Any,
+    target: npt.ArrayLike,
+    *,
+    direction: str = "raise",
+    margin: float = 0.0,
+    max_steps: int | None = None,
+) -> NoisyRecords:
+    """Change records by saliency until the classifier reads a wanted value.
+
+    Parameters
+    ----------
+    public, classifier, target, margin, max_steps
+        As for `core.attriguard.panda`. Entries go to 0 or 1 at once.
+    direction : str
+        "raise" or "lower": what is done to every entry that is changed.
+
+    Returns
+    -------
+    NoisyRecords
+    """
+    choice(direction, _DIRECTIONS, name="direction")
+    margin, scores = checked_margin(margin), read_scores(classifier)
+    records = read_records(public, scores.n_columns)
+    people = np.arange(records.shape[0])
+    wanted, predicted = one_value_each(target, people.size), read_values(classifier, public)
+    known = np.flatnonzero((wanted != predicted) & np.isin(wanted, scores.classes))
+    part = stepwise(
+        records,
+        scores,
+        known,
+        np.searchsorted(scores.classes, wanted[known]),
+        policy="modify_add" if direction == "raise" else "modify_exist",
+        margin=margin,
+        step=1.0,
+        order="scores",
+        max_steps=max_steps,
+        walk_kind=_Raised if direction == "raise" else _Lowered,
+    )
+    changes = join(people.size, [(known, part)])
+    noisy, changes = verified(public, records, classifier, people, wanted, predicted, changes)
+    return NoisyRecords(noisy=noisy, size=changes.sizes(), found=changes.found)
+
+
+class _Raised(Walk):
+    """Searches that raise entries."""
+
+    sign = 1.0
+
+    def gradient(self, order: str) -> _Floats:
+        """Return every entry's saliency; minus infinity where the signs are wrong."""
+        state, rows = self.state[self.left], np.arange(self.left.size)
+        own = np.zeros((self.left.size, self.scores.classes.size))
+        own[rows, self.wanted[self.left]] = self.sign
+        raised, others = self.scores.gradient(state, own), self.scores.gradient(state, self.sign - own)
+        return np.where((raised > 0) & (others < 0), raised * -others, -np.inf)
+
+    def gains(self, gradient: _Floats, value: _Floats, free: npt.NDArray[np.bool_]) -> tuple[_Floats, _Floats]:
+        """Return the saliency of entries that are not at 1 yet."""
+        return np.where(free & (value < 1), gradient, -np.inf), np.full(gradient.shape, -np.inf)
+
+
+class _Lowered(_Raised):
+    """Searches that lower entries."""
+
+    sign = -1.0
+
+    def gains(self, gradient: _Floats, value: _Floats, free: npt.NDArray[np.bool_]) -> tuple[_Floats, _Floats]:
+        """Return the saliency of entries that are not at 0 yet."""
+        return np.full(gradient.shape, -np.inf), np.where(free & (value > 0), gradient, -np.inf)

@@ -1,0 +1,227 @@
+"""The whole experiment on ratings: one defender, her noise, and every attacker's guesses about the same people.
+
+The defender's classifier is fitted once; an attacker of the same kind uses the very same one, however strongly it is
+penalised, which is the worst case for the person attacked. Everybody learns from the people who publish their value;
+accuracy is measured on the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from core.attriguard import attackers as who
+from core.attriguard.attackers import Attacker, Fitted, Known, NoiseSeen
+from core.attriguard.noise import Noise
+from core.attriguard.panda import representatives
+from core.attriguard.settings import GuardSettings
+from core.attriguard.study import Guesses, Study
+from core.attriguard.targets import target_distribution
+from core.datasets.ratings import Ratings
+from core.seeds import child_seed
+
+__all__ = ["Guarded", "ratings_study", "study_ratings"]
+
+Report = Callable[[int, int], None]
+
+_SEARCH_STEPS = 10
+"""Steps of a study each of its two searches for noise counts as."""
+
+
+class Guarded:
+    """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    settings : GuardSettings
+    """
+
+    def __init__(self, ratings: Ratings, settings: GuardSettings) -> None:
+        self.ratings = ratings
+        self.settings = settings
+        self.known = Known(records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values))
+        self.target = target_distribution(settings.target, ratings.shares, settings.given)
+        self._classifiers: dict[str, Any] = {}
+
+    def classifier(self, kind: str) -> Any:
+        """Return the fitted classifier of a kind: those of `DEFENDERS`, and "forest"."""
+        if kind not in self._classifiers:
+            self._classifiers[kind] = self._fitted(kind)
+        return self._classifiers[kind]
+
+    def reader(self, name: str) -> Any:
+        """Return the fitted classifier an attacker of a name asks: the defender's own where hers is of the kind."""
+        smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
+        return self.classifier("logistic_smooth" if smooth else name)
+
+    @cached_property
+    def noise(self) -> Noise:
+        """The representative noise of the people to protect."""
+        return self.noise_of(self.ratings.people_test)
+
+    @cached_property
+    def seen(self) -> NoiseSeen:
+        """What attackers who run the defence themselves see on the people they know."""
+        return self._seen()
+
+    def search(self, report: Report, *, known: bool = False) -> None:
+        """Look for the noise, unless it is there, and tell how many of the searches are done.
+
+        Parameters
+        ----------
+        report : callable
+            Called with (searches done, searches in all); may raise `core.errors.Cancelled`.
+        known : bool
+            Whether the noise is that of the people attackers know, instead of that of the people to protect.
+        """
+        if known and "seen" not in vars(self):
+            self.seen = self._seen(report)
+        elif not known and "noise" not in vars(self):
+            self.noise = self.noise_of(self.ratings.people_test, report=report)
+
+    def noise_of(self, people: Any, settings: GuardSettings | None = None, report: Report | None = None) -> Noise:
+        """Return the defender's noise for some people's records (u, d).
+
+        Parameters
+        ----------
+        people : csr_array of shape (u, d)
+        settings : GuardSettings, optional
+            Others than the defender's own.
+        report : callable, optional
+            Called with (searches done, searches in all); may raise `core.errors.Cancelled`.
+        """
+        settings = settings or self.settings
+        return representatives(
+            people,
+            self.classifier(settings.defender),
+            policy=settings.policy,
+            margin=settings.margin,
+            n_values=len(self.ratings.values),
+            report=report,
+        )
+
+    def attackers(self, name: str) -> Iterator[tuple[float | None, Attacker]]:
+        """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
+        seed = self._seed(name)
+        if name == "adversarial":
+            for budget in self.settings.trained_at:
+                fitted = who.fit_adversarial(self.known, self.seen, budget=budget, seed=seed)
+                yield budget, Fitted(fitted)
+        elif name == "dropping":
+            yield None, who.Dropping(self.known, self.seen, budget=max(self.settings.trained_at), seed=seed)
+        elif name == "region":
+            yield None, who.RegionBased(self.classifier("network"), seed=seed)
+        elif name == "distillation":
+            teacher = self.classifier("network")
+            yield None, Fitted(who.fit_distilled(self.known, teacher, seed=self._seed("network")))
+        elif name == "low_rank":
+            yield None, who.LowRank(self.known, seed=seed)
+        else:
+            yield None, Fitted(self.reader(name))
+
+    def guesses(self, name: str) -> Iterator[Guesses]:
+        """Yield what the attackers of a name say about every person with every noise."""
+        noise = self.noise
+        changed = np.flatnonzero(noise.size.ravel() > 0)
+        for budget, attacker in self.attackers(name):
+            clean = attacker.guess(self.ratings.people_test)
+            noisy = np.repeat(clean, noise.size.shape[1])
+            noisy[changed] = attacker.guess(noise.noisy[changed])
+            yield Guesses(attacker=name, trained_at=budget, clean=clean, noisy=noisy.reshape(noise.size.shape))
+
+    def _fitted(self, kind: str) -> Any:
+        if kind == "logistic":
+            return who.fit_logistic(self.known)
+        if kind == "logistic_smooth":
+            return who.fit_logistic(self.known, strength=0.1)
+        if kind == "one_vs_rest":
+            return who.fit_one_vs_rest(self.known)
+        fit = who.fit_forest if kind == "forest" else who.fit_network
+        return fit(self.known, seed=self._seed(kind))
+
+    def _seen(self, report: Report | None = None) -> NoiseSeen:
+        return NoiseSeen(noise=self.noise_of(self.ratings.people_train, report=report), target=self.target)
+
+    def _seed(self, name: str) -> int:
+        return child_seed(self.settings.seed, f"guard {name}")
+
+
+def ratings_study(ratings: Ratings, settings: GuardSettings, report: Report | None = None) -> Iterator[Study]:
+    """Yield the study of some ratings as it grows; see `study_ratings`.
+
+    Raises
+    ------
+    InputError
+        If the target's shares do not fit the ratings' values.
+    """
+    yield from study_ratings(Guarded(ratings, settings), report)
+
+
+def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[Study]:
+    """Yield the study as it grows: first without attackers, then with one more each time.
+
+    Parameters
+    ----------
+    guarded : Guarded
+    report : callable, optional
+        Called with (steps done, steps in all) after each step; may raise `core.errors.Cancelled` to stop.
+
+    Yields
+    ------
+    Study
+        The last one is complete.
+    """
+    done, steps, searched = 0, _steps(guarded.settings), False
+
+    def tell(part: int = 0) -> None:
+        if report is not None:
+            report(done + part, steps)
+
+    def search(*, known: bool) -> None:
+        nonlocal done
+        guarded.search(lambda found, total: tell(_SEARCH_STEPS * found // (total + 1)), known=known)
+        done += _SEARCH_STEPS
+        tell()
+
+    tell()
+    search(known=False)
+    study = _empty_study(guarded)
+    yield study
+    for name in guarded.settings.attackers:
+        if name in who.ADAPTIVE and not searched:
+            search(known=True)
+            searched = True
+        for guesses in guarded.guesses(name):
+            study = replace(study, guesses=(*study.guesses, guesses))
+            done += 1
+            tell()
+        yield study
+
+
+def _empty_study(guarded: Guarded) -> Study:
+    """Return the study before anybody attacks."""
+    ratings, noise = guarded.ratings, guarded.noise
+    return Study(
+        title=ratings.title,
+        attribute=ratings.attribute,
+        unit="ratings",
+        values=ratings.values,
+        truth=ratings.values_test,
+        predicted=noise.predicted,
+        size=noise.size,
+        found=noise.found,
+        target=guarded.target,
+        shares=ratings.shares,
+    )
+
+
+def _steps(settings: GuardSettings) -> int:
+    """Return the number of steps: those of the searches for noise, and every attacker fitted."""
+    again = len(settings.trained_at) - 1 if "adversarial" in settings.attackers else 0
+    searches = 1 + bool(who.ADAPTIVE & set(settings.attackers))
+    return _SEARCH_STEPS * searches + len(settings.attackers) + again

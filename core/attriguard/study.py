@@ -1,0 +1,196 @@
+"""Accuracy against budget: every attacker's guesses for every (person, value), computed once, weighed as one likes.
+
+An attacker's guess about a person depends on which noise was drawn for her. All her m noisy records are shown to every
+attacker beforehand; at a budget β her exposure is the probability, over the draw of the noise, that the attacker names
+her true value, Σ_i M_i [guess_i = truth]. So moving the budget computes a new mechanism M and a weighted mean, nothing
+else, and nothing depends on one lucky draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from core.attriguard.allocation import allocate, expected_size
+from core.estimates import Estimate, accuracy, mean, mean_rate
+from core.results import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Guesses", "Point", "Study"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guesses(Result):
+    """What one attacker names, with every noise.
+
+    Attributes
+    ----------
+    attacker : str
+        Key of the attacker (`core.attriguard.ATTACKER_TITLES`).
+    trained_at : float or None
+        Budget of the noise the attacker was trained against; None for attackers that do not know any.
+    clean : ndarray of shape (u,), int64
+        Guess from the record without noise.
+    noisy : ndarray of shape (u, m), int64
+        Guess from the record with the noise for value i.
+    """
+
+    attacker: str
+    trained_at: float | None = None
+    clean: npt.NDArray[np.int64] = field(repr=False)
+    noisy: npt.NDArray[np.int64] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point(Result):
+    """One attacker at one budget.
+
+    Attributes
+    ----------
+    attacker : str
+    budget : float
+        β, in entries changed per person on average.
+    accuracy, balanced : Estimate
+        Probability that the true value is named, over people and draws; the mean over people, and the mean over the
+        values' means.
+    reported : Estimate
+        The larger of `accuracy` and the majority guess: an attacker who does worse would give up and guess.
+    trained_at : float or None
+        Budget of the noise this attacker was trained against.
+    """
+
+    attacker: str
+    budget: float
+    accuracy: Estimate
+    balanced: Estimate
+    reported: Estimate
+    trained_at: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Result):
+    """Everything a defender's noise does to a list of attackers, on the same people.
+
+    Attributes
+    ----------
+    title, attribute, unit : str
+        What the data are, which attribute is private, and what one unit of noise is ("ratings", "columns").
+    values : tuple of str, length m
+        The attribute's values.
+    truth, predicted : ndarray of shape (u,), int64
+        True value, and what the defender's classifier reads off the clean record.
+    size, found : ndarray of shape (u, m)
+        Entries changed by each noise, and whether there is one.
+    target : ndarray of shape (m,)
+        Target distribution p.
+    shares : ndarray of shape (m,)
+        Shares of the values among the people everybody trains on; the majority guess names the largest.
+    guesses : tuple of Guesses
+    """
+
+    title: str
+    attribute: str
+    unit: str
+    values: tuple[str, ...]
+    truth: npt.NDArray[np.int64] = field(repr=False)
+    predicted: npt.NDArray[np.int64] = field(repr=False)
+    size: npt.NDArray[np.int64] = field(repr=False)
+    found: npt.NDArray[np.bool_] = field(repr=False)
+    target: npt.NDArray[np.float64] = field(repr=False)
+    shares: npt.NDArray[np.float64] = field(repr=False)
+    guesses: tuple[Guesses, ...] = ()
+
+    @property
+    def attackers(self) -> tuple[str, ...]:
+        """The attackers, in the order they were added; "majority" is not among them."""
+        return tuple(dict.fromkeys(guess.attacker for guess in self.guesses))
+
+    @cached_property
+    def majority(self) -> Estimate:
+        """Accuracy of naming the value most frequent among the training people for everybody."""
+        return accuracy(self.truth, np.full(self.truth.size, int(np.argmax(self.shares))))
+
+    def mechanism(self, budget: float) -> npt.NDArray[np.float64]:
+        """Return how often each noise is used at a budget, (u, m); see `allocate`."""
+        return allocate(self.size, self.target, budget, found=self.found)
+
+    def at(self, budget: float) -> tuple[Point, ...]:
+        """Return every attacker at a budget."""
+        used = self.mechanism(budget)
+        right = self.truth[:, None]
+        return tuple(
+            self._point(guess, np.einsum("ki,ki->k", used, guess.noisy == right), budget)
+            for guess in self._attacking(budget)
+        )
+
+    def curves(self, budgets: Sequence[float]) -> dict[str, tuple[Point, ...]]:
+        """Return every attacker's points at these budgets."""
+        rows = [self.at(budget) for budget in budgets]
+        return {name: tuple(row[i] for row in rows) for i, name in enumerate(self.attackers)}
+
+    def undefended(self) -> tuple[Point, ...]:
+        """Return every attacker on the clean records, at budget 0."""
+        return tuple(
+            self._point(guess, (guess.clean == self.truth).astype(float), 0.0) for guess in self._attacking(0.0)
+        )
+
+    def spent(self, budget: float) -> Estimate:
+        """Return the entries changed per person on average, over people."""
+        return mean(expected_size(self.mechanism(budget), self.size))
+
+    def _attacking(self, budget: float) -> list[Guesses]:
+        return [self._trained_for(name, budget) for name in self.attackers]
+
+    def _trained_for(self, attacker: str, budget: float) -> Guesses:
+        """Return an attacker's guesses; of one trained against noise, those trained nearest to this budget."""
+        own = [guess for guess in self.guesses if guess.attacker == attacker]
+        return min(own, key=lambda guess: abs((guess.trained_at or 0.0) - budget))
+
+    def _point(self, guess: Guesses, named: npt.NDArray[np.float64], budget: float) -> Point:
+        """Return the point of an attacker who names each person's true value this often, (u,)."""
+        right = mean_rate(named)
+        return Point(
+            attacker=guess.attacker,
+            budget=budget,
+            accuracy=right,
+            balanced=self._balanced(named),
+            reported=right if right.value >= self.majority.value else self.majority,
+            trained_at=guess.trained_at,
+        )
+
+    def _balanced(self, named: npt.NDArray[np.float64]) -> Estimate:
+        """Return the mean over the values of their people's means; the distances to the limits add as squares."""
+        own = [mean_rate(named[self.truth == value]) for value in np.unique(self.truth)]
+        k = len(own)
+        value = sum(rate.value for rate in own) / k
+        below = sum((rate.value - rate.low) ** 2 for rate in own) ** 0.5 / k
+        above = sum((rate.high - rate.value) ** 2 for rate in own) ** 0.5 / k
+        return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above), n=named.size)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row a value: how many people have it, and how much noise it takes to be read as it, if any."""
+        import pandas as pd
+
+        rows, mean_size = [], f"{self.unit} changed, mean"
+        for i, name in enumerate(self.values):
+            others = self.predicted != i
+            there = others & self.found[:, i]
+            rows.append(
+                {
+                    self.attribute: name,
+                    "share of training people": float(self.shares[i]),
+                    "target share": float(self.target[i]),
+                    "people read otherwise": int(others.sum()),
+                    "noise found for": int(there.sum()),
+                    mean_size: float(self.size[there, i].mean()) if there.any() else None,
+                }
+            )
+        sizes = pd.Series([row[mean_size] for row in rows], dtype=object)  # numbers alone would turn None into nan
+        return pd.DataFrame(rows).assign(**{mean_size: sizes})
