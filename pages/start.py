@@ -53,6 +53,8 @@ shell.doors(
         ("data.py", "Data", ":material/table_rows:", wording.door_data(findings)),
         ("model.py", "Model", ":material/balance:", wording.door_model(findings)),
         ("correction.py", "Correction", ":material/tune:", wording.door_correction(now)),
+        ("bias_queries.py", "Bias queries", ":material/quiz:", wording.door_bias_queries(findings)),
+        ("attriguard.py", "AttriGuard", ":material/shield:", wording.door_attriguard(findings)),
     ]
 )
 st.caption(wording.provenance(findings))

@@ -50,6 +50,7 @@ class Palette:
     leak: str
     before: str
     strongest: str
+    prior: str
     chance: str
     first: str
     second: str
@@ -64,6 +65,7 @@ LIGHT = Palette(
     leak="#B84A00",
     before="#6A7585",
     strongest="#6A3D9A",
+    prior="#00594F",
     chance="#5B626D",
     first="#1F5FA8",
     second="#946500",
@@ -77,6 +79,7 @@ DARK = Palette(
     leak="#F5965A",
     before="#8C9AAE",
     strongest="#BDA2EC",
+    prior="#86EBD8",
     chance="#A9B0BA",
     first="#7FB2F0",
     second="#E3B34C",
@@ -144,6 +147,13 @@ class Sketch:
     def stripe(self, low: float, high: float, color: str, *, opacity: float) -> None:
         """Shade the whole width between two heights."""
         ends = {"x0": 0, "x1": 1, "xref": "paper", "y0": low, "y1": high}
+        self._layout["shapes"].append(
+            {"type": "rect", **ends, "fillcolor": color, "opacity": opacity, "line": {"width": 0}, "layer": "below"}
+        )
+
+    def shade(self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float = 0.5) -> None:
+        """Fill a rectangle behind everything."""
+        ends = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
         self._layout["shapes"].append(
             {"type": "rect", **ends, "fillcolor": color, "opacity": opacity, "line": {"width": 0}, "layer": "below"}
         )

@@ -17,9 +17,10 @@ import streamlit as st
 from core.audit import AuditConfig, AuditFindings, audit_key, run
 from core.correction import Attribution, Disclosure, MoreDisclosed
 from core.datasets.dataset import AuditDataset, Roles, Table
+from core.datasets.ratings import RATING_FILES, Ratings
 from core.fingerprint import fingerprint
 from pages.common.jobs import Job, Store
-from pages.common.state import UPLOAD
+from pages.common.state import OWN_RATINGS, UPLOAD
 
 __all__ = [
     "CURVE_TOLERANCES",
@@ -28,12 +29,17 @@ __all__ = [
     "curve",
     "dataset_of",
     "disclosure",
+    "drop_own_ratings",
     "drop_own_table",
     "findings_of",
+    "google_play",
+    "keep_own_ratings",
     "keep_own_table",
     "more_disclosed",
+    "own_ratings",
     "own_table",
     "permuted",
+    "ratings_of",
     "store_of",
     "table_of",
 ]
@@ -57,8 +63,15 @@ def _session_store() -> Store:
     return Store("session store", entries=24)
 
 
+@st.cache_resource(scope="session", max_entries=1, on_release=lambda store: store.release(), show_spinner=False)
+def _ratings_store() -> Store:
+    return Store("session ratings", entries=24)
+
+
 def store_of(dataset: str) -> Store:
     """Return where results of a dataset are kept."""
+    if dataset == OWN_RATINGS:
+        return _ratings_store()
     return _session_store() if dataset == UPLOAD else _shared_store()
 
 
@@ -78,6 +91,43 @@ def keep_own_table(table: Table) -> None:
 def drop_own_table() -> None:
     """Forget the session's own table and all that followed from it."""
     _session_store().release()
+
+
+def own_ratings() -> Ratings | None:
+    """Return the session's own ratings, if there are any."""
+    ratings: Ratings | None = _ratings_store().get("ratings:own")
+    return ratings
+
+
+def keep_own_ratings(ratings: Ratings) -> None:
+    """Make ratings the session's own; what followed from earlier ones is dropped."""
+    store = _ratings_store()
+    store.release()
+    store.put("ratings:own", ratings)
+
+
+def drop_own_ratings() -> None:
+    """Forget the session's own ratings and all that followed from them."""
+    _ratings_store().release()
+
+
+def google_play() -> Path | None:
+    """Return the folder of the Google Play ratings, or None where they are not."""
+    local = os.environ.get("FAIRLEAK_DATA")
+    folder = Path(local or "") / "google_play_ratings"
+    return folder if local and all((folder / name).is_file() for name in RATING_FILES) else None
+
+
+def ratings_of(name: str, folder: Path | None = None) -> Ratings:
+    """Return built-in ratings: those in a folder, or the invented ones; waits while they are read."""
+    from pages.common.panels import need
+
+    def fetch(job: Job) -> Ratings:
+        from core.datasets import demo_ratings, read_ratings
+
+        return demo_ratings() if folder is None else read_ratings(folder)
+
+    return need(_shared_store(), f"ratings:{name}", "Reading the ratings", fetch, lane="fetch")  # type: ignore[no-any-return]
 
 
 def table_of(dataset: str) -> Table:

@@ -26,6 +26,7 @@ _LANES = {
     "audit": threading.BoundedSemaphore(2),
     "fetch": threading.BoundedSemaphore(4),
     "sweep": threading.BoundedSemaphore(1),
+    "questions": threading.BoundedSemaphore(2),
 }
 
 
@@ -51,6 +52,7 @@ class Job:
         self.state = "waiting"
         self.started = time.monotonic()
         self._given = len(partial)
+        self._first: float | None = None  # when the first step was done
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(work, lane, keep), daemon=True, name="fairleak-job")
         self._thread.start()
@@ -70,10 +72,12 @@ class Job:
         """Share of the work that is done, in [0, 1]."""
         return self.done / self.total if self.total else 0.0
 
-    def remaining(self) -> float | None:
-        """Return the seconds left, judged by the pace so far; None while nothing is done."""
-        made = self.done - self._given
-        return (time.monotonic() - self.started) / made * (self.total - self.done) if made else None
+    def remaining(self, *, but_first: bool = False) -> float | None:
+        """Return the seconds left, judged by the pace so far, or by that after the first step; None while unknown."""
+        made = self.done - self._given - but_first
+        if made < 1 or self._first is None:
+            return None
+        return (time.monotonic() - (self._first if but_first else self.started)) / made * (self.total - self.done)
 
     def cancel(self) -> None:
         """Ask the work to stop at its next step."""
@@ -87,6 +91,8 @@ class Job:
         """Note progress; stops the work if it was cancelled."""
         if self._stop.is_set():
             raise Cancelled("Stopped.")
+        if self._first is None and done > self._given:
+            self._first = time.monotonic()
         self.done, self.total = done, total
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
@@ -194,8 +200,14 @@ class Store:
 
             job = Job(work, lane, keep, total, partial)
             self._jobs[key] = job
-            self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k == key or k in self._results}
+            self._tidy(key)
             return job
+
+    def _tidy(self, key: str) -> None:
+        """Drop jobs that are of no use any more, but of those that were stopped half way only the oldest."""
+        halves = [k for k, j in self._jobs.items() if j.state == "cancelled" and j.partial]
+        kept = {key, *halves[-self._entries :]}
+        self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept or k in self._results}
 
     def forget(self, key: str) -> None:
         """Forget the job for this key, so that it can be started again."""

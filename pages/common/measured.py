@@ -20,6 +20,7 @@ from pages.common.state import UPLOAD
 
 __all__ = [
     "leak_job",
+    "point_store",
     "points_job",
     "summary_of",
     "sweep_job",
@@ -74,7 +75,7 @@ def _measuring(
     key = fingerprint(name, dataset.fingerprint, list(configs))
     if start:
         _stop_other_sweep(store, key)
-        points = _point_store(configs[0].dataset, dataset)
+        points = point_store(configs[0].dataset, dataset)
         found = [points.load(sweeps.point_key(config, dataset, result), result) for config in configs]
         kept = [point for point in found if point is not None]
         left = [config for config, point in zip(configs, found, strict=True) if point is None]
@@ -87,7 +88,7 @@ def _measuring(
     return store.job(key)
 
 
-def _point_store(name: str, dataset: AuditDataset) -> Any:
+def point_store(name: str, dataset: AuditDataset) -> Any:
     """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
     from core.datasets.catalog import default_cache_folder
     from core.sweep import FolderStore, MemoryStore

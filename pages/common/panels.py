@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -20,18 +20,22 @@ __all__ = [
     "chart",
     "choose_columns",
     "csv_bytes",
+    "growing",
     "how_to_read",
     "job_state",
     "need",
     "numbers",
     "problem",
+    "stopped_curves",
     "sweep_progress",
+    "time_left",
 ]
 
 
-def problem(sentence: str) -> None:
-    """Say what is wrong, in one sentence."""
-    st.warning(shell.escape(sentence), icon=":material/error:")
+def problem(sentence: str, *, point: str = "") -> None:
+    """Say what is wrong, in one sentence, or with its point in bold before it."""
+    bold = f"**{shell.escape(point)}** " if point else ""
+    st.warning(bold + shell.escape(sentence), icon=":material/error:")
 
 
 def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit") -> Any:
@@ -111,14 +115,33 @@ def job_state(job: Job | None, name: str, total: int, start: Callable[[], Any]) 
 def sweep_progress(job: Job, done: str, *, key: str = "cancel_sweep") -> None:
     """Show how far a sweep is, with a button that stops it."""
     bar, button = st.columns([5, 1], vertical_alignment="center")
-    left = "waiting for other work on this server" if job.state == "waiting" else _time_left(job)
+    left = "waiting for other work on this server" if job.state == "waiting" else time_left(job)
     bar.progress(job.share, text=f"{done}, {'stopping' if job.stopping else left}")
     button.button("Cancel", key=key, on_click=job.cancel, width="stretch", disabled=job.stopping)
 
 
-def _time_left(job: Job) -> str:
-    """Say how long a job will take."""
-    seconds = job.remaining()
+def growing(jobs: Sequence[Job | None], *, stop: Callable[[], None]) -> None:
+    """Show how far the curves of a chart are, with a button that stops them."""
+    busy = [job for job in jobs if job is not None and job.busy]
+    if not busy:
+        return
+    done, total = (sum(values) for values in zip(*((job.done, job.total) for job in busy), strict=True))
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(done / total if total else 0.0, text=f"{done} of {total} points of the curves")
+    halting = all(job.stopping for job in busy)
+    button.button("Cancel", key="cancel_curves", width="stretch", disabled=halting, on_click=stop)
+
+
+def stopped_curves(go_on: Callable[[], None]) -> None:
+    """Offer to go on with curves that were stopped."""
+    if st.button("Stopped. Go on with the curves", key="start_curves", icon=":material/play_arrow:"):
+        go_on()
+        st.rerun()
+
+
+def time_left(job: Job, *, but_first: bool = False) -> str:
+    """Say how long a job will take, if need be without counting a first step that takes longer than others."""
+    seconds = job.remaining(but_first=but_first)
     if seconds is None:
         return "time left not known yet"
     return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"

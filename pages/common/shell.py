@@ -41,11 +41,17 @@ _TITLES = {
     "data": "Data",
     "model": "Model",
     "correction": "Reconstruction correction",
+    "bias_queries": "Bias queries",
+    "attriguard": "AttriGuard",
+    "desk": "Query desk",
 }
 
 _STYLE = """<style>
 .stMainBlockContainer {max-width: 1240px; padding: 4.4rem 5rem 2rem}
-@media (max-width: 760px) {.stMainBlockContainer {padding: 4.4rem 1rem 2rem}}
+@media (max-width: 760px) {
+  .stMainBlockContainer {padding: 4.4rem 1rem 2rem}
+  [data-testid=stButtonGroup] > div {flex-wrap: wrap}
+}
 .stMainBlockContainer h1 {padding: 0 0 .1rem}
 h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; font-size: .85rem}
 .stMainBlockContainer h2 {padding: 0 0 .15rem; line-height: 1.3; text-wrap: pretty}
@@ -54,6 +60,7 @@ h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; f
   {color: var(--fl-grey); text-wrap: pretty}
 [data-testid=stMarkdownContainer]:has(h3) p {font-size: .9rem}
 .stSidebar h4 {padding: 0 0 .2rem}
+.st-key-guard_budget {width: calc(60% + 9px)}
 </style>"""
 
 _GREY = {"light": "#5B626D", "dark": "#A9B0BA"}
@@ -77,8 +84,8 @@ def configure() -> None:
     """Set the page's title, icon, width, style and wordmark."""
     st.set_page_config(page_title="FairLeak", page_icon=_ICON, layout="wide", initial_sidebar_state="auto")
     theme = _theme()
-    st.html(_STYLE + f"<style>:root {{--fl-grey: {_GREY[theme]}}}</style>")
     ink, drop = ("#22262D", "#B84A00") if theme == "light" else ("#E9E7E2", "#F5965A")
+    st.html(_STYLE + f"<style>:root {{--fl-grey: {_GREY[theme]}; --fl-leak: {drop}}}</style>")
     st.logo(_LOGO.format(ink=ink, scales=_SCALES.format(ink=ink, drop=drop)), size="large")
 
 
@@ -94,6 +101,16 @@ def navigation() -> Any:
             ],
             "Attacks": [
                 st.Page(folder / "correction.py", title="Correction", icon=":material/tune:", url_path="correction"),
+                st.Page(
+                    folder / "bias_queries.py",
+                    title="Bias queries",
+                    icon=":material/quiz:",
+                    url_path="bias_queries",
+                ),
+                st.Page(folder / "attriguard.py", title="AttriGuard", icon=":material/shield:", url_path="attriguard"),
+            ],
+            "Decision": [
+                st.Page(folder / "desk.py", title="Query desk", icon=":material/account_balance:", url_path="desk"),
             ],
         },
         position="sidebar",

@@ -11,6 +11,7 @@ from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Roles, Table
 
 __all__ = [
+    "OWN_RATINGS",
     "UPLOAD",
     "apply_choices",
     "attributes",
@@ -28,6 +29,9 @@ __all__ = [
 
 UPLOAD = "upload"
 """Name under which a user's own table is chosen."""
+
+OWN_RATINGS = "own_ratings"
+"""Name under which a user's own ratings are chosen."""
 
 _DEFAULTS: dict[str, Any] = {
     "dataset": "demo",

@@ -20,6 +20,8 @@ __all__ = [
     "asked_and_reached",
     "asked_table",
     "attribute",
+    "door_attriguard",
+    "door_bias_queries",
     "door_correction",
     "door_data",
     "door_model",
@@ -117,6 +119,24 @@ def door_correction(now: Disclosure) -> str:
         low, high = (points(limit).removesuffix(" points") for limit in (now.gain.low, now.gain.high))
         change = f"Being told the promise changes the paper's attacker by {points(now.gain)} (95%: {low} to {high})."
     return f"{change} Move the tolerance she is told, choose what she knows, and train tighter and looser models."
+
+
+def door_bias_queries(findings: AuditFindings) -> str:
+    """Return two sentences on the bias queries."""
+    name = escape(attribute(findings.config))
+    return (
+        f"Somebody who may only ask how fair models are can work out everybody's {name} from the answers. See how many "
+        "answers that takes, and what noise on them hides and costs."
+    )
+
+
+def door_attriguard(findings: AuditFindings) -> str:
+    """Return two sentences on AttriGuard."""
+    name = escape(attribute(findings.config))
+    return (
+        f"A little noise on what people publish misleads whoever infers their {name} from it. See how far, and what is "
+        "left of it against an attacker who trains on the noise."
+    )
 
 
 def provenance(findings: AuditFindings) -> str:

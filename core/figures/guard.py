@@ -1,0 +1,342 @@
+"""The chart of what attackers name, by how many entries AttriGuard may change: one curve an attacker, all alike.
+
+Labels stand in a column of their own at the right of the curves, in the order of the values at the slider, which are
+the bold numbers; a thin line leads each to the end of its curve. Grey are attackers who do not know of the noise,
+violet and orange those who do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.attriguard import Point
+from core.estimates import Estimate
+from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, spread
+from core.wording import percent
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["CURVES_SHARE", "attacker_label", "draw_budget", "knows_the_noise"]
+
+CURVES_SHARE = 0.6
+"""Share of the plot's width in which the curves are; the slider under the chart is as wide."""
+
+_HEIGHT = 310
+_PLOT = _HEIGHT - 38  # pixels between the margins
+_COLUMN = 1.06  # where the labels begin, in lengths of the axis
+_LEAST_TICKS = 3  # percentages that must be readable
+
+_LABELS = {
+    "logistic": "Logistic",
+    "forest": "Forest",
+    "network": "Network",
+    "one_vs_rest": "One-vs-rest",
+    "boosting": "Boosting",
+    "adversarial": "Noise-trained",
+    "adversarial_logistic": "Trained logistic",
+    "distillation": "Distilled",
+    "region": "Region",
+    "low_rank": "Low rank",
+    "dropping": "Drops noisy",
+}
+_UNAWARE = ("logistic", "forest", "network", "boosting", "one_vs_rest")
+_UNAWARE_DASHES = ("solid", "dash", "longdash", "dashdot", "longdashdot")
+_AWARE_DASHES = ("dashdot", "dash", "longdash", "longdashdot")
+
+
+def attacker_label(attacker: str) -> str:
+    """Return an attacker's name, short enough for the column of labels."""
+    return _LABELS.get(attacker, attacker.replace("_", " ").capitalize())
+
+
+def knows_the_noise(attacker: str) -> bool:
+    """Whether an attacker reckons with noise."""
+    return attacker not in _UNAWARE
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    color: str
+    dash: str
+    width: float
+
+
+def _styles(attackers: Sequence[str], palette: Palette) -> dict[str, _Style]:
+    """Return a colour by what the attacker knows, and a dash of her own within it."""
+    unaware = [name for name in attackers if not knows_the_noise(name)]
+    others = [name for name in attackers if knows_the_noise(name) and not name.startswith("adversarial")]
+    trained = sorted(name for name in attackers if name.startswith("adversarial"))
+    return {
+        **{n: _Style(palette.before, _UNAWARE_DASHES[i % 5], 2) for i, n in enumerate(unaware)},
+        **{n: _Style(palette.strongest, _AWARE_DASHES[i % 4], 2) for i, n in enumerate(others)},
+        **{n: _Style(palette.leak, ("solid", "dash")[i % 2], 3) for i, n in enumerate(trained)},
+    }
+
+
+def draw_budget(
+    curves: Mapping[str, Sequence[Point]],
+    now: Sequence[Point],
+    floor: Estimate,
+    palette: Palette,
+    *,
+    last: float,
+    budget: float,
+    unit: str,
+    attribute: str,
+    balanced: bool = False,
+    published: Sequence[tuple[float, float]] = (),
+) -> Drawing:
+    """Draw every attacker's accuracy over the budget, with the majority guess as the floor.
+
+    Parameters
+    ----------
+    curves : mapping of attacker to its points
+        Sorted by budget; may be incomplete.
+    now : sequence of Point
+        The same attackers at the slider.
+    floor : Estimate
+        Accuracy of the majority guess.
+    last : float
+        Right end of the axis, in entries changed per person.
+    budget : float
+        Where the slider stands.
+    unit, attribute : str
+        What one entry is called, and what is private.
+    balanced : bool
+        Whether each value counts alike, not each person.
+    published : sequence of (budget, accuracy)
+        The paper's curve, drawn thin; empty where the paper has none.
+    """
+    low, high = _range(curves, now, floor, published, balanced=balanced)
+    sketch = bare(palette, height=_HEIGHT, x=(0, last / CURVES_SHARE), y=(low, high))
+    marks = _marks(last)
+    sketch.xaxis(tickvals=marks, ticktext=[f"{mark:g}" for mark in marks], showline=False)
+    sketch.segment((0, last), (low, low), {"color": palette.grey, "width": 1})
+    sketch.note(budget=budget)
+    crowded = [
+        [(p.budget, 100 * height) for p, height in zip(points, heights, strict=True)]
+        for points in curves.values()
+        for heights in zip(*(_heights(p, balanced=balanced) for p in points), strict=True)
+    ]
+    crowded += [[(0.0, 100 * floor.value)], [(x, 100 * rate) for x, rate in published]]
+    _grid(sketch, palette, (low, high, last), [points for points in crowded if points])
+    _paper(sketch, palette, published, last)
+    level = 100 * floor.value
+    sketch.segment((0, last), (level, level), {"color": palette.chance, "width": 2, "dash": "dot"})
+    styles = _styles(list(curves), palette)
+    for name, points in curves.items():
+        _curve(sketch, points, styles[name], unit, balanced=balanced)
+    _marker(sketch, palette, now, styles, budget, low, balanced=balanced)
+    _labels(sketch, palette, curves, now, floor, styles, (low, high, last), published, budget, balanced=balanced)
+    return Drawing(
+        sketch=sketch,
+        alt=_alt(now, floor, unit, attribute, budget, balanced=balanced),
+        table=_table(curves, floor, published, unit),
+    )
+
+
+def _rate(point: Point, *, balanced: bool) -> Estimate:
+    return point.balanced if balanced else point.accuracy
+
+
+def _heights(point: Point, *, balanced: bool) -> tuple[float, ...]:
+    """Return where an attacker's curve runs; of one who is drawn with a band, from its lower to its upper edge."""
+    found = _rate(point, balanced=balanced)
+    if not point.attacker.startswith("adversarial"):
+        return (found.value,)
+    return tuple(np.linspace(found.low, found.high, 5))
+
+
+def _range(
+    curves: Mapping[str, Sequence[Point]],
+    now: Sequence[Point],
+    floor: Estimate,
+    published: Sequence[tuple[float, float]],
+    *,
+    balanced: bool,
+) -> tuple[float, float]:
+    """Return the range of the axis in steps of five points; it does not depend on the slider once there are curves."""
+    points = [p for row in curves.values() for p in row] or list(now)
+    rates = [100 * _rate(p, balanced=balanced).value for p in points]
+    rates += [100 * _rate(p, balanced=balanced).high for p in points if p.attacker.startswith("adversarial")]
+    rates += [100 * floor.value, *(100 * rate for _, rate in published)]
+    low, high = min(rates), max(rates)
+    low = 0.0 if low < 20 else 5 * math.floor((low - 3) / 5)
+    return low, min(104.0, 5 * math.ceil((high + 2) / 5))
+
+
+def _marks(last: float) -> list[float]:
+    """Return about five round budgets from 0 to the end of the axis."""
+    return [last * i / 5 for i in range(6)] if last < 2 or last == 5 else [last * i / 4 for i in range(5)]
+
+
+def _grid(
+    sketch: Sketch,
+    palette: Palette,
+    frame: tuple[float, float, float],
+    crowded: Sequence[Sequence[tuple[float, float]]],
+) -> None:
+    """Draw horizontal lines, each with its percentage above or below one of its ends, where no curve runs through."""
+    low, high, last = frame
+    for step, sides in product((20, 10, 5, 2), (("top",), ("top", "bottom"))):
+        ticks = range(step * math.ceil((low + 1) / step), int(high), step)
+        places = {tick: _free(tick, sides, frame, crowded) for tick in ticks}
+        if sum(place != "" for place in places.values()) >= _LEAST_TICKS:
+            break
+    for tick, place in places.items():
+        sketch.segment((0, last), (tick, tick), {"color": palette.grid, "width": 1}, layer="below")
+        if place:
+            sketch.write(0 if place.endswith("right") else last, tick, f"{tick}%", palette.grey, place, 12)
+
+
+def _free(
+    tick: int,
+    sides: Sequence[str],
+    frame: tuple[float, float, float],
+    crowded: Sequence[Sequence[tuple[float, float]]],
+) -> str:
+    """Return on which side of a line's left or right end no curve is in the way; empty if there is none."""
+    low, high, last = frame
+    for side, (toward, start, end) in product(sides, (("right", 0.0, 0.15 * last), ("left", 0.85 * last, last))):
+        xs = np.linspace(start, end, 4)
+        heights = np.concatenate([np.interp(xs, [x for x, _ in points], [y for _, y in points]) for points in crowded])
+        away = (heights - tick) * _PLOT / (high - low)  # in pixels above the line
+        least, most = (-2, 18) if side == "top" else (-18, 2)
+        if not ((away > least) & (away < most)).any():
+            return f"{side} {toward}"
+    return ""
+
+
+def _paper(sketch: Sketch, palette: Palette, published: Sequence[tuple[float, float]], last: float) -> None:
+    there = [(budget, 100 * rate) for budget, rate in published if budget <= last]
+    if there:
+        line(sketch, [b for b, _ in there], [r for _, r in there], palette.muted, width=1.5, dash="dot")
+
+
+def _curve(sketch: Sketch, points: Sequence[Point], style: _Style, unit: str, *, balanced: bool) -> None:
+    rates = [_rate(point, balanced=balanced) for point in points]
+    xs = [point.budget for point in points]
+    if style.width > 2:
+        band(sketch, xs, [100 * r.low for r in rates], [100 * r.high for r in rates], style.color)
+    hover = f"{attacker_label(points[0].attacker)}, %{{x:.2f}} {unit}: %{{y:.1f}}%" if points else ""
+    line(sketch, xs, [100 * r.value for r in rates], style.color, width=style.width, dash=style.dash, hover=hover)
+
+
+def _marker(
+    sketch: Sketch,
+    palette: Palette,
+    now: Sequence[Point],
+    styles: Mapping[str, _Style],
+    budget: float,
+    low: float,
+    *,
+    balanced: bool,
+) -> None:
+    """Draw the slider's position: a line up to the highest attacker, a dot on every curve."""
+    if not now:
+        return
+    heights = [100 * _rate(point, balanced=balanced).value for point in now]
+    kinds = [styles[point.attacker] for point in now]
+    sketch.segment((budget, budget), (low, max(heights)), {"color": palette.ink, "width": 1})
+    sketch.scatter(
+        x=[budget] * len(now),
+        y=heights,
+        mode="markers",
+        cliponaxis=False,
+        marker={
+            "size": [12 if kind.width > 2 else 8 for kind in kinds],
+            "opacity": 1,
+            "color": [kind.color for kind in kinds],
+            "line": {"color": palette.background, "width": [2 if kind.width > 2 else 1 for kind in kinds]},
+        },
+        text=[f"{attacker_label(p.attacker)}: {h:.1f}%" for p, h in zip(now, heights, strict=True)],
+        hovertemplate="%{text}<extra></extra>",
+    )
+
+
+def _labels(
+    sketch: Sketch,
+    palette: Palette,
+    curves: Mapping[str, Sequence[Point]],
+    now: Sequence[Point],
+    floor: Estimate,
+    styles: Mapping[str, _Style],
+    frame: tuple[float, float, float],
+    published: Sequence[tuple[float, float]],
+    budget: float,
+    *,
+    balanced: bool,
+) -> None:
+    """Write the names in a column at the right by their values at the slider, each led to the end of its curve."""
+    low, high, last = frame
+    pixel = (high - low) / _PLOT
+    level = 100 * floor.value
+    wanted = [(level, level, f"<b>{percent(floor)}</b> Majority", palette.chance)]
+    for point in now:
+        found = _rate(point, balanced=balanced)
+        points = curves.get(point.attacker) or [point]
+        end = 100 * _rate(points[-1], balanced=balanced).value
+        words = f"<b>{percent(found)}</b> {attacker_label(point.attacker)}"
+        wanted.append((100 * found.value, end, words, styles[point.attacker].color))
+    if there := [(x, 100 * rate) for x, rate in published if x <= last]:
+        wanted.append(
+            (
+                float(np.interp(budget, [x for x, _ in there], [y for _, y in there])),
+                there[-1][1],
+                "Paper's network",
+                palette.grey,
+            )
+        )
+    sketch.write(last * _COLUMN, high, f"at {budget:g}", palette.grey, "bottom right", 11)
+    heights = spread([w[0] for w in wanted], 16 * pixel, low + 6 * pixel, high - 22 * pixel)
+    for height, (_, end, words, color) in zip(heights, wanted, strict=True):
+        sketch.segment((last * 1.005, last * (_COLUMN - 0.012)), (end, height), {"color": color, "width": 1})
+        sketch.write(last * _COLUMN, height, words, color, "middle right", 12)
+
+
+def _alt(now: Sequence[Point], floor: Estimate, unit: str, attribute: str, budget: float, *, balanced: bool) -> str:
+    told = "; ".join(f"{attacker_label(p.attacker)} {percent(_rate(p, balanced=balanced))}" for p in now)
+    measure = " (balanced accuracy)" if balanced else ""
+    return (
+        f"Line chart of the people whose {attribute} each attacker names{measure}, by the {unit} changed per person on "
+        f"average. At {budget:g}: {told or 'no attacker yet'}; majority guess {percent(floor)}."
+    )
+
+
+def _table(
+    curves: Mapping[str, Sequence[Point]],
+    floor: Estimate,
+    published: Sequence[tuple[float, float]],
+    unit: str,
+) -> pandas.DataFrame:
+    import pandas as pd
+
+    rows: list[dict[str, object]] = [
+        {
+            "attacker": name,
+            f"{unit} changed": point.budget,
+            "named rightly": point.accuracy.value,
+            "low": point.accuracy.low,
+            "high": point.accuracy.high,
+            "balanced": point.balanced.value,
+            "balanced low": point.balanced.low,
+            "balanced high": point.balanced.high,
+            "or majority": point.reported.value,
+            "trained against": point.trained_at,
+        }
+        for name, points in curves.items()
+        for point in points
+    ]
+    rows += [{"attacker": "majority", "named rightly": floor.value, "low": floor.low, "high": floor.high}]
+    rows += [
+        {"attacker": "paper, network against network", f"{unit} changed": budget, "named rightly": rate}
+        for budget, rate in published
+    ]
+    return pd.DataFrame(rows)

@@ -1,0 +1,79 @@
+"""AttriGuard: noise on public records that misleads attribute inference, and attackers who know about the noise."""
+
+from pages.common import shell
+
+shell.guard()
+
+import streamlit as st
+
+from pages.common import panels
+from pages.common.guarding import controls, people, sections, words
+from pages.common.guarding.defence import last_budget
+from pages.common.guarding.work import Guarding
+
+shell.head("attriguard", badge=people.badge())
+top = st.container()
+if st.session_state.get("guard_told_of") != people.chosen():  # what was found of others goes at once
+    top.empty()
+    st.session_state["guard_told_of"] = people.chosen()
+who, defence = controls.defence()
+
+from core.figures import draw_budget, draw_value_noise, value_noise
+
+colours = shell.palette()
+work = Guarding(who, defence)
+busy = work.fill()
+work.wait_for_first()
+opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn anew
+
+
+@st.fragment
+def told(running: bool) -> None:
+    """Draw everything that follows the budget."""
+    grown = work.wait_for_first()
+    study, floor = grown.study, words.floor(grown.study, defence)
+    budget = controls.budget(study)
+    controls.follow(budget)
+    now, last = study.at(budget), last_budget(study)
+    published = () if defence.balanced else people.published(who)
+    with opening:
+        state = "growing" if running else "finished" if work.finished else "stopped"
+        clean = study.undefended()
+        shell.finding(
+            *words.finding(study, now, clean, budget, defence, floor=floor, state=state, learning=grown.learning)
+        )
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        shell.whisper(*words.budget_chart(study, defence))
+        chart = draw_budget(
+            grown.curves,
+            now,
+            floor,
+            colours,
+            last=last,
+            budget=budget,
+            unit=study.unit,
+            attribute=study.attribute,
+            balanced=defence.balanced,
+            published=published,
+        )
+        panels.chart(chart, key="guard_chart")
+        controls.budget_slider(study, budget)
+        work.watch(running, grown)
+    with right:
+        shell.whisper(*words.values_chart(study, defence))
+        rows = value_noise(study, budget)
+        drawn = draw_value_noise(rows, colours, unit=study.unit, attribute=study.attribute)
+        panels.chart(drawn, key="values_noise_chart")
+        for sentence in words.asides(study, now, budget, published):
+            st.caption(sentence)
+    left, right = st.columns(2, gap="large")
+    with left:
+        panels.how_to_read(words.guide(study, defence))
+    with right:
+        panels.numbers({"Named rightly by budget": chart.table, "Noise of each value": drawn.table}, key="attriguard")
+
+
+controls.stand(None)
+told(busy)
+sections.draw(controls.section(who), work)

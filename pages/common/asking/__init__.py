@@ -1,0 +1,1 @@
+"""The sections below the bias queries' charts."""

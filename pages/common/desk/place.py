@@ -1,0 +1,182 @@
+"""Which ledger is open in this session, and the box in which another one is opened or made.
+
+A database's password is taken out of whatever was typed before the page is drawn again, kept in the session's memory,
+and never sent back to the browser. Where FAIRLEAK_LEDGER names a place, the page opens that one and no other: without
+it, whoever reaches the page can have the server open any file or database it can reach.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.datasets.columns import quoted
+from core.errors import FairLeakError, InputError
+from pages.common import panels, shell
+from pages.common.desk import words
+
+if TYPE_CHECKING:
+    from core.queries.ledger import Ledger
+
+__all__ = ["box", "current", "still", "unreadable"]
+
+_FIELD, _SECRET_FIELD = "desk_place", "desk_password_field"
+_LEDGER, _SECRET, _PROBLEM = "desk_ledger", "desk_password", "desk_place_problem"
+_CREDENTIALS = re.compile(r"^([A-Za-z0-9+.-]+://[^:/@?]*):(.*)@([^@]*)$", re.DOTALL)
+_SECRETS = re.compile(r"(?i)([?&])((?:ssl)?password|passfile)=([^&]*)")
+
+
+def current() -> Ledger | None:
+    """Return the open ledger; the default one is opened without a click if it is there."""
+    if _LEDGER not in st.session_state:
+        st.session_state[_LEDGER] = None
+        if _pinned() or _there(_default()):
+            _open(_pinned() or _default(), False)
+    ledger: Ledger | None = st.session_state[_LEDGER]
+    return ledger
+
+
+def still() -> None:
+    """Say whose results these are after another ledger could not be opened."""
+    ledger = st.session_state.get(_LEDGER)
+    if ledger is not None and st.session_state.get(_PROBLEM):
+        st.caption(words.still(ledger.place))
+
+
+def unreadable(sentence: str) -> None:
+    """Say what is wrong with the open ledger; it stays open, to be tried again."""
+    panels.problem(_without_secret(sentence))
+    st.button("Try again", key="desk_try_again", icon=":material/refresh:")
+
+
+def box(*, expanded: bool) -> None:
+    """Draw the field, the password's field where a database is named, and the buttons."""
+    ledger = st.session_state.get(_LEDGER)
+    name = "Ledger" if ledger is None else f"Ledger {shell.escape(ledger.place)}"
+    with st.expander(name, icon=":material/menu_book:", expanded=expanded):
+        if _pinned():
+            _pinned_box()
+            return
+        st.text_input(
+            "A file, or a PostgreSQL URL for several machines",
+            value=_default(),
+            key=_FIELD,
+            on_change=_hide_password,
+            help="A password in a URL is taken out at once and kept in this session's memory only.",
+            persist_state="session",
+        )
+        if "://" in str(st.session_state.get(_FIELD)):
+            kept = bool(st.session_state.get(_SECRET))
+            st.text_input(
+                "Password of the database",
+                type="password",
+                key=_SECRET_FIELD,
+                on_change=_take_password,
+                placeholder="kept in this session" if kept else "leave empty if it needs none",
+                persist_state="session",
+            )
+        with st.container(horizontal=True):
+            st.button("Open", key="desk_open", icon=":material/folder_open:", on_click=_open_typed)
+            st.button("Create", key="desk_create", icon=":material/add:", on_click=_open_typed, args=(True,))
+    if sentence := st.session_state.get(_PROBLEM):
+        panels.problem(sentence)
+
+
+def _pinned() -> str:
+    """Return the only place this server may open, with any password in it; empty if it may open any."""
+    return os.environ.get("FAIRLEAK_LEDGER", "").strip()
+
+
+def _pinned_box() -> None:
+    """Draw the buttons alone."""
+    st.caption("This server keeps one ledger, at the place FAIRLEAK_LEDGER names.")
+    with st.container(horizontal=True):
+        st.button("Open", key="desk_open", icon=":material/folder_open:", on_click=_open, args=("",))
+        st.button("Create", key="desk_create", icon=":material/add:", on_click=_open, args=("", True))
+    if sentence := st.session_state.get(_PROBLEM):
+        panels.problem(sentence)
+
+
+def _default() -> str:
+    from core.queries.ledger import default_ledger
+
+    return str(default_ledger())
+
+
+def _there(place: str) -> bool:
+    try:
+        return Path(place).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _hide_password() -> None:
+    """Take a password out of the field and into the session's memory."""
+    typed = str(st.session_state.get(_FIELD) or "").strip()
+    secret = ""
+    if found := _CREDENTIALS.match(typed):
+        secret, typed = found[2], f"{found[1]}@{found[3]}"
+    if told := _SECRETS.search(typed):
+        secret = secret or (told[3] if told[2].lower() == "password" else "")
+        typed = re.sub(r"[?&]+$", "", _SECRETS.sub(r"\1", typed)).replace("?&", "?").replace("&&", "&")
+    st.session_state[_SECRET] = secret
+    st.session_state[_FIELD] = typed
+    st.session_state.pop(_PROBLEM, None)
+
+
+def _take_password() -> None:
+    if typed := st.session_state.get(_SECRET_FIELD):
+        from urllib.parse import quote
+
+        st.session_state[_SECRET] = quote(typed, safe="")
+        st.session_state[_SECRET_FIELD] = ""
+
+
+def _without_secret(sentence: str) -> str:
+    from urllib.parse import unquote
+
+    secrets = {st.session_state.get(_SECRET) or ""}
+    if found := _CREDENTIALS.match(_pinned()):
+        secrets.add(found[2])
+    secrets |= {told[3] for told in _SECRETS.finditer(_pinned())}
+    for told in (secrets | {unquote(one) for one in secrets}) - {""}:
+        sentence = sentence.replace(told, "…")
+    return sentence
+
+
+def _open_typed(create: bool = False) -> None:
+    typed = str(st.session_state.get(_FIELD) or "")
+    if _CREDENTIALS.match(typed.strip()) or _SECRETS.search(typed):
+        _hide_password()
+        typed = str(st.session_state[_FIELD])
+    _take_password()
+    _open(typed.strip(), create)
+
+
+def _open(place: str, create: bool = False) -> None:
+    """Open a ledger, the pinned one whatever is asked for; if that fails, the one that is open stays open."""
+    from core.queries.ledger import open_ledger
+
+    st.session_state.pop(_PROBLEM, None)
+    try:
+        address = _address(place)
+        if not create and isinstance(address, Path) and not address.exists():
+            raise InputError(f"There is no ledger at {quoted(address, 200)}; press Create to make one.")
+        st.session_state[_LEDGER] = open_ledger(address, create=create)
+        st.session_state.pop("desk_name", None)
+    except FairLeakError as error:
+        st.session_state[_PROBLEM] = _without_secret(str(error))
+
+
+def _address(place: str) -> Any:
+    """Return the place with its password, or a path with the user's home spelled out."""
+    place, secret = _pinned() or place, "" if _pinned() else st.session_state.get(_SECRET)
+    if "://" not in place:
+        return Path(os.path.expanduser(place)) if place else Path(_default())
+    if secret and (cut := re.match(r"^([A-Za-z0-9+.-]+://)([^/@?]*)@(.*)$", place, re.DOTALL)):
+        return f"{cut[1]}{cut[2]}:{secret}@{cut[3]}"
+    return place
