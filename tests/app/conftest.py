@@ -10,7 +10,8 @@ import streamlit as st
 
 import core.sweep
 from pages.common import cached, jobs
-from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests import ledger_work
+from tests.app.dashboard import PATIENT, Dashboard, PointsOnDemand, RecordedJob
 from tests.expected import run_once
 
 Start = Callable[..., Dashboard]
@@ -30,15 +31,17 @@ def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Pat
     monkeypatch.setattr(jobs, "Job", RecordedJob)
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
+    ledger_work.repeatable(monkeypatch)
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))  # where the query desk's ledger lies by default
     st.cache_resource.clear()
     yield Dashboard
     for job in RecordedJob.started:
         job.cancel()
     points.allow(1000)
     for job in RecordedJob.started:
-        job.wait(30)
+        job.wait(PATIENT)
         assert not job.busy
     st.cache_resource.clear()
 

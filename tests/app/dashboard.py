@@ -18,9 +18,12 @@ from core.sweep import PointStore, SweepPoint, point_key, sweep
 from pages.common.jobs import Job, Work
 from tests.expected import run_once
 
-__all__ = ["APP", "Dashboard", "PointsOnDemand", "RecordedJob"]
+__all__ = ["APP", "PATIENT", "Dashboard", "PointsOnDemand", "RecordedJob"]
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
+
+PATIENT = 240.0
+"""Seconds to wait for an audit on a slow and busy machine."""
 
 
 class RecordedJob(Job):
@@ -55,8 +58,7 @@ class PointsOnDemand:
             yield from sweep(configs, dataset, store=store, measure=measure, result=result)
             return
         for config in configs:
-            if not self.allowed.acquire(timeout=30):
-                return
+            assert self.allowed.acquire(timeout=PATIENT), "no test allowed another model"
             found = run_once(self.model or config, dataset=dataset)  # one for all: its look is not tested
             self.model = found.config
             point = SweepPoint(
@@ -87,13 +89,13 @@ class Dashboard:
     """One session of the dashboard, started from app.py."""
 
     def __init__(self, link: dict[str, str] | None = None) -> None:
-        self.test = AppTest.from_file(APP, default_timeout=60)
+        self.test = AppTest.from_file(APP, default_timeout=PATIENT)
         self.test.query_params.update(link or {})
         self._begun = False
 
     def settle(self) -> Dashboard:
         """Run the page until none of the audits it waits for is under way."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENT
         while True:
             over = {id(job) for job in RecordedJob.started if not job.busy}
             self.test.run()
@@ -105,13 +107,26 @@ class Dashboard:
             for job in awaited:
                 job.wait(30)
 
-    def open(self, page: str) -> Dashboard:
-        """Go to a page by its file name."""
+    def until(self, check: Callable[[], Any]) -> None:
+        """Run the page until a check holds, without waiting for its jobs."""
+        deadline = time.monotonic() + PATIENT
+        while True:
+            self.test.run()
+            assert not self.test.exception
+            if check():
+                return
+            assert time.monotonic() < deadline, "waited in vain"
+
+    def open(self, page: str, *, settled: bool = True) -> Dashboard:
+        """Go to a page by its file name, and wait until it is complete unless told otherwise."""
         if not self._begun:
             self.test.run()  # the pages are known after the first run
             self._begun = True
         self.test.switch_page(f"pages/{page}.py")
-        return self.settle()
+        if settled:
+            return self.settle()
+        self.test.run()
+        return self
 
     def upload(self, name: str, content: bytes) -> Dashboard:
         """Give a file to the upload box of the Data page."""

@@ -7,7 +7,7 @@ import pytest
 from core.datasets import build_dataset, demo_table
 from core.wording import percent
 from tests import expected
-from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests.app.dashboard import PATIENT, Dashboard, PointsOnDemand, RecordedJob
 
 
 def running() -> RecordedJob:
@@ -18,13 +18,17 @@ def running() -> RecordedJob:
 def finish(dashboard: Dashboard) -> None:
     """Wait for a section's job and draw what it made."""
     job = running()
-    job.wait(120)
+    job.wait(PATIENT)
     assert job.state == "finished", job.error
     dashboard.settle()
 
 
-def open_section(dashboard: Dashboard, section: str) -> None:
+def open_section(dashboard: Dashboard, points: PointsOnDemand, section: str) -> None:
+    """Open a section; the models the page trains by itself are stopped, since whatever is started waits for them."""
     dashboard.open("correction")
+    running().cancel()
+    points.allow(1)
+    running().wait(PATIENT)
     dashboard.test.button_group(key="further").set_value(section)
     dashboard.settle()
 
@@ -51,7 +55,7 @@ def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsO
 
 
 def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand) -> None:
-    open_section(dashboard, "methods")
+    open_section(dashboard, points, "methods")
     dashboard.button("start_methods").click()
     dashboard.settle()
     points.allow(100)
@@ -60,8 +64,8 @@ def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand
     assert len(frame) == 4 and frame["Method"].iloc[0] == "Exponentiated gradient"
 
 
-def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard) -> None:
-    open_section(dashboard, "seeds")
+def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: PointsOnDemand) -> None:
+    open_section(dashboard, points, "seeds")
     dashboard.button("start_seeds").click()
     dashboard.settle()
     finish(dashboard)
@@ -76,15 +80,15 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard) -> None:
     assert not dashboard.has_button("start_seeds")
 
 
-def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard) -> None:
-    open_section(dashboard, "more")
+def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard, points: PointsOnDemand) -> None:
+    open_section(dashboard, points, "more")
     found = expected.audit().disclose_more(0.005)
     assert any("5 of 5 answers are proved optimal" in text for text in dashboard.texts)
     assert all(more.after is not None for more in found)
 
 
-def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard) -> None:
-    open_section(dashboard, "tuning")
+def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard, points: PointsOnDemand) -> None:
+    open_section(dashboard, points, "tuning")
     dashboard.test.button_group(key="evaluations").set_value(10)
     dashboard.settle()
     dashboard.button("start_tuning").click()

@@ -16,7 +16,7 @@ from core.errors import DataUnavailableError, InputError
 from core.sweep import TOLERANCES
 from pages.common import cached
 from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests.app.dashboard import PATIENT, Dashboard, PointsOnDemand, RecordedJob
 from tests.expected import run_once
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
@@ -53,7 +53,7 @@ class Gate:
         assert report is not None
         report(1, 7)
         self.reached.set()
-        self.opened.wait(30)
+        self.opened.wait(PATIENT)
         report(2, 7)
         return run_once(config, report, dataset=dataset)
 
@@ -67,19 +67,9 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     made.opened.set()
 
 
-def wait_for(step: Callable[[], Any], dashboard: Dashboard) -> None:
-    """Run the page until something is there."""
-    for _ in range(200):
-        dashboard.test.run()
-        assert not dashboard.test.exception
-        if step():
-            return
-    raise AssertionError("waited in vain")
-
-
 def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, gate: Gate):
     test = dashboard.test
-    wait_for(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"), dashboard)
+    dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     assert not any("%" in text for text in dashboard.findings)
     gate.opened.set()
     dashboard.settle()
@@ -93,7 +83,7 @@ def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, 
 
 
 def test_cancel_and_start_again(dashboard: Dashboard, gate: Gate):
-    wait_for(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"), dashboard)
+    dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
     dashboard.button("cancel_").click()
     dashboard.test.run()
     gate.opened.set()
@@ -108,8 +98,8 @@ def test_cancel_and_start_again(dashboard: Dashboard, gate: Gate):
 
 def test_two_sessions_share_one_audit(start: Start, gate: Gate):
     one, other = start(), start()
-    wait_for(lambda: gate.reached.is_set() and one.has_button("cancel_"), one)
-    wait_for(lambda: other.has_button("cancel_"), other)
+    one.until(lambda: gate.reached.is_set() and one.has_button("cancel_"))
+    other.until(lambda: other.has_button("cancel_"))
     jobs = len(RecordedJob.started)
     gate.opened.set()
     one.settle()
@@ -196,11 +186,11 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
     dashboard.open("correction")
     assert dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")
     points.allow(2)
-    wait_for(lambda: len(sweep_job().partial) == 2, dashboard)
+    dashboard.until(lambda: len(sweep_job().partial) == 2)
     dashboard.button("cancel_sweep").click()
     dashboard.test.run()
     points.allow(1)
-    sweep_job().wait(10)
+    sweep_job().wait(PATIENT)
     dashboard.settle()
     assert not dashboard.has_button("cancel_sweep")
     assert "Stopped after 3 models" in dashboard.button("start_sweep").label
@@ -212,7 +202,7 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
     dashboard.settle()
     assert sweep_job() is not stopped
     points.allow(len(TOLERANCES))
-    sweep_job().wait(10)
+    sweep_job().wait(PATIENT)
     dashboard.settle()
     assert len(sweep_job().partial) == len(TOLERANCES) == 18
     assert not dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")
@@ -225,7 +215,7 @@ def test_a_sweep_that_fails_is_told_in_one_sentence(dashboard: Dashboard, monkey
 
     monkeypatch.setattr("core.sweep.sweep", broken)
     dashboard.open("correction")
-    sweep_job().wait(10)
+    sweep_job().wait(PATIENT)
     dashboard.settle()
     assert dashboard.plain_problem() == "The attack records must hold at least 3 people of each group."
     assert "%" in dashboard.finding and dashboard.has_button("start_sweep")

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.benchmarks import bench_correction, bench_groups, bench_pages, bench_sweep
+from tests.benchmarks import (
+    bench_attriguard,
+    bench_correction,
+    bench_groups,
+    bench_pages,
+    bench_queries,
+    bench_slider,
+    bench_sweep,
+)
 
 
 def adult_arrays() -> dict[str, np.ndarray] | None:
@@ -30,7 +38,7 @@ def adult_arrays() -> dict[str, np.ndarray] | None:
 
 
 def main() -> None:
-    """Run the corrections' benchmarks, then the sweep's, then the pages'."""
+    """Run the corrections' benchmarks, then the queries', AttriGuard's, the sweep's and the pages'."""
     arrays = adult_arrays()
     if arrays is None:
         bench_correction.main()
@@ -41,6 +49,12 @@ def main() -> None:
             bench_correction.main(str(path))
     print()
     bench_groups.main()
+    print()
+    bench_queries.main()
+    print()
+    bench_attriguard.main()
+    print()
+    bench_slider.main()
     print()
     bench_sweep.main()
     print()

@@ -55,7 +55,8 @@ def start_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
 
     def start(**environment: str | None) -> Server:
         cache = str(tmp_path_factory.mktemp("cache"))
-        server = Server(environment={"FAIRLEAK_DATA": None, "XDG_CACHE_HOME": cache, **environment})
+        folders = {"XDG_CACHE_HOME": cache, "XDG_DATA_HOME": f"{cache}/data"}
+        server = Server(environment={"FAIRLEAK_DATA": None, **folders, **environment})
         server.start()
         running.append(server)
         return server

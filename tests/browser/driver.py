@@ -76,9 +76,10 @@ class Server:
             self._process = subprocess.Popen(
                 self._command, cwd=ROOT, env=self._environment, stdout=sink, stderr=subprocess.STDOUT
             )
-        for _ in range(300):
+        deadline = time.monotonic() + 120
+        while time.monotonic() < deadline and self._process.poll() is None:
             try:
-                with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=1):
+                with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=10):
                     return
             except OSError:
                 time.sleep(0.1)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, Start
+from tests.browser.view import PATIENT
 
 LOCAL = Path(os.environ.get("FAIRLEAK_DATA", "/nonexistent"))
 NOWHERE = "http://127.0.0.1:9"
@@ -20,18 +21,18 @@ def test_adult_without_network(look: Open, start_server: Start, tmp_path: Path):
     view = look("", at=start_server(FAIRLEAK_DATA=str(tmp_path), **OFFLINE))
     before = view.found("%", "sex")
     view.choose("dataset", ADULT)
-    expect(view.warnings).to_have_count(1, timeout=60_000)
+    expect(view.warnings).to_have_count(1, timeout=PATIENT)
     for word in ("Adult", "built-in demo", "upload", "FAIRLEAK_DATA"):
         expect(view.warnings).to_contain_text(word)
     view.in_order()
     view.go("Data")
-    expect(view.warnings).to_have_count(1, timeout=60_000)
+    expect(view.warnings).to_have_count(1, timeout=PATIENT)
     expect(view.keyed("upload")).to_be_visible()
     view.in_order()
     view.choose("dataset", DEMO)
     view.found("women")
     view.go("Start")
-    assert view.found("%", "sex") == before
+    view.until(lambda: view.found("%", "sex") == before, "the first finding")
     expect(view.warnings).to_have_count(0)
 
 

@@ -8,20 +8,14 @@ from playwright.sync_api import expect
 
 from core.datasets import build_dataset, demo_table
 from tests.browser.conftest import Open
-from tests.browser.view import View
-
-
-def choose_section(view: View, section: str) -> None:
-    """Choose what is shown below the slider."""
-    view.keyed("further").get_by_role("radio", name=section, exact=True).click()
-    view.idle()
+from tests.browser.view import PATIENT
 
 
 def test_other_seeds_go_on_while_the_page_is_left(look: Open):
     view = look("correction")
     view.found("%")
     view.stop_training()
-    choose_section(view, "Other seeds")
+    view.segment("further", "Other seeds")
     view.keyed("start_seeds").get_by_role("button").click()
     progress = view.page.locator("[data-testid=stMain] [data-testid=stProgress]")
     expect(progress).to_contain_text("of 6 models attacked")
@@ -32,7 +26,7 @@ def test_other_seeds_go_on_while_the_page_is_left(look: Open):
     expect(view.keyed("further").get_by_role("radio", name="Other seeds", exact=True)).to_have_attribute(
         "aria-checked", "true"
     )
-    expect(view.keyed("cancel_seeds").or_(view.keyed("start_seeds"))).to_have_count(0, timeout=120_000)
+    expect(view.keyed("cancel_seeds").or_(view.keyed("start_seeds"))).to_have_count(0, timeout=PATIENT)
     told = view.page.get_by_text(re.compile("Being told the fairness bound .* over 3 seeds"))
     expect(told).to_have_count(2)
     view.painted(5)
@@ -44,8 +38,8 @@ def test_more_disclosed_is_there_at_once(look: Open):
     view = look("correction")
     view.found("%")
     view.stop_training()
-    choose_section(view, "More disclosed")
-    expect(view.page.get_by_text("5 of 5 answers are proved optimal")).to_be_visible()
+    view.segment("further", "More disclosed")
+    expect(view.page.get_by_text("5 of 5 answers are proved optimal")).to_be_visible(timeout=PATIENT)
     view.painted(4)
     view.in_order()
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from core.correction import Disclosure
 from core.fairness import METRIC_TITLES
-from core.figures import DARK
+from core.figures import DARK, LIGHT
 from core.models import METHOD_TITLES, METHODS
 from core.wording import count, percent, tolerance_text
 from tests import expected
@@ -35,7 +35,7 @@ def assert_shows(view: View, now: Disclosure) -> None:
         found = [(*trace["x"], *trace["y"]) for trace in view.points("told_chart")]
         return found == [pytest.approx(place, abs=1e-9)]
 
-    view.until(marked, f"a marker at {place}", seconds=30)
+    view.until(marked, f"a marker at {place}")
     view.found(f"within {tolerance_text(now.used)}", percent(now.after))
     certificate = view.page.locator("[data-testid=stMarkdown]", has_text="guesses changed")
     expect(certificate).to_contain_text(f"{count(now.n_changed)} of {count(now.before.n)} guesses changed")
@@ -63,14 +63,15 @@ def test_dragging_the_slider(look: Open):
     view = look("correction")
     view.found("%")
     view.stop_training()
-    thumb = view.keyed("told").get_by_test_id("stSliderThumbValue").bounding_box()
-    track = view.keyed("told").get_by_role("group").bounding_box()
+    view.painted(4, or_more=True)
+    thumb = view.steady(view.keyed("told").get_by_test_id("stSliderThumbValue").bounding_box, "the slider's thumb")
+    track = view.steady(view.keyed("told").get_by_role("group").bounding_box, "the slider's track")
     assert thumb is not None and track is not None
     view.page.mouse.move(thumb["x"] + thumb["width"] / 2, track["y"] + track["height"] / 2)
     view.page.mouse.down()
     view.page.mouse.move(track["x"] + track["width"] / 2, track["y"] + track["height"] / 2, steps=8)
     view.page.mouse.up()
-    told = float(view.field("told").input_value())
+    told = float(view.steady(view.field("told").input_value, "the slider's value"))
     assert 0.08 < told < 0.12
     assert_shows(view, expected.audit().disclose(told))
 
@@ -85,8 +86,10 @@ def test_attacker_and_protocol_change_the_numbers(look: Open):
     assert_shows(view, shown[0])
     for adversary, published in (("predictions", False), ("predictions", True), ("features", True), ("strong", False)):
         view.choose("adversary", NAMES[adversary])
-        if view.keyed("as_published").locator("input").is_checked() != published:
+        switch = view.keyed("as_published").locator("input")
+        if switch.is_checked() != published:
             view.keyed("as_published").locator("label").click()
+        expect(switch).to_be_checked(checked=published)
         now = findings.disclose(0.0, adversary=adversary, as_published=published)
         assert_shows(view, now)
         view.in_order()
@@ -147,6 +150,11 @@ def test_another_metric(look: Open):
     view.in_order()
 
 
+def is_dark(view: View) -> bool:
+    background = view.page.locator("[data-testid=stApp]").evaluate("app => getComputedStyle(app).backgroundColor")
+    return int(background.split("(")[1].split(",")[0]) < 60
+
+
 @pytest.mark.parametrize(("width", "theme"), [(420, "light"), (1440, "dark")])
 def test_fits_every_screen(look: Open, width: int, theme: str):
     view = look(None, viewport={"width": width, "height": 900}, color_scheme=theme)
@@ -154,11 +162,9 @@ def test_fits_every_screen(look: Open, width: int, theme: str):
         view.open(path)
         view.found("%")
         view.painted(charts, or_more=path == "correction")  # two more once a model is trained
-        assert max(view.overflow()) <= 0, (path, view.overflow())
-        ink = view.page.locator(".js-plotly-plot").first.evaluate("plot => plot.layout.font.color")
-        assert (ink == DARK.ink) == (theme == "dark")
-        background = view.page.locator("[data-testid=stApp]").evaluate("app => getComputedStyle(app).backgroundColor")
-        assert (int(background.split("(")[1].split(",")[0]) < 60) == (theme == "dark")
+        view.fits(path)
+        view.until(lambda: view.inks() == {(DARK if theme == "dark" else LIGHT).ink}, f"{theme} charts on {path}")
+        view.until(lambda: is_dark(view) == (theme == "dark"), f"a {theme} background on {path}")
         view.in_order()
         if path == "correction":
             view.stop_training()

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Open
 from tests.browser.driver import ROOT, Server
 from tests.browser.tables import people
+from tests.browser.view import PATIENT, View
 
 FOLDERS = (Path(tempfile.gettempdir()), ROOT, Path.home() / ".cache", Path.home() / ".streamlit", Path("/dev/shm"))
 BROWSERS_OWN = ("playwright", ".org.chromium", "org.chromium")  # what the browser at the other end keeps
@@ -54,6 +55,13 @@ def released(server: Server) -> list[int]:
     return [int(n) for n in re.findall(r"session store released: (\d+) results dropped", server.log.read_text())]
 
 
+def assert_built_in_only(view: View) -> None:
+    """Open the list of tables and check that nobody's own is among them."""
+    view.field("dataset").click()
+    expect(view.page.get_by_role("option")).to_have_count(4)
+    expect(view.page.get_by_role("option", name="Your table")).to_have_count(0)
+
+
 def test_the_search_finds_what_is_there(tmp_path: Path):
     marker = uuid4().hex
     moment = time.time() - 1
@@ -66,35 +74,33 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
     moment = time.time() - 1
     owner = look("data")
     owner.bring_people(people(woman=marker), group=marker)
-    assert marker in owner.finding.inner_text()
+    expect(owner.finding).to_contain_text(marker)
     owner.go("Correction")
     owner.found("sex", "%")
     expect(owner.keyed("cancel_sweep")).to_be_visible()
 
     other = look("data")
-    other.field("dataset").click()
-    expect(other.page.get_by_role("option")).to_have_count(4)
-    assert "Your table" not in other.page.get_by_role("option").all_inner_texts()
+    other.found("women")
+    assert_built_in_only(other)
     assert marker not in other.page.content()
     other.page.keyboard.press("Escape")
-    other.found("women")
 
-    owner.until(lambda: sum(len(trace["x"]) for trace in owner.points("trained_chart")) >= 15, "the trained curve")
-    expect(owner.keyed("cancel_sweep")).to_have_count(0)
+    owner.train_all()
+    expect(owner.keyed("cancel_sweep")).to_have_count(0, timeout=PATIENT)
     assert marker not in owner.page.url
     assert holding(marker, moment) == []
     assert marker not in server.log.read_text()
 
     owner.go("Data")
+    owner.until(lambda: owner.page.url.endswith("/data?dataset=Your+table"), "the address of the own table")
     address = owner.page.url
     assert max(released(server), default=0) == 0
     owner.close()
-    other.until(lambda: max(released(server), default=0) >= 4, "table, arrays, findings and curve released", seconds=20)
+    other.until(lambda: max(released(server), default=0) >= 4, "table, arrays, findings and curve released")
     returned = look(None)
     returned.page.goto(address)
     returned.found("women")
     expect(returned.field("dataset")).to_have_value("Loan applicants (built-in demo)")
-    returned.field("dataset").click()
-    assert "Your table" not in returned.page.get_by_role("option").all_inner_texts()
+    assert_built_in_only(returned)
     assert marker not in returned.page.content()
     assert holding(marker, moment) == []

@@ -25,14 +25,14 @@ BAD = {bad.kind: bad for bad in BAD_UPLOADS}
 def test_upload_to_a_finding(look: Open):
     view = look("data")
     view.bring_people(people(woman=HOSTILE_CELL), group=HOSTILE_CELL)
-    assert HOSTILE_CELL in view.finding.inner_text()
+    view.until(lambda: HOSTILE_CELL in view.found("%"), "the cell as it is")
     view.painted(1)
-    assert HOSTILE_CELL[:10] in view.keyed("groups_chart").inner_text()
+    expect(view.keyed("groups_chart")).to_contain_text(HOSTILE_CELL[:10])
     view.in_order()
     view.go("Correction")
     view.found("sex", "%")
     view.painted(4, or_more=True)
-    assert "over 306 people" in view.text()
+    view.until(lambda: "over 306 people" in view.text(), "the people audited")
     view.in_order()
     view.stop_training()
     view.go("Data")
@@ -45,7 +45,7 @@ def test_upload_to_a_finding(look: Open):
     view.stop_training()
     view.choose("attribute", "sex")
     view.found("sex", "%")
-    assert view.page.url.endswith("/correction?dataset=Your+table")  # no name of a column ever enters a link
+    expect(view.page).to_have_url(f"{view.address}/correction?dataset=Your+table")  # no column's name enters a link
     expect(view.page.locator("[data-testid=stMain] img, a[href^='javascript']")).to_have_count(0)
 
 
@@ -58,7 +58,9 @@ def test_bad_uploads_leave_the_audit_alone(look: Open):
             expect(view.warnings).to_contain_text(word)
         view.idle()
         expect(view.warnings).to_have_count(1)
-        assert_one_sentence(view.warnings.inner_text().split("\n")[-1], BAD[kind].words_expected)
-        assert view.finding.inner_text() == before
+        said = view.steady(view.warnings.inner_text, "one sentence")
+        assert_one_sentence(said.split("\n")[-1], BAD[kind].words_expected)
+        expect(view.finding).to_have_count(1)
+        view.until(lambda: view.finding.all_inner_texts() == [before], "the audit as before")
         view.in_order()
     expect(view.field("dataset")).to_have_value("Loan applicants (built-in demo)")

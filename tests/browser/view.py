@@ -5,33 +5,37 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Dialog, Error, Locator, Request, TimeoutError, expect
 
-__all__ = ["PATIENT", "View"]
+from tests.browser.scripts import FINDING, FOUND, FRESH, INKS, LABELS, TRACES, WIDER
 
-PATIENT = 90_000
-"""Milliseconds to wait for an audit on a busy machine."""
+__all__ = ["PATIENT", "WHOLE_CURVE", "View"]
 
-expect.set_options(timeout=30_000)
+T = TypeVar("T")
+
+PATIENT = 300_000
+"""Milliseconds to wait for an audit on a slow and busy machine."""
+
+SWIFT = 60_000
+"""Milliseconds to wait there for what is quick on any other."""
+
+WHOLE_CURVE = 15
+"""Points of the curve of trained models that come of all its tolerances at least."""
+
+expect.set_options(timeout=SWIFT)
 
 _ERRORS = "[data-testid=stException], [data-testid=stAlertContentError]"
 
-_TITLES = {"Start": "What does", "Data": "Data", "Model": "Model", "Correction": "Reconstruction correction"}
-
-_POINTS = """plot => plot && plot.data
-    ? plot.data.filter(t => t.mode === 'markers').map(t => ({x: Array.from(t.x), y: Array.from(t.y)})) : []"""
-
-_LABELS = "tags => tags.map(tag => tag.getAttribute('aria-label'))"
-
-_WIDER = """() => {
-    const main = document.querySelector('[data-testid=stMain]'), root = document.documentElement;
-    const charts = Array.from(document.querySelectorAll('.js-plotly-plot .main-svg'));
-    return [root.scrollWidth - window.innerWidth, main.scrollWidth - main.clientWidth,
-        ...charts.map(chart => Math.round(chart.getBoundingClientRect().right - window.innerWidth))];
-}"""
+_TITLES = {
+    "Start": "What does",
+    "Data": "Data",
+    "Model": "Model",
+    "Correction": "Reconstruction correction",
+    "Query desk": "Query desk",
+}
 
 
 class View:
@@ -47,7 +51,7 @@ class View:
         self.mishaps: list[str] = []
         self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         self.page = self.context.new_page()
-        self.page.set_default_timeout(30_000)
+        self.page.set_default_timeout(SWIFT)
         self.context.on("request", self._note_request)
         self.page.on("dialog", self._note_dialog)
         self.page.on("pageerror", self._note_error)
@@ -75,7 +79,7 @@ class View:
     @property
     def finding(self) -> Locator:
         """The page's finding, once it is not the remainder of an earlier run."""
-        return self.page.locator("[data-testid=stMain] [data-testid=stElementContainer]:not([data-stale=true]) h2")
+        return self.page.locator(FINDING)
 
     @property
     def sidebar(self) -> Locator:
@@ -84,8 +88,8 @@ class View:
 
     @property
     def warnings(self) -> Locator:
-        """Boxes that say in one sentence what is wrong."""
-        return self.page.locator("[data-testid=stAlertContentWarning]")
+        """Boxes that say in one sentence what is wrong, once they are not the remainder of an earlier run."""
+        return self.page.locator(f"{FRESH} [data-testid=stAlertContentWarning]")
 
     @property
     def charts(self) -> Locator:
@@ -101,9 +105,24 @@ class View:
         return self.keyed(key).locator("input").first
 
     def points(self, chart: str) -> list[dict[str, list[float]]]:
-        """Return the x and y of each trace of markers that the chart with this key holds now."""
-        found = self.keyed(chart).locator(".js-plotly-plot")
-        return list(found.first.evaluate(_POINTS)) if found.count() else []
+        """Return the x and y of each trace of markers the chart with this key holds now; none while it is repainted."""
+        return [{"x": trace["x"], "y": trace["y"]} for trace in self._traces(chart, "markers")]
+
+    def lines(self, chart: str) -> list[dict[str, list[float]]]:
+        """Return the same of each line, bands left out."""
+        traces = self._traces(chart, "lines")
+        return [{"x": trace["x"], "y": trace["y"]} for trace in traces if not trace["fill"]]
+
+    def _traces(self, chart: str, mode: str) -> list[dict[str, Any]]:
+        return list(self.keyed(chart).locator(".js-plotly-plot").evaluate_all(TRACES, mode))
+
+    def inks(self) -> set[str | None]:
+        """Return the colours in which the charts are written."""
+        return set(self.page.locator(".js-plotly-plot").evaluate_all(INKS))
+
+    def trained(self) -> list[float]:
+        """Return the tolerances of the models on the curve of trained models."""
+        return sorted(tolerance for trace in self.points("trained_chart") for tolerance in trace["x"])
 
     def text(self) -> str:
         """Return all text of the page."""
@@ -118,8 +137,8 @@ class View:
     def go(self, name: str) -> None:
         """Go to a page by the navigation."""
         self.sidebar.get_by_role("link", name=name, exact=True).click()
-        fresh = "[data-testid=stElementContainer]:not([data-stale=true]) h1"
-        expect(self.page.locator(fresh, has_text=re.compile(f"^{_TITLES[name]}"))).to_be_visible(timeout=PATIENT)
+        title = self.page.locator(f"{FRESH} h1", has_text=re.compile(f"^{_TITLES[name]}"))
+        expect(title).to_be_visible(timeout=PATIENT)
         self.idle()
 
     def choose(self, key: str, option: str) -> None:
@@ -140,30 +159,32 @@ class View:
         """Click an option; whatever is drawn anew meanwhile closes the list, which is then opened again."""
         self.idle()
         listed = self.page.get_by_role("option", name=option, exact=True)
-        for _ in range(5):
+
+        def picked() -> bool:
             if box.get_attribute("aria-expanded") != "true":
                 box.click()
-            try:
-                return listed.click(timeout=3000)
-            except TimeoutError:
-                continue
-        raise AssertionError(f"no option {option!r} in {self.page.get_by_role('option').all_inner_texts()}")
+            return self.clicked(listed)
+
+        self.until(picked, f"an option {option!r}")
 
     def regroup(self, group: str) -> None:
         """Make one value the whole first group, on the form for one's own columns."""
         box = self.page.get_by_role("combobox", name="First group: people with these values")
         around = self.page.locator("[data-testid=stMultiSelect]", has=box)
-        for _ in range(5):
+
+        def grouped() -> bool:
             self.idle()
-            chosen = around.locator("[data-tag]").evaluate_all(_LABELS)
+            chosen = around.locator("[data-tag]").evaluate_all(LABELS)
             if chosen == [group]:
-                return
+                return True
             if chosen:
                 around.get_by_role("button", name="Clear all").click()
             self._pick(box, group)
             self.page.keyboard.press("Escape")
             self.page.wait_for_timeout(300)
-        raise AssertionError(f"the first group is {chosen} and not {group!r}")
+            return False
+
+        self.until(grouped, f"{group!r} as the first group")
 
     def assign(self, sensitive: str, group: str) -> None:
         """Say on the Data page which attribute the attacker is after and who is the first group."""
@@ -190,6 +211,36 @@ class View:
         """Press the button with this key."""
         self.keyed(key).get_by_role("button").first.click()
 
+    def clicked(self, target: Locator) -> bool:
+        """Click what may go by itself; return whether it was there for long enough."""
+        try:
+            target.click(timeout=3000)
+        except TimeoutError:
+            return False
+        return True
+
+    def halt(self, cancel: str) -> bool:
+        """Press this button unless the work ends by itself first; return whether it was, once the work is over."""
+        work, pressed = self.keyed(cancel), False
+
+        def decided() -> bool:
+            nonlocal pressed
+            pressed = work.count() > 0 and self.clicked(work.get_by_role("button"))
+            return pressed or not work.count()
+
+        self.idle()
+        self.until(decided, f"{cancel} to be pressed or gone")
+        expect(work).to_have_count(0, timeout=PATIENT)
+        self.idle()
+        return pressed
+
+    def segment(self, key: str, name: str) -> None:
+        """Choose one of the segments of the control with this key."""
+        radio = self.keyed(key).get_by_role("radio", name=name, exact=True)
+        radio.click()
+        expect(radio).to_have_attribute("aria-checked", "true")
+        self.idle()
+
     def upload(self, name: str, content: bytes) -> None:
         """Give a file to the upload box, without putting it on this machine's disk."""
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
@@ -198,10 +249,25 @@ class View:
     def stop_training(self) -> None:
         """Stop the models that Correction trains in the background; they slow down whatever is tested next."""
         cancel, ended = self.keyed("cancel_sweep"), self.keyed("start_sweep")
-        expect(cancel.or_(ended).first).to_be_visible(timeout=PATIENT)
-        if not ended.count():
-            cancel.get_by_role("button").click()
-            expect(ended).to_be_visible(timeout=PATIENT)
+
+        def over() -> bool:
+            return ended.count() > 0 or len(self.trained()) >= WHOLE_CURVE
+
+        self.until(lambda: cancel.count() > 0 or over(), "the models under way")
+        self.halt("cancel_sweep")
+        self.until(over, "the models stopped, or all of them trained")
+
+    def train_all(self) -> None:
+        """Wait until the curve of trained models is whole, for each model as long as one may take."""
+        most = 0
+
+        def more() -> bool:
+            nonlocal most
+            before, most = most, max(most, len(self.trained()))
+            return most > before
+
+        while most < WHOLE_CURVE:
+            self.until(more, f"more than {most} models on the curve")
 
     # Waiting and judging
 
@@ -210,18 +276,29 @@ class View:
         self.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=PATIENT)
 
     def found(self, *words: str) -> str:
-        """Wait until the finding holds these words, or a percentage if none are given, and return it."""
-        for word in words or ("%",):
-            expect(self.finding).to_contain_text(word, timeout=PATIENT)
-        self.idle()
-        return str(self.finding.inner_text())
+        """Wait until no script runs and the finding holds these words, or a percentage if none are given."""
+        try:
+            return str(self.page.wait_for_function(FOUND, arg=list(words or ("%",)), timeout=PATIENT).json_value())
+        except TimeoutError:
+            raise AssertionError(f"no finding with {words} but {self.finding.all_inner_texts()}") from None
 
-    def until(self, check: Callable[[], bool], what: str, seconds: float = PATIENT / 1000) -> None:
+    def until(self, check: Callable[[], bool], what: str) -> None:
         """Wait until a check holds."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + PATIENT / 1000
         while not check():
-            assert time.monotonic() < deadline, f"waited {seconds:g} s in vain: {what}"
+            assert time.monotonic() < deadline, f"waited in vain: {what}"
             self.page.wait_for_timeout(100)
+
+    def steady(self, read: Callable[[], T], what: str) -> T:
+        """Wait until a reading is not empty and has been the same for a while, and return it."""
+        readings: list[T] = []
+
+        def still() -> bool:
+            readings.append(read())
+            return bool(readings[-1]) and readings[-6:] == [readings[-1]] * 6
+
+        self.until(still, what)
+        return readings[-1]
 
     def painted(self, count: int, *, or_more: bool = False) -> None:
         """Wait until so many charts are painted, and no more unless more are welcome."""
@@ -235,6 +312,14 @@ class View:
         expect(self.page.locator(_ERRORS)).to_have_count(0)
         assert "Something went wrong" not in self.text()
 
-    def overflow(self) -> list[int]:
+    def fits(self, what: str) -> None:
+        """Check that window, main part and charts are not wider than the screen, once all have their places."""
+
+        def fitting() -> bool:
+            return max(self.steady(self._overflow, f"the widths of {what}")) <= 0
+
+        self.until(fitting, f"{what} to fit the screen")
+
+    def _overflow(self) -> list[int]:
         """Return by how many pixels the window, the main part and each chart are too wide (0 or less is right)."""
-        return [int(pixels) for pixels in self.page.evaluate(_WIDER)]
+        return [int(pixels) for pixels in self.page.evaluate(WIDER)]

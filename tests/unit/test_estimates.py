@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, sem, t
 
 from core.errors import InputError
-from core.estimates import accuracy, balanced_accuracy, balanced_gain, mean, over_repeats, paired_gain, proportion
+from core.estimates import (
+    accuracy,
+    balanced_accuracy,
+    balanced_gain,
+    mean,
+    mean_rate,
+    over_repeats,
+    paired_gain,
+    proportion,
+    rate_over_repeats,
+)
 
 
 @given(st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -91,6 +101,30 @@ def test_mean_is_the_normal_interval_of_a_mean() -> None:
     assert math.isnan(mean([]).value) and mean([]).n == 0
 
 
+def test_mean_rate_is_the_mean_within_its_bounds() -> None:
+    values = [0.1, 0.4, 0.7, 0.75]
+    assert mean_rate(values) == mean(values)
+    cut, plain = mean_rate([1.0, 1.0, 0.6]), mean([1.0, 1.0, 0.6])
+    assert plain.high > cut.high == 1.0 and cut.low == plain.low
+    assert math.isnan(mean_rate([]).low) and mean_rate([]).n == 0
+
+
+@pytest.mark.parametrize("rate, n", [(1.0, 1), (0.0, 1), (0.3, 1), (1.0, 50), (0.0, 50), (0.25, 50)])
+def test_mean_rate_of_one_or_of_alike_has_wilsons_width(rate: float, n: int) -> None:
+    found, z = mean_rate([rate] * n), norm.ppf(0.975)
+    assert found.value == pytest.approx(rate) and found.low < found.high
+    # the limits solve (rate − x)² = z² x (1 − x) / n
+    for limit in (found.low, found.high):
+        assert (rate - limit) ** 2 == pytest.approx(z * z * limit * (1 - limit) / n, abs=1e-12)
+    assert found.n == n and mean_rate([rate] * n, level=0.8).level == 0.8
+
+
+def test_rates_that_differ_by_rounding_are_alike() -> None:
+    above, exact = mean_rate([1.0, 1.0 + 2e-16, 1.0 - 1e-16]), mean_rate([1.0, 1.0, 1.0])
+    assert (above.value, above.low, above.high) == pytest.approx((exact.value, exact.low, exact.high))
+    assert above.low < 0.5 and above.low <= above.value <= above.high <= 1
+
+
 def test_over_repeats_is_students_interval() -> None:
     values = [0.1, 0.3, 0.2, 0.5]
     told = over_repeats(values, level=0.9)
@@ -99,6 +133,19 @@ def test_over_repeats_is_students_interval() -> None:
     alone = over_repeats([0.1])
     assert alone.value == 0.1 and math.isnan(alone.low) and math.isnan(alone.high)
     assert math.isnan(over_repeats([]).value)
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
+def test_rates_over_repeats_stay_rates(rates: list[float]) -> None:
+    told, free = rate_over_repeats(rates, level=0.9), over_repeats(rates, level=0.9)
+    assert (told.value, told.n, told.level) == (free.value, free.n, free.level)
+    assert (told.low, told.high) == (max(0.0, free.low), min(1.0, free.high))
+
+
+def test_one_rate_has_no_interval_and_none_no_value() -> None:
+    alone = rate_over_repeats([0.7])
+    assert alone.value == 0.7 and math.isnan(alone.low) and math.isnan(alone.high)
+    assert math.isnan(rate_over_repeats([]).value) and rate_over_repeats([]).n == 0
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=40))

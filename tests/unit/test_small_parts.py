@@ -13,7 +13,15 @@ from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, proportion
 from core.fingerprint import fingerprint, fingerprint_frame
 from core.results import Result
-from core.validation import binary_array, choice, one_length, positive_array, seed_value, unit_interval
+from core.validation import (
+    at_least_zero,
+    binary_array,
+    choice,
+    one_length,
+    positive_array,
+    seed_value,
+    unit_interval,
+)
 from core.wording import count, gap, interval, percent, points, tolerance_text
 
 
@@ -23,6 +31,13 @@ def test_unit_interval_names_parameter_rule_and_value(value: object) -> None:
         unit_interval(value, name="tolerance")  # type: ignore[arg-type]
     assert str(caught.value).startswith("tolerance must be")
     assert repr(value) in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, "1", None, True, [1.0], 1j])
+def test_at_least_zero_takes_finite_numbers(value: object) -> None:
+    with pytest.raises(InputError, match=r"^margin must be a number of at least 0, got "):
+        at_least_zero(value, name="margin")  # type: ignore[arg-type]
+    assert at_least_zero(np.float32(0.5), name="margin") == 0.5 and at_least_zero(0, name="margin") == 0.0
 
 
 @pytest.mark.parametrize("values", [[0, 2], [0.5, 1], [[0, 1]], ["a"], [-1, 0], [256, 0], [math.nan, 1]])

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core import integer_programs
 from core.correction import correct, ilp, smallest_tolerance
 from core.correction.certificate import Claim, certify
 from core.correction.claim import bound_of
@@ -105,7 +106,7 @@ def test_rows_are_tightened_once_when_a_solution_breaks_them(monkeypatch):
     ],
 )
 def test_the_bound_is_read_from_the_log_rounded_down(log, bound):
-    assert ilp._printed_bound(log) == pytest.approx(bound)
+    assert integer_programs._printed_bound(log) == pytest.approx(bound)
 
 
 @pytest.mark.parametrize(

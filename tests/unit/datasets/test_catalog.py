@@ -8,9 +8,11 @@ import re
 import threading
 import time
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -348,3 +350,22 @@ def test_a_damaged_local_census_file_is_told_and_kept(tmp_path, name):
     with pytest.raises(DataUnavailableError, match=r"could not be read: acs/2018/1-Year/psam_p48\.csv in the given"):
         load(name, data_folder=tmp_path)
     assert (tmp_path / CENSUS).is_file()
+
+
+def test_black_and_white_people_alone(tmp_path):
+    table = load("adult", data_folder=uci_files(tmp_path))
+    frame = pd.concat([table.frame] * 3, ignore_index=True)
+    frame["race"] = np.resize(["White", "Black", "Other", "Black", "Amer-Indian-Eskimo"], len(frame))
+    some, roles = adult.black_and_white(replace(table, frame=frame))
+    kept = frame[frame["race"].isin(["White", "Black"])]
+    assert some.frame.equals(kept.reset_index(drop=True)) and 0 < len(kept) < len(frame)
+    assert some.roles == (roles,) and some.fingerprint not in ("", table.fingerprint)
+    assert (roles.sensitive, roles.group, roles.label, roles.positive) == ("race", ("Black",), "income", ">50K")
+
+
+@pytest.mark.skipif("FAIRLEAK_DATA" not in os.environ, reason="FAIRLEAK_DATA names no folder with adult/adult.data")
+def test_the_real_share_of_black_people():
+    table, roles = adult.black_and_white(load("adult", data_folder=Path(os.environ["FAIRLEAK_DATA"])))
+    made = build_dataset(table, roles)
+    share = (made.sensitive == made.group_names.index("Black people")).mean()
+    assert made.n_groups == 2 and share == pytest.approx(0.098, abs=0.001)

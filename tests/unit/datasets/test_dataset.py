@@ -285,6 +285,13 @@ def test_kinds_of_features(cells: object, first: list[float], categorical: bool)
     assert data.features[: len(first), 1].tolist() == first
 
 
+def test_categories_say_what_the_codes_stand_for() -> None:
+    data = built(job=["nurse", None, "cook"])
+    assert data.categories == ((), ("cook", "nurse"))
+    assert data.features[:3, 1].tolist() == [1, -1, 0]
+    assert built(job=["smith", None, "cook"]).fingerprint != data.fingerprint
+
+
 def test_numbers_with_a_few_words_are_refused_unless_excluded() -> None:
     cells = [str(i % 50) for i in range(119)] + ["n.a."]
     with pytest.raises(InputError, match="mixes numbers and text"):

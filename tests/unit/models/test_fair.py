@@ -66,6 +66,32 @@ def test_which_methods_need_the_attribute_to_predict(people: AuditDataset) -> No
         assert same != model.needs_sensitive
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_scores_are_what_the_model_decides_by(people: AuditDataset, method: str) -> None:
+    model = fit_model(method, people.features, people.labels, people.sensitive, seed=1)
+    scores = model.scores(people.features, people.sensitive)
+    assert scores.shape == (people.n,) and scores.dtype == np.float64
+    assert scores.min() >= 0 and scores.max() <= 1 and np.unique(scores).size > 2
+    assert np.array_equal(scores, model.scores(people.features, people.sensitive))  # nothing is drawn
+    swapped = np.array_equal(scores, model.scores(people.features, 1 - people.sensitive))
+    assert model.needs_sensitive or swapped
+    if not model.randomised:
+        assert np.array_equal(scores > 0.5, model.predict(people.features, people.sensitive, seed=1) == 1)
+    if method == "threshold_optimizer":
+        drawn = [model.predict(people.features, people.sensitive, seed=seed) for seed in range(300)]
+        assert np.abs(np.mean(drawn, axis=0) - scores).max() < 0.13  # the probability with which it accepts
+
+
+def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditDataset) -> None:
+    model = fit_model("exponentiated_gradient", people.features, people.labels, people.sensitive, tolerance=0.01)
+    weights, trees = np.asarray(model.estimator.weights_), model.estimator.predictors_
+    assert (weights > 0).sum() > 1 and weights.sum() == pytest.approx(1)
+    each = np.array([tree.predict_proba(people.features)[:, 1] for tree in trees])
+    scores = model.scores(people.features, people.sensitive)
+    assert scores == pytest.approx(weights @ each)
+    assert np.abs(scores - each.mean(axis=0)).max() > 1e-3  # weighted, not counted
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -81,3 +107,13 @@ def test_bad_arguments_are_told_in_one_sentence(people: AuditDataset, change: di
     settings = {"method": "unmitigated", "labels": people.labels, "sensitive": people.sensitive} | change
     with pytest.raises(InputError, match=words):
         fit_model(settings.pop("method"), people.features, **settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_acceptance_is_the_mean_of_the_draws(people: AuditDataset, method: str) -> None:
+    model = fit_model(method, people.features, people.labels, people.sensitive, seed=1)
+    accepted = model.acceptance(people.features, people.sensitive)
+    draws = [model.predict(people.features, people.sensitive, seed=seed) for seed in range(60)]
+    assert accepted.shape == (people.n,) and ((accepted > 0) & (accepted < 1)).any() == model.randomised
+    assert np.abs(np.mean(draws, axis=0) - accepted).max() <= (0.35 if model.randomised else 0.0)
+    assert np.mean(draws) == pytest.approx(accepted.mean(), abs=0.01)

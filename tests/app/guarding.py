@@ -1,0 +1,223 @@
+"""What the tests of the AttriGuard page share: studies of core with fewer attackers and people than on the page."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import core.attriguard
+from core.attriguard import GuardSettings, Study, TableSettings, ratings_study, study_table, table_guard
+from core.datasets import build_dataset, demo_table
+from core.datasets.dataset import AuditDataset
+from core.datasets.ratings import Ratings, build_ratings
+from core.wording import interval, percent
+from pages.common.guarding import defence
+from tests import expected
+from tests.app.dashboard import Dashboard
+
+BUDGETS = (0.25, 0.5)
+ATTACKERS = ("logistic", "network", "adversarial", "dropping")
+
+
+@cache
+def few_ratings() -> Ratings:
+    """Return ratings of 240 invented people of three cities, each of which has apps of its own."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(7)
+    city = rng.choice(3, 240, p=(0.5, 0.3, 0.2))
+    liked = np.where(np.arange(30)[None, :] // 10 == city[:, None], 0.35, 0.1)
+    stars = (rng.random((240, 30)) < liked) * rng.choice((0.4, 0.8, 1.0), (240, 30))
+    stars[0] = 0.0  # somebody who rated nothing
+    stars[-1] = 0.0
+    names = ("Aville", "B & C", "D_*ville*")
+    table = sparse.csr_array(stars)
+    return build_ratings(
+        (table[:160], table[160:]),
+        ([names[i] for i in city[:160]], [names[i] for i in city[160:]]),
+        title="Few ratings",
+        source="Invented.",
+        attribute="city",
+        items=[f"app {i}" for i in range(30)],
+        synthetic=True,
+    )
+
+
+def few_settings(chosen: defence.Defence) -> GuardSettings:
+    """Return a study's settings with few attackers."""
+    return replace(
+        GuardSettings(
+            policy=chosen.policy,
+            defender=chosen.defender,
+            target=chosen.target,
+            given=chosen.given,
+            margin=chosen.margin,
+            seed=chosen.seed,
+        ),
+        attackers=ATTACKERS,
+        trained_at=(1.0,),
+    )
+
+
+def few_table_settings(chosen: defence.Defence) -> TableSettings:
+    """Return a table study's settings with few budgets to train against."""
+    changes = chosen.changes
+    return TableSettings(
+        frozen=changes.frozen,
+        rules=changes.rules,
+        added=changes.added,
+        removed=changes.removed,
+        defender=chosen.defender,
+        target=chosen.target,
+        given=chosen.given,
+        margin=chosen.margin,
+        trained_budgets=(0.25,),
+        seed=chosen.seed,
+    )
+
+
+_STUDIES: dict[TableSettings, list[tuple[Any, Study]]] = {}
+
+
+def studies_of_demo(settings: TableSettings) -> list[tuple[Any, Study]]:
+    """Return the growing study of the demo, computed once for all tests."""
+    if settings not in _STUDIES:
+        config = expected.audit().config
+        guard = table_guard(demo(), config, settings)
+        _STUDIES[settings] = [(guard, study) for study in study_table(guard)]
+    return _STUDIES[settings]
+
+
+@cache
+def demo() -> AuditDataset:
+    table = demo_table()
+    return build_dataset(table, table.roles[0])
+
+
+def guard_columns() -> tuple[str, ...]:
+    return demo().feature_names
+
+
+class Gate:
+    """Studies that grow only as far as a test allows."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.reached = threading.Event()
+        self.free = 10**6
+        self.begun = 0
+
+    def studies(self, guard: Any) -> Iterator[Study]:
+        self.begun += 1
+        for i, (_, study) in enumerate(studies_of_demo(guard.settings)):
+            if i >= self.free:
+                self.reached.set()
+                self.open.wait(30)
+            yield study
+
+
+def few_attackers(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Let the page have few attackers, and studies that other tests have made."""
+    made = Gate()
+    monkeypatch.setattr("pages.common.guarding.work.ratings_settings", few_settings)
+    monkeypatch.setattr("pages.common.guarding.work.table_settings", few_table_settings)
+    monkeypatch.setattr(core.attriguard, "study_table", made.studies)
+    monkeypatch.setattr(
+        core.attriguard,
+        "table_guard",
+        lambda dataset, config, settings: (
+            studies_of_demo(settings)[0][0]
+            if config == expected.audit().config
+            else table_guard(dataset, config, settings)
+        ),
+    )
+    monkeypatch.setattr("core.datasets.demo_ratings", few_ratings)
+    return made
+
+
+def widget(dashboard: Dashboard, key: str) -> Any:
+    """Return the control whose key begins like this."""
+    test = dashboard.test
+    kinds = {
+        "guard_budget": test.slider,
+        "guard_margin": test.select_slider,
+        "guard_balanced": test.toggle,
+        "guard_rules": test.toggle,
+        "guard_given": test.text_area,
+        "guard_added": test.text_area,
+        "guard_frozen": test.multiselect,
+        "guard_person": test.number_input,
+        "further": test.button_group,
+    }
+    found = next((widgets for start, widgets in kinds.items() if key.startswith(start)), test.selectbox)
+    return next(widget for widget in found if (widget.key or "").startswith(key))
+
+
+def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
+    """Set controls by the beginning of their key, and look at the page after each."""
+    for key, value in controls.items():
+        widget(dashboard, key).set_value(value)
+        dashboard.settle()
+    return dashboard
+
+
+def chosen(dashboard: Dashboard, **changes: Any) -> defence.Defence:
+    """Return the defaults of the page for a table, with changes."""
+    settings = {"policy": "modify_add", "defender": "logistic", "target": "uniform", "given": (), "margin": 0.0}
+    return defence.Defence(**{**settings, "seed": 42, **changes})
+
+
+def study_of(dashboard: Dashboard, **changes: Any) -> Study:
+    """Return the whole study of the demo with these settings."""
+    return studies_of_demo(few_table_settings(chosen(dashboard, **changes)))[-1][1]
+
+
+@cache
+def study_of_ratings(**changes: Any) -> Study:
+    """Return the whole study of the few ratings with these settings."""
+    settings = {"policy": "modify_add", "defender": "logistic", "target": "train_shares", "given": (), "margin": 0.0}
+    made = defence.Defence(**{**settings, "seed": 42, **changes})
+    return list(ratings_study(few_ratings(), few_settings(made)))[-1]
+
+
+def told(dashboard: Dashboard) -> str:
+    """Return all text but the explanations, as it is read."""
+    words = " ".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)])
+    return re.sub(r"\\(.)", r"\1", words)
+
+
+def assert_tells(dashboard: Dashboard, study: Study, budget: float, *, balanced: bool = False) -> None:
+    """Check finding and grey line against core: the defender's own attacker, the trained one, and the control."""
+    finding = re.sub(r"\\(.)", r"\1", dashboard.finding)
+    now, clean = ({point.attacker: point for point in points} for points in (study.at(budget), study.undefended()))
+    rates = {name: point.balanced if balanced else point.accuracy for name, point in now.items()}
+    trained = max((rates[name] for name in rates if name.startswith("adversarial")), key=lambda rate: rate.value)
+    assert f"names the {study.attribute} of {percent(rates['logistic'])}" in finding, finding
+    level = 1 / len(study.values) if balanced else study.majority.value
+    ending = ", no more than the majority guess." if trained.value <= level else "."
+    assert f"names {percent(trained)}{ending}" in finding and "a noise-trained attacker" in finding
+    assert interval(rates["logistic"]) in finding and interval(trained) in finding
+    assert f"over {study.truth.size:,} people" in finding
+    majority = study.values[int(study.shares.argmax())]
+    floor = f"{100 / len(study.values):.1f}%" if balanced else percent(study.majority)
+    assert f"Control: naming “{majority}” for everybody is right for {floor}." in finding
+    if budget:
+        was = clean["logistic"].balanced if balanced else clean["logistic"].accuracy
+        given_up = rates["logistic"].high < level
+        beside = f", below the majority guess ({floor})" if given_up else f" instead of {percent(was)}"
+        assert (
+            f"{percent(rates['logistic'])}{beside};" in finding
+            and f"With up to {budget:g} {study.unit[:-1]}" in finding
+        )
+        assert (f"Without noise: {percent(was)}." in finding) == given_up
+        assert f"{study.spent(budget).value:.2f} {study.unit} used on average" in finding
+    else:
+        assert "Without noise" in finding

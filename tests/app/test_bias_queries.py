@@ -1,0 +1,351 @@
+"""Bias queries in-process: whatever the controls say, the page says what core says, and in one sentence what cannot be.
+
+All but one test draw four repeats instead of fifty.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from functools import cache
+
+import pytest
+
+from core.audit import AuditConfig
+from core.datasets import build_dataset, demo_table
+from core.figures.answers import error_words
+from core.queries import (
+    Asking,
+    Exact,
+    LaplaceGlobal,
+    Mechanism,
+    NoisySums,
+    Rounded,
+    SmoothCauchy,
+    SmoothLaplace,
+    Trials,
+    answer_error,
+    repeats_for,
+)
+from core.questions import QueryPool, query_pool
+from core.seeds import child_generator
+from core.wording import percent
+from pages.common import asked, query_controls
+from tests import expected
+from tests.app.conftest import Start
+from tests.app.dashboard import PATIENT, Dashboard, RecordedJob
+
+FEW = 4
+
+NOISES: dict[str, Mechanism] = {
+    "exact": Exact(),
+    "rounded": Rounded(2),
+    "laplace": LaplaceGlobal(20.0),
+    "cauchy": SmoothCauchy(20.0),
+    "smooth_laplace": SmoothLaplace(20.0, query_controls.DELTA),
+    "noisy_sums": NoisySums(20.0),
+}
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few repeats, and pools that earlier tests have made."""
+    monkeypatch.setattr(query_controls, "repeats_for", lambda n: FEW)
+    monkeypatch.setattr("core.questions.query_pool", lambda config, dataset, model=None: pool_of(config))
+
+
+@cache
+def pool_of(config: AuditConfig) -> QueryPool:
+    table = demo_table()
+    return query_pool(config, build_dataset(table, config.roles or table.roles[0]))
+
+
+@cache
+def trials(n: int = 100, *, design: str = "jitter", repeats: int = FEW, **changes: object) -> Trials:
+    """Return what the page asks with these controls."""
+    config = expected.audit().config if not changes else expected._config(dict(changes))
+    return Trials(pool_of(config), Asking(n=n, design=design, repeats=repeats, seed=config.seed))
+
+
+def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
+    """Set controls by their key, and look at the page afterwards."""
+    test = dashboard.test
+    for key, value in controls.items():
+        if key in ("noise", "gap_kind", "further_queries", "decoder"):
+            test.button_group(key=key).set_value(value)
+        elif key in ("decimals", "answer_epsilon", "people_asked"):
+            test.select_slider(key=key).set_value(value)
+        elif key == "answers_as_published":
+            test.toggle(key=key).set_value(value)
+        elif key.startswith("answered"):
+            test.slider(key=key).set_value(value)
+        else:
+            test.selectbox(key=key).set_value(value)
+        dashboard.settle()
+    return dashboard
+
+
+def told(dashboard: Dashboard) -> str:
+    """Return all text but the explanations."""
+    return " ".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)])
+
+
+def assert_tells(dashboard: Dashboard, made: Trials, m: int, mechanism: Mechanism) -> None:
+    """Check finding and grey line against core."""
+    leak, prior = made.leak(m, mechanism, "strongest").leakage, made.leak(0, Exact(), "strongest").leakage
+    answers = f"After {m} answer{'' if m == 1 else 's'} the strongest attacker recovers {percent(leak)} ("
+    assert answers in dashboard.finding, dashboard.finding
+    assert f"from the features alone it had {percent(prior)}." in dashboard.finding
+    assert "a coin toss gives 50%" in dashboard.finding
+
+
+def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(asked.Trials, "curve", lambda *_, **__: iter(()))
+    dashboard.open("bias_queries")
+    made = trials(repeats=repeats_for(100))
+    assert_tells(dashboard, made, 25, SmoothCauchy(5.0))
+    rng = child_generator(made.asking.seed, "bias queries, error of answers")
+    scores = made.ask(25, Exact(), [0]).scores[0]
+    error = answer_error(SmoothCauchy(5.0), scores, made.people[0].sensitive, rng=rng)
+    assert f"typical error {error_words(error.median)}" in dashboard.finding
+    assert "one question aimed at one person names her" in dashboard.finding
+    assert "ruins the answers" in dashboard.finding and "This answer cannot be used" in dashboard.problem
+    assert "50 draws" in told(dashboard) and not dashboard.test.exception and not dashboard.test.error
+    assert not dashboard.has_button("cancel_curves")
+    assert any("synthetic" in text.lower() for text in dashboard.texts)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_every_noise(dashboard: Dashboard, few: None, noise: str):
+    dashboard.open("bias_queries")
+    choose(dashboard, noise=noise)
+    if noise == "rounded":
+        choose(dashboard, decimals=2)
+    elif noise != "exact":
+        choose(dashboard, answer_epsilon=20)
+    assert_tells(dashboard, trials(), 25, NOISES[noise])
+    choose(dashboard, answered_60=60)
+    assert_tells(dashboard, trials(), 60, NOISES[noise])
+    if noise == "exact":
+        assert "60 answers without noise give away everybody's sex." in dashboard.finding
+        assert "Without noise, " in told(dashboard) and "everybody in every draw" in told(dashboard)
+    least = 0 if noise == "exact" else 1
+    choose(dashboard, answered_60=least)
+    assert_tells(dashboard, trials(), least, NOISES[noise])
+
+
+def test_decimals_and_epsilon_change_the_leak(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries")
+    choose(dashboard, noise="rounded")
+    for decimals in (0, 1):
+        choose(dashboard, decimals=decimals)
+        assert_tells(dashboard, trials(), 25, Rounded(decimals))
+        assert f"o {decimals} decimal{'' if decimals == 1 else 's'}" in dashboard.finding
+    choose(dashboard, noise="noisy_sums")
+    for epsilon in (0.1, 500):
+        choose(dashboard, answer_epsilon=epsilon)
+        assert_tells(dashboard, trials(), 25, NoisySums(float(epsilon)))
+        assert dashboard.finding.startswith(f"## At ε = {epsilon:g}, noisy sums")
+    assert not dashboard.test.warning
+    choose(dashboard, noise="cauchy")
+    assert dashboard.test.select_slider(key="answer_epsilon").value == 500
+
+
+@pytest.mark.parametrize(("design", "last"), [("random_binary", 60), ("targeted", 101), ("bits", 2)])
+def test_every_design(dashboard: Dashboard, few: None, design: str, last: int):
+    dashboard.open("bias_queries")
+    choose(dashboard, noise="exact", question_design=design)
+    key = f"answered_{last}"
+    assert dashboard.test.slider(key=key).max == last
+    choose(dashboard, **{key: last})
+    assert_tells(dashboard, trials(design=design), last, Exact())
+    assert "everybody's sex" in dashboard.finding
+    choose(dashboard, noise="noisy_sums", **{key: 1})
+    assert_tells(dashboard, trials(design=design), 1, NoisySums(5.0))
+
+
+def test_absolute_gaps_are_asked_one_person_at_a_time(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries")
+    choose(dashboard, noise="exact", gap_kind="absolute")
+    assert dashboard.test.selectbox(key="question_single").disabled
+    choose(dashboard, answered_100=100)
+    assert_tells(dashboard, trials(design="single"), 100, Exact(absolute=True))
+    for noise in ("rounded", "cauchy", "noisy_sums"):
+        choose(dashboard, noise=noise)
+        made = query_controls.mechanism(
+            query_controls.Answering(noise=noise, epsilon=5.0, decimals=3, absolute=True, as_published=False)
+        )
+        assert made.absolute
+        assert_tells(dashboard, trials(design="single"), 100, made)
+    choose(dashboard, gap_kind="signed")
+    assert not dashboard.test.selectbox(key="question_design").disabled
+
+
+def test_twenty_people(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries")
+    choose(dashboard, people_asked=20, noise="exact")
+    assert_tells(dashboard, trials(20), 5, Exact())
+    strips = " ".join(str(element.proto.body) for element in dashboard.test.get("html"))
+    assert "7 women: <b>" in strips and "13 men: <b>" in strips
+
+
+def test_many_people_are_read_off_the_curve(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries")
+    choose(dashboard, question_design="bits", noise="exact", people_asked=300)
+    made = trials(300, design="bits")
+    assert dashboard.test.select_slider(key="answered_6").options == ["0", "1", "2", "3", "4", "5", "6"]
+    dashboard.test.select_slider(key="answered_6").set_value(6)
+    dashboard.settle()
+    assert_tells(dashboard, made, 6, Exact())
+    assert "everybody's sex" in dashboard.finding
+
+
+def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries")
+    for noise in ("laplace", "cauchy"):
+        choose(dashboard, noise=noise)
+        mechanism = query_controls.mechanism(
+            query_controls.Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=True)
+        )
+        assert mechanism.why(True) not in dashboard.finding
+        choose(dashboard, answers_as_published=True)
+        grey = dashboard.finding.split("\n", 1)[1]
+        assert mechanism.why(True) in grey
+        assert_tells(dashboard, trials(), 25, mechanism)
+        choose(dashboard, answers_as_published=False)
+    choose(dashboard, answers_as_published=True, noise="noisy_sums")
+    assert "As published" not in dashboard.finding and "Both versions" not in dashboard.finding
+
+
+SECTIONS = {
+    "values": "recovered in this draw of 100 people",
+    "targeted": "One question about one person",
+    "noise": "What is guaranteed",
+    "published": "The paper's noisy answers do not reproduce",
+}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_section(dashboard: Dashboard, few: None, section: str):
+    dashboard.open("bias_queries")
+    choose(dashboard, further_queries=section)
+    for noise in ("exact", "noisy_sums", "cauchy"):
+        choose(dashboard, noise=noise)
+        assert SECTIONS[section] in told(dashboard)
+    tables = [list(frame.value.columns) for frame in dashboard.test.dataframe]
+    if section == "values":
+        for decoder in ("published", "without_prior", "strongest"):
+            choose(dashboard, decoder=decoder)
+            assert SECTIONS[section] in told(dashboard)
+    if section == "noise":
+        assert [names[:3] for names in tables] == [["noise", "scale", "as published"]]
+        choose(dashboard, noise="laplace", gap_kind="absolute", answers_as_published=True)
+        assert "Nothing at this ε" in told(dashboard)
+        choose(dashboard, noise="exact")
+        assert "Nothing: the answers carry no noise" in told(dashboard)
+    if section == "published":
+        (frame,) = (f.value for f in dashboard.test.dataframe)
+        row = frame[(frame["people"] == 100) & (frame["questions"] == 25) & (frame["ε"] == "5")].iloc[0]
+        assert (row["noise"], row["error, printed"], row["error, here"]) == ("Cauchy", "0.011", "11.7")
+        assert (row["leakage, printed"], row["paper's decoder, here"], row["strongest, here"]) == ("50%", "49%", "71%")
+        assert len(frame) == 24
+
+
+@pytest.mark.parametrize("metric", ["equal_opportunity", "equalized_odds", "predictive_equality"])
+def test_other_metrics_ask_about_a_label(start: Start, few: None, metric: str):
+    dashboard = start().open("bias_queries")
+    dashboard.test.selectbox(key="metric").set_value(metric)
+    choose(dashboard, noise="exact")
+    assert_tells(dashboard, trials(metric=metric), 25, Exact())
+    label = 0 if metric == "predictive_equality" else 1
+    assert any(f"Only people with label {label} enter the gap" in text for text in dashboard.texts)
+
+
+def test_an_attribute_in_many_groups_is_refused_in_one_sentence(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries")
+    dashboard.test.selectbox(key="attribute").set_value("age/ranges")
+    dashboard.settle()
+    assert "this attribute is split in 4" in dashboard.plain_problem() and not dashboard.findings
+    dashboard.test.selectbox(key="attribute").set_value("sex")
+    dashboard.settle()
+    assert "%" in dashboard.finding
+
+
+def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, few: None, monkeypatch: pytest.MonkeyPatch):
+    whole = pool_of(expected.audit().config)
+    rare = whole.people.sensitive == 1
+    rare[(whole.people.sensitive == 0).nonzero()[0][:90]] = True
+    people = type(whole.people)(
+        **{name: getattr(whole.people, name)[rare] for name in ("sensitive", "base", "prior", "labels")}
+    )
+    tiny = QueryPool(people=people, advantaged="men", disadvantaged="women", metric=whole.metric)
+    monkeypatch.setattr("core.questions.query_pool", lambda *_: tiny)
+    dashboard.open("bias_queries")
+    assert "%" in dashboard.finding
+    choose(dashboard, people_asked=20)
+    problem = dashboard.plain_problem()
+    assert "at least 2 people of each group" in problem and "a sample of 20 holds 1 of women" in problem
+    assert not dashboard.findings and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
+    choose(dashboard, people_asked=100)
+    assert "%" in dashboard.finding
+
+
+def test_the_numbers_behind_the_charts(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries")
+    choose(dashboard, noise="noisy_sums", people_asked=20)
+    assert not dashboard.test.dataframe
+    dashboard.test.session_state["numbers_bias-queries"] = True
+    dashboard.settle()
+    curve, errors = (frame.value for frame in dashboard.test.dataframe)
+    made = trials(20)
+    assert len(curve) == 2 * len(asked.CURVES) * len(made.numbers)
+    row = curve[(curve.answers == 12) & (curve.noise == "as chosen") & (curve.decoder == "strongest")].iloc[0]
+    assert row["leakage"] == made.leak(12, NoisySums(5.0), "strongest").leakage.value
+    assert list(errors["noise"]) == ["Rounded", "Noisy sums", "Laplace", "Smooth Laplace", "Cauchy"]
+
+
+def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monkeypatch: pytest.MonkeyPatch):
+    gate, reached = threading.Event(), threading.Semaphore(0)
+    compute = Trials.curve
+
+    def slow(self: Trials, *arguments: object, **settings: object):
+        for i, point in enumerate(compute(self, *arguments, **settings)):
+            if i == 3:
+                reached.release()
+                gate.wait(PATIENT)
+            yield point
+
+    def curves() -> list[RecordedJob]:
+        return [job for job in RecordedJob.started if job.lane == "questions"]
+
+    monkeypatch.setattr(asked.Trials, "curve", slow)
+    dashboard.open("bias_queries", settled=False)
+    dashboard.until(lambda: dashboard.findings)  # the model is being trained
+    assert all(reached.acquire(timeout=PATIENT) for _ in range(2))  # both curves have begun
+    dashboard.test.run()
+    assert "%" in dashboard.finding and "still counting" in told(dashboard)
+    dashboard.button("cancel_curves").click()
+    dashboard.test.run()
+    gate.set()
+    for job in curves():
+        job.wait(PATIENT)
+    assert len(curves()) == 2 and {job.state for job in curves()} == {"cancelled"}
+    assert all(0 < len(job.partial) < job.total for job in curves())
+    monkeypatch.setattr(asked.Trials, "curve", compute)
+    choose(dashboard, answered_60=30)  # the marker goes on, the curves do not
+    assert_tells(dashboard, trials(), 30, SmoothCauchy(5.0))
+    assert len(curves()) == 2 and "still counting" in told(dashboard)
+    there = [len(job.partial) for job in curves()]
+    dashboard.button("start_curves").click()
+    dashboard.settle()
+    again = curves()[2:]
+    assert len(again) == 2 and all(job.state == "finished" and len(job.partial) == job.total for job in again)
+    assert again[0]._given == there[0] > 0  # what was there is not computed again
+    assert "still counting" not in told(dashboard) and not dashboard.has_button("start_curves")
+
+
+def test_a_stopped_curve_is_started_by_another_noise(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries")
+    dashboard.test.session_state["curves_stopped"] = dashboard.test.session_state["curves_wanted"]
+    choose(dashboard, noise="noisy_sums")
+    assert "still counting" not in told(dashboard) and not dashboard.has_button("start_curves")

@@ -1,0 +1,245 @@
+"""Asking at the query desk, in-process: the price before, the answer after, and what is free, refused or old."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.queries import statistical_parity_gap
+from core.queries.ledger import Columns, Ledger, TestSet, default_ledger, open_ledger
+from pages.common.desk import words
+from tests import desk_files
+from tests.app.dashboard import Dashboard
+from tests.app.desk import (
+    ask,
+    audited,
+    captions,
+    from_file,
+    give,
+    plain,
+    price,
+    state,
+    ticks,
+    told,
+)
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+pytestmark = pytest.mark.usefixtures("start")
+
+
+def test_register_quote_ask_and_the_complement_is_free(dashboard: Dashboard):
+    audited(dashboard)
+    before = state()
+    assert before.remaining == 0.9 and before.registration.n_people == 3960
+    price(dashboard, 0.1)
+    assert any("Costs ε 0.1" in plain(text) and "0.8 afterwards" in text for text in dashboard.texts)
+    assert any("Typical error ±0.00" in text for text in dashboard.texts)
+    assert state() == before  # a quote charges nothing
+    ask(dashboard)
+    now = state()
+    assert now.spent == 0.2 and [a.asker for a in now.answers] == ["team A"]
+    gap = words.gap(now.answers[0].gap.value)
+    assert gap in dashboard.finding and "ε 0.8 of 1 is left for demo, sex" in plain(dashboard.finding)
+    assert gap in dashboard.test.success[0].value
+    assert dashboard.test.button(key="desk_ask").label == "Ask, free"
+    ask(dashboard)
+    assert state().spent == 0.2 and len(state().answers) == 1  # the same free answer is not written again
+    dashboard.test.toggle(key="desk_again").set_value(True)
+    dashboard.settle()
+    ask(dashboard)
+    assert state().spent == pytest.approx(0.3) and not state().answers[1].from_past
+    assert dashboard.test.toggle(key="desk_again").value is False  # paying twice takes two decisions
+
+
+def test_the_answer_is_about_the_audited_models_scores(dashboard: Dashboard):
+    from core.audit import AuditConfig
+    from core.datasets import build_dataset, demo_table
+    from core.datasets.splits import split
+    from tests import expected
+
+    audited(dashboard)
+    ask(dashboard, epsilon=0.7)
+    config: AuditConfig = expected.audit().config
+    dataset = build_dataset(demo_table(), demo_table().roles[0])
+    rows = split(dataset, train_share=config.train_share, seed=config.seed).test
+    men = (dataset.sensitive[rows] == 0).astype(np.uint8)
+    truth = statistical_parity_gap(expected.audit().model.scores[rows], men)[0]
+    found = state().answers[0]
+    assert found.gap.low <= truth <= found.gap.high
+    assert found.gap.value == pytest.approx(truth, abs=8 * found.standard_error)
+
+
+def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    audited(dashboard)
+    before = default_ledger().read_bytes(), state()
+    assert max(map(float, dashboard.test.select_slider(key="desk_epsilon").options)) == 0.9  # what remains
+    dashboard.test.button_group(key="desk_metric_2").set_value("equal_opportunity")
+    price(dashboard, 0.9)
+    assert "It would be refused." in plain(dashboard.test.warning[0].value) and not ticks(dashboard)
+    assert dashboard.test.button(key="desk_ask").disabled
+    quote = Ledger.quote  # as if somebody else spends between quote and question
+    monkeypatch.setattr(Ledger, "quote", lambda *a, **k: replace(quote(*a, **k), refused=False, reason=None))
+    ask(dashboard.settle(), epsilon=None)
+    assert state() == before[1]
+    problems = [plain(warning.value) for warning in dashboard.test.warning]
+    assert any("Refused." in one and "costs epsilon 1, and 0.9 of 1 is left" in one for one in problems)
+    assert "1 refused in this session" in told(dashboard)
+    assert plain(dashboard.finding).startswith("## ε 0.9 of 1 is left")
+
+
+def test_equal_opportunity_pays_for_its_count(dashboard: Dashboard):
+    audited(dashboard)
+    dashboard.test.button_group(key="desk_metric_2").set_value("equal_opportunity")
+    price(dashboard, 0.2)
+    made_of = "ε 0.2 for the answer, and ε 0.1, once, for the noisy size of the group"
+    assert any("Costs ε 0.3" in plain(text) for text in dashboard.texts)
+    assert made_of in captions(dashboard)
+    ask(dashboard, epsilon=0.2)
+    assert "Equal opportunity" in dashboard.finding
+    assert state().answers[0].gap.n == state().registration.n_positive
+    assert made_of in plain(dashboard.test.success[0].value) and made_of not in captions(dashboard)
+
+
+def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dashboard):
+    """Another metric, price, switch or file: the green box goes, and what stays says which question it answers."""
+    from_file(dashboard)
+    give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())
+    ask(dashboard)
+    gap = words.gap(state("loans").answers[0].gap.value)
+    assert gap in dashboard.test.success[0].value and "Last answer" not in captions(dashboard)
+
+    def another() -> None:
+        assert not dashboard.test.success
+        assert f"Last answer, to question 3 (Statistical parity, team A): **{gap}**" in captions(dashboard)
+
+    def as_before() -> None:
+        assert gap in dashboard.test.success[0].value and "Last answer" not in captions(dashboard)
+
+    price(dashboard, 0.3)
+    another()
+    price(dashboard, 0.1)
+    as_before()
+    dashboard.test.toggle(key="desk_again").set_value(True)
+    dashboard.settle()
+    another()
+    dashboard.test.toggle(key="desk_again").set_value(False)
+    dashboard.test.button_group(key="desk_metric_2").set_value("equal_opportunity")
+    dashboard.settle()
+    another()
+    price(dashboard, 0.8)  # would be refused
+    another()
+    dashboard.test.button_group(key="desk_metric_2").set_value("statistical_parity")
+    price(dashboard, 0.1)
+    give(dashboard, "desk_predictions", "other.csv", desk_files.predictions(seed=2))
+    another()
+    give(dashboard, "desk_predictions", "bad.csv", b"")
+    another()
+    give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())
+    as_before()
+
+
+def test_an_answer_stays_under_its_question_where_the_price_moved_by_itself(dashboard: Dashboard):
+    audited(dashboard)
+    ask(dashboard, epsilon=0.7)
+    assert dashboard.test.select_slider(key="desk_epsilon").value < 0.2  # all that is left
+    assert dashboard.test.success and "Last answer" not in captions(dashboard)
+
+
+def test_what_went_wrong_goes_with_its_question(dashboard: Dashboard):
+    audited(dashboard)
+    ask(dashboard, asker=" ")
+    assert dashboard.plain_problem()
+    dashboard.test.button_group(key="desk_metric_2").set_value("equal_opportunity")
+    dashboard.settle()
+    assert not dashboard.test.warning
+
+
+def test_a_free_answer_says_that_it_is_an_old_one(dashboard: Dashboard):
+    audited(dashboard)
+    ask(dashboard, epsilon=0.05)
+    price(dashboard, 0.3)
+    error = f"{state().answers[0].standard_error:.3f}"
+    told_free = plain("\n".join(dashboard.texts))
+    assert "Free: the past answers it" in told_free and "not a new answer at ε 0.3" in told_free
+    assert f"accurate to about ±{error}" in told_free and "turn on the switch above" in told_free
+    dashboard.test.toggle(key="desk_again").set_value(True)
+    dashboard.settle()
+    assert "not a new answer" not in plain("\n".join(dashboard.texts))
+
+
+def test_the_price_starts_small_on_every_test_set(dashboard: Dashboard):
+    made = open_ledger(default_ledger(), create=True)
+    for name, budget in (("big", 20), ("small", 2)):
+        people = TestSet(ids=tuple(f"{name}{k}" for k in range(6)), attribute=np.array([1, 0, 1, 0, 1, 1]))
+        made.register(name, people, budget=budget, columns=Columns(attribute="sex"))
+    dashboard.open("desk")
+    slider = lambda: dashboard.test.select_slider(key="desk_epsilon")  # noqa: E731
+    for name, left, first in (("small", 1.8, 0.1), ("big", 18, 1), ("small", 1.8, 0.1)):
+        dashboard.test.selectbox(key="desk_name").set_value(name)
+        dashboard.settle()
+        assert (slider().value, float(slider().options[-1])) == (first, left)
+        price(dashboard, left)
+        assert slider().value == left  # and is kept only here
+
+
+def test_much_of_what_is_left_needs_a_tick(dashboard: Dashboard):
+    audited(dashboard)
+    price(dashboard, 0.3)
+    assert not ticks(dashboard) and not dashboard.test.button(key="desk_ask").disabled
+    price(dashboard, 0.5)
+    (box,) = ticks(dashboard)
+    assert plain(box.label) == "Yes, spend ε 0.5 of the ε 0.9 that is left"
+    assert dashboard.test.button(key="desk_ask").disabled
+    ticks(dashboard)[0].check()
+    dashboard.settle()
+    assert not dashboard.test.button(key="desk_ask").disabled
+    price(dashboard, 0.7)
+    assert dashboard.test.button(key="desk_ask").disabled  # another price, another decision
+    ask(dashboard, epsilon=0.5)
+    assert state().spent == pytest.approx(0.6)
+
+
+def test_a_spent_budget_still_answers_what_the_past_has(dashboard: Dashboard):
+    audited(dashboard)
+    ask(dashboard, epsilon=0.9)
+    assert state().remaining == 0 and "The budget is spent" in captions(dashboard)
+    ask(dashboard, epsilon=None)
+    (answer,) = state().answers  # the same free answer is written once
+    assert "at no cost" in told(dashboard) or "no cost" in captions(dashboard)
+    assert answer.charged == 0.9
+
+
+def test_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):
+    """What is pressed is the price that was shown, also if somebody else spent between drawing and pressing."""
+    made = open_ledger(default_ledger(), create=True)
+    from_file(dashboard)
+    give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())
+    dashboard.test.text_input(key="desk_asker").set_value("team A")
+    price(dashboard, 0.3)
+    from core.queries.ledger import test_set_of
+
+    columns = state("loans").registration.columns
+    people = test_set_of(desk_files.test_set(), "people.csv", columns)
+    made.ask("loans", people, desk_files.scores(2), epsilon=0.7, asker="team B")
+    dashboard.test.button(key="desk_ask").click()
+    dashboard.settle()
+    assert [answer.asker for answer in state("loans").answers] == ["team B"]
+    assert "The price has changed since it was shown" in plain(dashboard.test.warning[0].value)
+
+
+def test_who_asks_must_be_said(dashboard: Dashboard):
+    audited(dashboard)
+    ask(dashboard, asker="  ")
+    assert dashboard.plain_problem() == "Say who asks; the record needs it."
+    assert not state().answers
+
+
+def test_another_seed_is_another_test_set(dashboard: Dashboard):
+    audited(dashboard)
+    dashboard.test.number_input(key="seed").set_value(7)
+    dashboard.settle()
+    assert_one_sentence(dashboard.plain_problem(), ("must be the one registered", "not the registered one"))
+    assert dashboard.test.button(key="desk_ask").disabled
+    assert any("same table" in caption.value for caption in dashboard.test.caption)

@@ -1,0 +1,180 @@
+"""How fast the noise of AttriGuard is found and allocated, and how fast a moved budget is answered.
+
+Run from the repository's root: ``python -m tests.benchmarks.bench_attriguard``, with FAIRLEAK_DATA for the ratings of
+Jia and Gong (2018); without them invented ratings of the same size stand in. The plain loop is Algorithm 1 one person
+and one entry at a time (`tests.plain_panda`) on a spread sample of the pairs, the solver cvxpy with Clarabel on a
+sample of the people; both are reckoned up to all of them.
+
+Limits: the search is at least 12 times as fast as the plain loop; `allocate` at least 300 times as fast as cvxpy and
+at most 9 ms; a budget moved for 1,631 people, 25 values and 9 attackers takes at most 100 ms; a process of its own that
+runs the whole study, all attackers included, takes at most 2 GB of memory (about a minute and a half).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from core.attriguard import Guarded, GuardSettings, Guesses, Noise, Study, allocate, representatives, study_ratings
+from core.attriguard.allocation_program import allocate_with_solver
+from core.datasets import Ratings, build_ratings, read_ratings
+from tests.plain_panda import plain_panda, plain_weights
+
+PEOPLE, ITEMS, VALUES, ATTACKERS = 1631, 10_000, 25, 9
+LOOP_PEOPLE, SOLVER_PEOPLE = 24, 60
+BUDGETS = (0.1, 0.3, 1.0)
+LIMIT_LOOP, LIMIT_SOLVER, LIMIT_ALLOCATE, LIMIT_MOVE = 12.0, 300.0, 0.009, 0.1
+LIMIT_MEMORY = 2.0  # GB
+
+
+def ratings_here() -> Ratings:
+    """Return the ratings of Jia and Gong, or invented ones of the same size."""
+    folder = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "google_play_ratings"
+    if (folder / "test_user.txt").is_file():
+        return read_ratings(folder)
+    known, values = invented(9 * PEOPLE, seed=1)
+    protected, truth = invented(PEOPLE, seed=2)
+    names = [[f"city {value:02d}" for value in own] for own in (values, truth)]
+    items = [f"app {item}" for item in range(ITEMS)]
+    return build_ratings((known, protected), names, title="invented", source="", attribute="city", items=items)
+
+
+def people_and_defender(ratings: Ratings) -> tuple[Any, Any, np.ndarray]:
+    """Return the protected people's records, the defender's classifier, and the values' shares."""
+    from sklearn.linear_model import LogisticRegression
+
+    defender = LogisticRegression(C=1.0, max_iter=1000).fit(ratings.people_train, ratings.values_train)
+    return ratings.people_test, defender, ratings.shares
+
+
+def invented(people: int, seed: int) -> tuple[Any, np.ndarray]:
+    """Return about 23 ratings a person, some of items that her value likes."""
+    rng = np.random.default_rng(seed)
+    values = np.arange(people) % VALUES
+    liked = rng.integers(ITEMS // VALUES, size=(people, 5)) * VALUES + values[:, None]
+    popular = np.minimum(rng.zipf(1.3, size=(people, 18)) - 1, ITEMS - 1)
+    columns = np.hstack([liked, popular])
+    rows = np.repeat(np.arange(people), columns.shape[1])
+    given = sparse.csr_array((np.ones(rows.size), (rows, columns.ravel())), shape=(people, ITEMS))
+    given.sum_duplicates()
+    given.data = rng.choice([0.2, 0.6, 0.8, 1.0], given.nnz)
+    return given, values
+
+
+def seconds(work: Callable[[], Any], repeats: int) -> float:
+    """Return the median processor time of a call."""
+    told = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        told.append(time.process_time() - start)
+    return median(told)
+
+
+def loop_seconds(records: Any, defender: Any, predicted: np.ndarray) -> float:
+    """Return what the plain loop takes for all pairs, by what it takes for a sample of the people."""
+    weights, offsets = plain_weights(defender, centred=True)
+    people = np.linspace(0, records.shape[0] - 1, LOOP_PEOPLE).astype(int)
+    clean = records[people].toarray()
+
+    def work() -> None:
+        for k, x in zip(people.tolist(), clean, strict=True):
+            for i in np.flatnonzero(np.arange(VALUES) != predicted[k]).tolist():
+                plain_panda(x, weights, offsets, i, policy="modify_add")
+
+    return seconds(work, 1) * records.shape[0] / LOOP_PEOPLE
+
+
+def study(noise: Noise, shares: np.ndarray) -> Study:
+    """Return a study with invented guesses; how good they are does not matter to the time."""
+    rng = np.random.default_rng(3)
+    shape = noise.size.shape
+    guesses = tuple(
+        Guesses(
+            attacker=f"attacker {k}", clean=rng.integers(VALUES, size=shape[0]), noisy=rng.integers(VALUES, size=shape)
+        )
+        for k in range(ATTACKERS)
+    )
+    return Study(
+        title="benchmark",
+        attribute="city",
+        unit="ratings",
+        values=tuple(map(str, range(VALUES))),
+        truth=rng.integers(VALUES, size=shape[0]),
+        predicted=noise.predicted,
+        size=noise.size,
+        found=noise.found,
+        target=shares,
+        shares=shares,
+        guesses=guesses,
+    )
+
+
+def allocation_row(noise: Noise, shares: np.ndarray, budget: float) -> tuple[float, float, float]:
+    """Return the seconds of `allocate` and of the solver for all people, and how far apart they are."""
+    own = seconds(lambda: allocate(noise.size, shares, budget), 15)
+    size = noise.size[np.linspace(0, PEOPLE - 1, SOLVER_PEOPLE).astype(int)]
+    allocate_with_solver(size[:2], shares, budget)  # the first call compiles the program
+    told: list[np.ndarray] = []
+    bare = seconds(lambda: told.append(allocate_with_solver(size, shares, budget)), 1)
+    return own, bare * PEOPLE / SOLVER_PEOPLE, float(np.abs(told[0] - allocate(size, shares, budget)).max())
+
+
+def gigabytes_of_a_study() -> float:
+    """Return the most memory of a process of its own that runs the whole study."""
+    code = "from tests.benchmarks.bench_attriguard import whole_study; print(whole_study())"
+    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    return float(told.stdout.split()[-1])
+
+
+def whole_study() -> float:
+    """Run the study with all attackers; return the most memory this process has taken, in GB."""
+    import resource
+
+    for _ in study_ratings(Guarded(ratings_here(), GuardSettings())):
+        pass
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most / (1e9 if sys.platform == "darwin" else 1e9 / 1024)  # bytes there, kilobytes elsewhere
+
+
+def main() -> None:
+    """Print the figures and one verdict a limit."""
+    ratings = ratings_here()
+    print("Ratings: invented ones, set FAIRLEAK_DATA." if ratings.title == "invented" else f"Ratings: {ratings.title}.")
+    records, defender, shares = people_and_defender(ratings)
+    noise = representatives(records, defender)
+    search = seconds(lambda: representatives(records, defender), 3)
+    loop = loop_seconds(records, defender, noise.predicted)
+    print(f"AttriGuard: {PEOPLE:,} people, {VALUES} values, {ITEMS:,} items; {noise.size.mean():.2f} entries a noise")
+    print(f"search {search:.2f} s, plain loop {loop:.0f} s; allocation:")
+    print("budget  allocate ms  cvxpy s   ratio  largest difference")
+    rows = [allocation_row(noise, shares, budget) for budget in BUDGETS]
+    for budget, (own, bare, apart) in zip(BUDGETS, rows, strict=True):
+        print(f"{budget:>6g} {own * 1e3:>12.1f} {bare:>8.1f} {bare / own:>7.0f}  {apart:.0e}")
+    slowest, ratio = max(own for own, _, _ in rows), min(bare / own for own, bare, _ in rows)
+    moved = study(noise, shares)
+    move = max(seconds(lambda budget=budget: moved.at(budget), 9) for budget in BUDGETS)
+    told = f"a moved budget, {ATTACKERS} attackers, takes {move * 1e3:.0f} ms <= {LIMIT_MOVE * 1e3:g} ms"
+    memory = gigabytes_of_a_study()
+    verdicts = [
+        (f"the search is {loop / search:.0f} >= {LIMIT_LOOP:g} times as fast as the loop", loop / search >= LIMIT_LOOP),
+        (f"allocate is {ratio:.0f} >= {LIMIT_SOLVER:g} times as fast as cvxpy", ratio >= LIMIT_SOLVER),
+        (f"allocate takes {slowest * 1e3:.1f} ms <= {LIMIT_ALLOCATE * 1e3:g} ms", slowest <= LIMIT_ALLOCATE),
+        (told, move <= LIMIT_MOVE),
+        (f"the whole study takes {memory:.2f} GB <= {LIMIT_MEMORY:g} GB at its peak", memory <= LIMIT_MEMORY),
+    ]
+    for sentence, good in verdicts:
+        print(f"{'reached' if good else 'NOT reached'}: {sentence}")
+
+
+if __name__ == "__main__":
+    main()

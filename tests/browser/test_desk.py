@@ -1,0 +1,209 @@
+"""The query desk in a real browser: opened cold, from two files to an answer on record, on narrow and dark screens."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, WebSocket, expect
+
+from core.queries.ledger import Columns, Ledger, LedgerStatus, TestSet, open_ledger, verify_export
+from core.wording import gap
+from tests import desk_files
+from tests.browser.conftest import Open, Start
+from tests.browser.driver import Server
+from tests.browser.test_privacy import holding
+from tests.browser.view import PATIENT, View
+
+SECTIONS = {
+    "Ask a question": "Ask about",
+    "Register a test set": "Register a test set",
+    "Answered questions": "Answered about",
+    "Export and verify": "Verify",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The data folder of a server of one's own."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def server(start_server: Start, folder: Path) -> Iterator[Server]:
+    """A server with a data folder of its own, which no other test touches."""
+    yield start_server(XDG_DATA_HOME=str(folder))
+
+
+def ledger(folder: Path) -> Ledger:
+    """Return the default ledger, as somebody else opens it."""
+    return open_ledger(folder / "fairleak" / "ledger.sqlite")
+
+
+def state(folder: Path, name: str = "demo, sex") -> LedgerStatus:
+    return ledger(folder).status(name)
+
+
+def filled(folder: Path) -> None:
+    """Make the default ledger with two test sets and a few answers."""
+    rng = np.random.default_rng(3)
+    made = open_ledger(folder / "fairleak" / "ledger.sqlite", create=True)
+    for name, n in (("Card limits", 900), ("Loans", 1500)):
+        people = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
+        made.register(name, people, budget=2, columns=Columns(attribute="sex", advantaged="men"))
+        for k in range(4):
+            made.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
+
+
+def give(view: View, key: str, name: str, content: bytes) -> None:
+    """Give a file to the upload box with this key."""
+    file = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+    view.keyed(key).locator("input[type=file]").set_input_files(file)
+    view.idle()
+
+
+def create(view: View) -> None:
+    view.found("An example")
+    view.press("desk_create")
+    view.found("holds no test set yet")
+
+
+def heading(view: View, beginning: str) -> Locator:
+    """The chart's or form's heading that begins like this."""
+    return view.page.get_by_role("heading", level=3, name=re.compile(f"^{beginning}"))
+
+
+def test_the_desk_first_on_a_fresh_server_shows_an_example(look: Open, folder: Path):
+    view = look("desk")
+    view.found("An example: four questions about 1,000 invented people", "0.3")
+    view.painted(1)
+    expect(view.sidebar.get_by_text("What is audited")).to_be_visible()
+    view.until(lambda: urlsplit(view.page.url).path == "/desk", "the desk's address")
+    view.until(lambda: len(view.points("desk_example_chart")) == 8, "four answers and four truths")
+    expect(view.page.get_by_text("the only thing written to disk")).to_be_visible()
+    assert not folder.exists()
+    view.in_order()
+
+
+def test_the_audited_model_from_price_to_answer(look: Open, folder: Path):
+    view = look("desk")
+    create(view)
+    expect(view.page.get_by_text("3,960 people")).to_be_visible()
+    view.press("desk_register")
+    view.found("of 1 is left for demo, sex; nothing was asked yet")
+    price, error = heading(view, "Costs"), heading(view, "Typical error")
+    expect(price).to_have_text("Costs ε 0.05", timeout=PATIENT)
+
+    def typical() -> float:
+        return float(error.inner_text().rpartition("±")[2])
+
+    first = typical()
+    slider = view.keyed("desk_epsilon").get_by_role("slider")
+    slider.press("ArrowRight")
+    expect(price).to_have_text("Costs ε 0.07")
+    view.until(lambda: typical() < first, "a smaller error for a higher price")
+    expect(view.keyed("desk_ask")).to_contain_text("Ask for ε 0.07")
+    assert not state(folder).answers
+    view.enter("desk_asker", "team A")
+    view.press("desk_ask")
+    view.found("The last answer", "ε 0.07")
+    (answer,) = state(folder).answers
+    view.found(gap(answer.gap.value))
+    view.painted(1)
+
+    def drawn() -> list[float]:
+        return [x for trace in view.points("desk_answers_chart") for x in trace["x"]]
+
+    view.until(lambda: drawn() == [pytest.approx(answer.gap.value)], "the answer in the chart")
+    assert state(folder).spent == pytest.approx(0.17)
+    expect(view.page.get_by_role("img", name=re.compile("demo, sex: ε 0.17 of 1 spent, 0.83 left"))).to_be_visible()
+    expect(view.keyed("desk_ask")).to_contain_text("Ask, free")
+    expect(view.page).to_have_url(f"{view.address}/desk")
+    view.in_order()
+
+
+def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp_path: Path, server: Server):
+    marker, moment = f"Marker{uuid4().hex}", time.time() - 1
+    people = desk_files.test_set().replace(b"Female", marker.encode())
+    view = look("desk")
+    create(view)
+    view.segment("desk_source", "A file")
+    give(view, "desk_test_set", "people.csv", people)
+    view.choose("desk_attribute_column", "sex")
+    view.choose("desk_advantaged_sex", "Male")
+    view.field("desk_new_name_file_").fill("loans")
+    view.field("desk_new_name_file_").press("Enter")
+    view.idle()
+    view.press("desk_register")
+    view.found("of 1 is left for loans; nothing was asked yet")
+    give(view, "desk_predictions", "model.csv", desk_files.predictions())
+    expect(heading(view, "Costs")).to_be_visible(timeout=PATIENT)
+    view.enter("desk_asker", "team A")
+    view.page.wait_for_timeout(300)  # the server hears of it a moment later
+    view.idle()
+    view.go("Data")
+    view.go("Query desk")
+    expect(view.page.get_by_text("model.csv is still here.")).to_be_visible()
+    expect(view.field("desk_asker")).to_have_value("team A")
+    view.press("desk_ask")
+    view.found("The last answer")
+    assert [a.asker for a in state(folder, "loans").answers] == ["team A"]
+    view.segment("desk_section", "Export and verify")
+    with view.page.expect_download() as waiting:
+        view.keyed("desk_export").get_by_role("button").click()
+    record = tmp_path / "record.jsonl"
+    waiting.value.save_as(record)
+    assert verify_export(record, noted=state(folder, "loans").seal).ok
+    give(view, "desk_verify", "record.jsonl", record.read_bytes())
+    expect(view.page.get_by_text("record.jsonl holds: 3 entries, 1 answer, 1 budget")).to_be_visible()
+    give(view, "desk_verify", "record.jsonl", record.read_bytes().replace(b"team A", b"team B"))
+    expect(view.page.locator("[data-testid=stAlertContentError]")).to_contain_text("does not hold")
+    assert holding(marker, moment) == []
+    assert marker not in server.log.read_text()
+
+
+def test_a_password_never_comes_back(look: Open, server: Server):
+    view, received = look(None), []
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda frame: received.append(frame if isinstance(frame, bytes) else frame.encode()))
+
+    view.page.on("websocket", listen)
+    view.open("desk")
+    view.found("An example")
+    view.enter("desk_place", "postgresql://ann:S3cret-Wort@127.0.0.1:1/db")
+    expect(view.field("desk_place")).to_have_value("postgresql://ann@127.0.0.1:1/db")
+    view.press("desk_open")
+    expect(view.warnings).to_contain_text("cannot be used")
+    view.idle()
+    view.enter("desk_password_field", "S3cret-Wort")
+    expect(view.field("desk_password_field")).to_have_value("")
+    view.press("desk_open")
+    view.idle()
+    expect(view.warnings).to_contain_text("cannot be used")
+    assert received and not [frame for frame in received if b"S3cret" in frame]
+    assert "S3cret" not in view.page.content() and "S3cret" not in view.page.url
+    assert "S3cret" not in server.log.read_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1440])
+def test_every_section_fits_the_screen(look: Open, folder: Path, width: int, scheme: str):
+    filled(folder)
+    view = look("desk", viewport={"width": width, "height": 900}, color_scheme=scheme)
+    view.found("The last answer")
+    view.painted(1)
+    for section, beginning in SECTIONS.items():
+        view.segment("desk_section", section)
+        expect(heading(view, beginning)).to_be_visible(timeout=PATIENT)
+        view.fits(section)
+        view.in_order()
+    view.choose("desk_name", "Card limits")
+    expect(view.page.get_by_text("is left for Card limits.")).to_be_visible()
+    view.in_order()

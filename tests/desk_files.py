@@ -1,0 +1,79 @@
+"""Files for the query desk's tests: a test set, predictions for it, and what each must be refused for."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["BAD_PREDICTIONS", "BAD_TEST_SETS", "N", "predictions", "scores", "test_set", "test_set_parquet"]
+
+N = 400
+
+
+def _columns() -> dict[str, list[str]]:
+    rng = np.random.default_rng(5)
+    sexes = np.where(rng.random(N) < 0.6, "Male", "Female")
+    return {
+        "person": [f"p{k}" for k in rng.permutation(N)],
+        "sex": sexes.tolist(),
+        "repaid": np.where(rng.random(N) < 0.5, "yes", "no").tolist(),
+    }
+
+
+def scores(seed: int = 1) -> npt.NDArray[np.float64]:
+    """Return predictions with a gap of about 0.3, in the order of the test set's file."""
+    rng = np.random.default_rng([9, seed])
+    return np.round(0.3 * (np.array(_columns()["sex"]) == "Male") + 0.7 * rng.random(N), 3)
+
+
+def test_set() -> bytes:
+    """Return the test set as CSV."""
+    columns = _columns()
+    return "\n".join([",".join(columns), *map(",".join, zip(*columns.values(), strict=True)), ""]).encode()
+
+
+test_set.__test__ = False  # type: ignore[attr-defined]  # not a test, whatever pytest makes of the name
+
+
+def test_set_parquet() -> bytes:
+    """Return the same as Parquet."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = io.BytesIO()
+    pq.write_table(pa.table(_columns()), file)
+    return file.getvalue()
+
+
+test_set_parquet.__test__ = False  # type: ignore[attr-defined]
+
+
+def predictions(values: npt.NDArray[np.float64] | None = None, *, seed: int = 1) -> bytes:
+    """Return predictions as CSV, in another order than the test set."""
+    values = scores(seed) if values is None else values
+    lines = [f"{one},{value:.6g}" for one, value in zip(_columns()["person"], values, strict=True)]
+    return "\n".join(["person,score", *reversed(lines), ""]).encode()
+
+
+_LINES = predictions().decode().splitlines()
+BAD_PREDICTIONS = {
+    "a person missing": ("\n".join(_LINES[:-1]).encode(), ("400", "399")),
+    "a stranger": ("\n".join([*_LINES[:-1], "nobody,0.5"]).encode(), ("nobody",)),
+    "somebody twice": ("\n".join([*_LINES[:-1], _LINES[1]]).encode(), ("twice",)),
+    "a score above 1": ("\n".join([*_LINES[:-1], _LINES[-1].split(",")[0] + ",1.2"]).encode(), ("[0, 1]", "1.2")),
+    "no number": ("\n".join([*_LINES[:-1], _LINES[-1].split(",")[0] + ",high"]).encode(), ("[0, 1]", "high")),
+    "empty": (b"", ()),
+    "no text": (b"\x80\x04K\x01." * 400, ()),
+}
+"""Content and words of the sentence, by what is wrong."""
+
+_PEOPLE = test_set().decode().splitlines()
+BAD_TEST_SETS = {
+    "somebody twice": ("\n".join([*_PEOPLE, _PEOPLE[1]]).encode(), ("twice",)),
+    "an empty cell": ("\n".join([*_PEOPLE, "new,,yes"]).encode(), ("empty cell",)),
+    "not UTF-8": (test_set() + "Zoë,Male,yes\n".encode("latin-1"), ("UTF-8",)),
+    "one column": (b"person\np1\np2\n", ()),
+}
+"""The same for test sets."""

@@ -1,0 +1,76 @@
+"""Small people and classifiers for PANDA: fitted classifiers made of given weights, and strategies that draw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import sparse
+
+from core.attriguard import POLICIES
+
+RATINGS = (0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """People, the defender's classifier, and how to search."""
+
+    public: np.ndarray
+    classifier: object
+    centred: bool
+    policy: str
+    step: float
+    margin: float
+    sparse: bool
+
+    @property
+    def given(self):
+        """The records as they are handed in."""
+        return sparse.csr_array(self.public) if self.sparse else self.public
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """The keyword arguments of the search."""
+        return {"policy": self.policy, "step": self.step, "margin": self.margin}
+
+
+def classifier_of(weights, offsets, *, multinomial: bool):
+    """Return a classifier of scikit-learn as if it had been fitted to these weights (m, d); one row for two values."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
+
+    made = LogisticRegression() if multinomial else LinearSVC()
+    made.coef_, made.intercept_ = np.array(weights, dtype=float), np.array(offsets, dtype=float)
+    made.classes_ = np.arange(max(2, len(made.coef_)))
+    made.n_features_in_ = made.coef_.shape[1]
+    return made
+
+
+@st.composite
+def cases(draw, *, values=(2, 3, 4, 7), steps=(1.0,), policies=POLICIES, margins=(0.0, 0.0, 0.5, 3.0)) -> Case:
+    """Draw people and a classifier; whole weights make many ties."""
+    m, d, u = draw(st.sampled_from(values)), draw(st.integers(1, 9)), draw(st.integers(1, 4))
+    rows = 1 if m == 2 else m
+    weight = st.one_of(
+        st.integers(-3, 3).map(float), st.floats(-3, 3, allow_subnormal=False).map(lambda w: round(w, 3))
+    )
+    weights = draw(st.lists(st.lists(weight, min_size=d, max_size=d), min_size=rows, max_size=rows))
+    offsets = draw(st.lists(weight, min_size=rows, max_size=rows))
+    public = draw(st.lists(st.lists(st.sampled_from(RATINGS), min_size=d, max_size=d), min_size=u, max_size=u))
+    multinomial = draw(st.booleans())
+    return Case(
+        public=np.array(public),
+        classifier=classifier_of(weights, offsets, multinomial=multinomial),
+        centred=multinomial,
+        policy=draw(st.sampled_from(policies)),
+        step=draw(st.sampled_from(steps)),
+        margin=draw(st.sampled_from(margins)),
+        sparse=draw(st.booleans()),
+    )
+
+
+def dense(records) -> np.ndarray:
+    """Return records as a plain array."""
+    return records.toarray() if sparse.issparse(records) else np.asarray(records)

@@ -1,0 +1,258 @@
+"""What the noise of AttriGuard promises, on whatever hypothesis finds.
+
+Phase I: noisy records are the plain loop's of Algorithm 1, keep to policy and domain, and are read as wanted or left
+alone. Phase II: mechanisms are on the simplex, keep to the budget, and meet the conditions of Karush, Kuhn and Tucker.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from core.attriguard import allocate, expected_size, panda, representatives
+from core.attriguard.jsma import jsma
+from core.attriguard.minimum import least_noise
+from tests.linear_cases import Case, cases, dense
+from tests.plain_panda import plain_panda, plain_weights
+
+EVERY = settings(max_examples=250, deadline=None, derandomize=True)
+FEW = settings(max_examples=60, deadline=None, derandomize=True)  # each starts CBC several times
+
+
+def plain_records(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the plain loop's noisy records for every (person, value), where it found one, and where it fell back."""
+    weights, offsets = plain_weights(case.classifier, centred=case.centred)
+    u, m = len(case.public), len(weights)
+    noisy, read = np.repeat(case.public, m, axis=0), case.classifier.predict(case.public)
+    found, fallback = np.zeros((u, m), bool), np.zeros((u, m), bool)
+    for k, x in enumerate(case.public):
+        for i in range(m):
+            if i == read[k]:
+                found[k, i] = True
+                continue
+            made = plain_panda(x, weights, offsets, i, policy=case.policy, step=case.step, margin=case.margin)
+            if made is None and case.policy != "modify_add":
+                made = plain_panda(x, weights, offsets, i, policy="modify_add", step=case.step, margin=case.margin)
+                fallback[k, i] = made is not None
+            if made is not None and case.classifier.predict([made])[0] == i:
+                noisy[k * m + i], found[k, i] = made, True
+    return noisy, found, fallback & found
+
+
+def check_equal(case: Case) -> None:
+    """Compare the search with the plain loop, entry by entry."""
+    noise = representatives(case.given, case.classifier, **case.settings)
+    noisy, found, fallback = plain_records(case)
+    assert np.array_equal(dense(noise.noisy), noisy)
+    assert np.array_equal(noise.found, found) and np.array_equal(noise.fallback, fallback)
+    event(f"{case.policy}: {'fell back' if fallback.any() else 'as asked'}, {'all' if found.all() else 'some'} found")
+
+
+@EVERY
+@given(cases())
+def test_the_sorted_order_is_the_plain_loop(case):
+    check_equal(case)
+
+
+@EVERY
+@given(cases(steps=(0.2, 0.3, 0.5, 0.7)))
+def test_shorter_steps_are_the_plain_loop(case):
+    check_equal(case)
+
+
+@settings(max_examples=80, deadline=None, derandomize=True)
+@given(cases(values=(25, 30)))
+def test_many_values_are_the_plain_loop(case):
+    check_equal(case)
+
+
+@EVERY
+@given(cases(steps=(1.0, 0.4)), st.sampled_from(["scores", "softmax"]))
+def test_noise_misleads_as_told_or_is_not_there(case, order):
+    noise = representatives(case.given, case.classifier, order=order, **case.settings)
+    u, m = noise.size.shape
+    noisy, clean = dense(noise.noisy), np.repeat(case.public, m, axis=0)
+    wanted = np.tile(np.arange(m), u)
+    found, changed = noise.found.ravel(), noisy != clean
+    assert np.array_equal(case.classifier.predict(noisy[found]), wanted[found])
+    assert np.array_equal(changed.sum(axis=1), noise.size.ravel())
+    assert ((noisy >= 0) & (noisy <= 1)).all()
+    assert not changed[~found].any()
+    assert found[np.arange(u) * m + noise.predicted].all() and not noise.size[np.arange(u), noise.predicted].any()
+    kept = noise.fallback.ravel() | (case.policy == "modify_add")
+    if case.policy == "modify_exist":
+        assert not (changed & (clean == 0))[~kept].any()
+    if case.policy == "add_new":
+        assert not (changed & (clean != 0))[~kept].any()
+
+
+@EVERY
+@given(cases(margins=(0.5, 2.0)))
+def test_noise_keeps_the_margin(case):
+    noise = representatives(case.given, case.classifier, **case.settings)
+    weights, offsets = plain_weights(case.classifier, centred=case.centred)
+    scores = dense(noise.noisy) @ weights.T + offsets
+    u, m = noise.size.shape
+    wanted = np.tile(np.arange(m), u)
+    own = scores[np.arange(u * m), wanted]
+    scores[np.arange(u * m), wanted] = -np.inf
+    leads = own - scores.max(axis=1)
+    assert (leads[noise.size.ravel() > 0] >= case.margin).all()
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(cases(), st.data())
+def test_one_value_a_person_is_her_row_of_all_values(case, data):
+    noise = representatives(case.given, case.classifier, **case.settings)
+    u, m = noise.size.shape
+    wanted = np.array(data.draw(st.lists(st.integers(0, m - 1), min_size=u, max_size=u)))
+    one = panda(case.given, case.classifier, wanted, **case.settings)
+    assert np.array_equal(dense(one.noisy), dense(noise.chosen(wanted)))
+    assert np.array_equal(one.found, noise.found[np.arange(u), wanted])
+    assert np.array_equal(one.size, noise.size[np.arange(u), wanted])
+
+
+@FEW
+@given(cases(values=(2,), margins=(0.0, 0.5)))
+def test_greedy_is_the_minimum_for_two_values(case):
+    for target in (0, 1):
+        greedy = panda(case.given, case.classifier, target, policy=case.policy, margin=case.margin)
+        least = least_noise(case.given, case.classifier, target, policy=case.policy, margin=case.margin)
+        as_asked = greedy.found & ~greedy.fallback
+        assert set(least.status) <= {"optimal", "infeasible"}
+        assert np.array_equal(np.array(least.status) == "optimal", as_asked)
+        assert np.array_equal(least.size[as_asked], greedy.size[as_asked])
+
+
+def reachable(x, entries, weights, offsets, i, lead) -> bool:
+    """Return whether some values of these entries alone make i lead by `lead`, by a linear program."""
+    from scipy.optimize import linprog
+
+    rivals = [k for k in range(len(weights)) if k != i]
+    gap = weights[rivals] - weights[i]
+    right = offsets[i] - offsets[rivals] - lead - np.delete(gap, entries, axis=1) @ np.delete(x, entries)
+    if not entries:
+        return bool((right >= 0).all())
+    done = linprog(np.zeros(len(entries)), A_ub=gap[:, entries], b_ub=right, bounds=(0, 1), method="highs")
+    return bool(done.status == 0)
+
+
+@FEW
+@given(cases(values=(3, 4), margins=(0.0,), policies=("modify_add",)))
+def test_no_smaller_noise_than_the_minimum(case):
+    weights, offsets = plain_weights(case.classifier, centred=case.centred)
+    x, d = case.public[:1], case.public.shape[1]
+    assume(d <= 6 and np.abs(weights).max() > 0.01)
+    for i in range(len(weights)):
+        least = least_noise(x, case.classifier, i)
+        told = panda(x, case.classifier, i, order="softmax")
+        assert set(least.status) <= {"optimal", "infeasible"}
+        if case.classifier.predict(x)[0] == i:
+            assert least.size[0] == 0
+            continue
+        if told.found[0]:
+            assert least.found[0] and least.size[0] <= told.size[0]
+        most = least.size[0] if least.found[0] else d + 1
+        lead = 1e-4 * np.abs(weights).max()  # far above what a solver may miss
+        for size in range(1, most):
+            assert not any(
+                reachable(x[0], list(part), weights, offsets, i, lead) for part in combinations(range(d), size)
+            )
+
+
+@EVERY
+@given(cases(margins=(0.0,)), st.sampled_from(["raise", "lower"]))
+def test_jsma_moves_in_one_direction(case, direction):
+    for target in case.classifier.classes_:
+        done = jsma(case.given, case.classifier, int(target), direction=direction)
+        noisy = dense(done.noisy)
+        assert (noisy >= case.public).all() if direction == "raise" else (noisy <= case.public).all()
+        assert (case.classifier.predict(noisy)[done.found] == target).all()
+        assert not (noisy != case.public)[~done.found].any()
+
+
+SIZE = st.one_of(st.integers(0, 8).map(float), st.floats(0, 50).map(lambda size: round(size, 4)))
+SHARE = st.one_of(st.just(0.0), st.integers(1, 20).map(float), st.sampled_from([1e-9, 1e-4, 1000.0]))
+BUDGET = st.one_of(st.just(0.0), st.sampled_from([1e-3, 0.05, 0.3, 1.0, 3.0, 20.0]))
+
+
+@st.composite
+def programs(draw, *, free: bool = False):
+    """Draw noise sizes, a goal, a budget of at least everybody's smallest noise, and which noise was found."""
+    m, u = draw(st.sampled_from([1, 2, 3, 5, 25, 30])), draw(st.integers(1, 4))
+    size = np.array(draw(st.lists(st.lists(SIZE, min_size=m, max_size=m), min_size=u, max_size=u)))
+    free = free or draw(st.booleans())
+    nothing = draw(st.lists(st.integers(0, m - 1), min_size=u, max_size=u))
+    if free:
+        size[np.arange(u), nothing] = 0.0
+    shares = np.array(draw(st.lists(SHARE, min_size=m, max_size=m)))
+    assume(shares.sum() > 0)
+    found = np.array(draw(st.lists(st.lists(st.booleans(), min_size=m, max_size=m), min_size=u, max_size=u)))
+    found[np.arange(u), nothing] = True
+    least = np.where(found, size, np.inf).min(axis=1).max()
+    return size, shares / shares.sum(), float(least + draw(BUDGET)), found
+
+
+def own_goals(goal, found, size):
+    """Return everybody's goal over what was found for her."""
+    p = np.where(found, goal, 0.0)
+    cheapest = found & (size == np.where(found, size, np.inf).min(axis=1, keepdims=True))
+    p[p.sum(axis=1) == 0] = cheapest[p.sum(axis=1) == 0]
+    return p / p.sum(axis=1, keepdims=True)
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(programs())
+def test_mechanisms_keep_to_simplex_and_budget_and_use_it_up(program):
+    size, goal, budget, found = program
+    mechanism = allocate(size, goal, budget, found=found)
+    p = own_goals(goal, found, size)
+    assert (mechanism >= 0).all() and mechanism.sum(axis=1) == pytest.approx(1.0, abs=1e-12)
+    assert not mechanism[~found].any()
+    spent, wanted = expected_size(mechanism, size), expected_size(p, size)
+    assert (spent <= budget + 1e-9).all()
+    slack = wanted <= budget
+    assert mechanism[slack] == pytest.approx(p[slack], abs=1e-12)
+    # the budget is used up unless mass without a purpose lies on the cheapest, which costs as little as can be
+    binding = ~slack & ((p > 0) & (size < budget)).any(axis=1)
+    least = np.where(found, size, np.inf).min(axis=1)
+    useless = ((mechanism > 1e-12) & (p == 0)).any(axis=1)
+    assert spent[binding & ~useless] == pytest.approx(budget, abs=1e-9)
+    event(f"{'slack' if slack.any() else 'binding'}, {'left over' if useless.any() else 'all wanted'}")
+    assert (spent >= least - 1e-9).all()
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(programs())
+def test_mechanisms_meet_the_conditions(program):
+    size, goal, budget, found = program
+    p, excess = own_goals(goal, found, size), size - budget
+    mechanism = allocate(size, goal, budget, found=found)
+    for k in range(len(size)):
+        if np.where(found[k], size[k], np.inf).min() >= budget:
+            continue  # all on the cheapest: no multiplier is finite
+        weight = mechanism[k] * excess[k]
+        mu = float(weight @ (p[k] - mechanism[k]) / (weight @ weight)) if weight.any() else 0.0
+        assert mu >= -1e-9
+        assert np.abs(mechanism[k] * (1 + mu * excess[k]) - p[k]).max() < 1e-9
+        assert (1 + mu * excess[k][found[k]] >= -1e-9).all()
+
+
+@EVERY
+@given(programs(free=True), st.lists(st.floats(0, 20).map(lambda b: round(b, 4)), min_size=2, max_size=6))
+def test_a_larger_budget_is_never_further_from_the_goal(program, budgets):
+    size, goal, _, found = program
+    size = np.where(found, size, 0.0)
+    p, last = own_goals(goal, found, size), np.full(len(size), np.inf)
+    for budget in sorted(budgets):
+        mechanism = allocate(size, goal, budget, found=found)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(p > 0, p * np.log(p / mechanism), 0.0)
+        distance = terms.sum(axis=1)
+        assert (distance <= last + 1e-9).all() and (distance >= -1e-9).all()
+        last = distance
+    assert not np.isnan(last).any()

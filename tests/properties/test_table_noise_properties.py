@@ -1,0 +1,73 @@
+"""Noise on raw columns, whatever the people, rules, frozen columns and margin."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.attriguard.table import TableGuard, TableSettings, guard_table
+from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
+
+
+@st.composite
+def guards(draw: st.DrawFn) -> TableGuard:
+    """Draw a guard of 2 to 6 values: some columns frozen, rules found or not, some added."""
+    village = people(
+        draw(st.integers(2, 6)),
+        n=draw(st.integers(60, 300)),
+        u=draw(st.integers(6, 20)),
+        seed=draw(st.integers(0, 2**32 - 1)),
+        leak=draw(st.sampled_from([0.3, 1.0, 3.0])),
+    )
+    jobs = sorted({CATEGORIES[0][int(v)] for v in village.known[:, 0]})
+    clubs = sorted({CATEGORIES[2][int(v)] for v in village.known[:, 2]})
+    pair = st.tuples(st.just("job"), st.sampled_from(jobs), st.just("club"), st.sampled_from(clubs))
+    return guard_table(
+        village,
+        TableSettings(
+            frozen=tuple(draw(st.sets(st.sampled_from(NAMES), max_size=3))),
+            rules=draw(st.booleans()),
+            least_expected=draw(st.sampled_from([0.0, 1.0, 5.0])),
+            added=tuple(draw(st.sets(pair, max_size=2))),
+            domain_share=draw(st.sampled_from([0.0, 0.01, 0.2])),
+            defender=draw(st.sampled_from(["logistic", "ranges"])),
+            margin=draw(st.sampled_from([0.0, 0.5, 2.0])),
+        ),
+    )
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(guards())
+def test_noise_keeps_every_promise(guard: TableGuard) -> None:
+    public, noise = guard.people.public, guard.noise
+    u, m = noise.size.shape
+    noisy = noise.noisy.reshape(u, m, -1)
+    changed = noisy != public[:, None]
+    read = guard.defender.predict(noise.noisy).reshape(u, m)
+    # found says the truth, and only where something was found is anything changed
+    assert (read[noise.found] == np.nonzero(noise.found)[1]).all()
+    assert not changed[~noise.found].any()
+    np.testing.assert_array_equal(changed.sum(axis=2), noise.size)
+    # and reads it with the margin
+    lead = leads(guard.defender, noise.noisy).reshape(u, m, m)[:, np.arange(m), np.arange(m)]
+    assert (lead[noise.size > 0] >= guard.settings.margin - 1e-9).all()
+    # what the classifier reads anyway costs nothing, anything else does
+    own = np.arange(m) == noise.predicted[:, None]
+    assert noise.found[own].all() and not noise.size[own].any()
+    assert (noise.size[~own & noise.found] > 0).all()
+    for j, column in enumerate(guard.columns):
+        assert not (column.frozen and changed[:, :, j].any())
+        assert np.isin(noisy[:, :, j][changed[:, :, j]], column.domain).all()
+    for k, i in np.argwhere(noise.size > 0):
+        assert pairs_held(noisy[k, i], guard.rules) <= pairs_held(public[k], guard.rules)
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@given(guards(), st.floats(0.0, 3.0))
+def test_the_budget_is_kept(guard: TableGuard, budget: float) -> None:
+    used = guard.mechanism(budget)
+    np.testing.assert_allclose(used.sum(axis=1), 1.0)
+    assert not used[~guard.noise.found].any()
+    assert ((used * guard.noise.size).sum(axis=1) <= budget + 1e-9).all()
+    assert guard.carried(budget).changes.sum() <= budget + 1e-9

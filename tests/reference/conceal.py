@@ -1,0 +1,190 @@
+"""Attribute-Conceal on synthetic people: the settings of tables 2 and 3 and figure 3 of Hamman et al. (2023), measured.
+
+The paper leaves open what its synthetic predictions are and, in table 3, how many questions were asked. Here every
+prediction is 0 or 1 by a coin, the matrix compressed sensing likes best, and m = ⌈N0 ln(n/N0)⌉ where the paper gives
+none. Noise and formulas are those of theorem 7; with 2 <= N0 <= N1, as in all these settings, published and corrected
+version are the same.
+
+A cell is one setting. Its errors are computed, not drawn: the noise is Cauchy, which has no mean, so that the paper's
+"average error" is beside our median and 95th percentile. Its leakages are means over repeats, each with new people,
+questions and noise: of the paper's decoder (l1) and of the one that knows the noise (no prior). A repeat whose linear
+program is not solved in time is left out of the paper's decoder, and counted.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.queries import (
+    NoisySums,
+    SmoothCauchy,
+    answer_error,
+    balanced_guess,
+    decode_noisy,
+    leakage,
+    statistical_parity_gap,
+)
+from core.queries.programs import solve_program
+
+DRAWS = 200  # of noisy sums, for their error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A setting of a table; `paper` holds what is printed there: mean error, leakage in per cent."""
+
+    table: str
+    n: int
+    m: int
+    n_disadvantaged: int
+    epsilon: float
+    repeats: int
+    paper: tuple[float, float] | None = None
+
+    @property
+    def key(self) -> str:
+        """Return what tells two measurements apart; the same one may stand in two tables."""
+        return f"n={self.n} m={self.m} N0={self.n_disadvantaged} eps={self.epsilon:g} x{self.repeats}"
+
+
+# Printed mean errors (thousandths) and leakages (per cent).
+TABLE_2_THOUSAND = {  # N0 -> error at m = 500, 900; leakage at m = 500, 900
+    10: (128.8, 191.4, 65, 64),
+    50: (90.8, 156.3, 67, 61),
+    100: (87.4, 102.9, 62, 55),
+    200: (51.9, 96.7, 62, 47),
+    300: (38.9, 59.9, 48, 47),
+    400: (41.6, 54.5, 47, 45),
+}
+TABLE_2_TEN_THOUSAND = {
+    50: (96.9, 64),
+    100: (76.9, 61),
+    500: (38.3, 59),
+    1000: (26.9, 59),
+    3000: (12.8, 55),
+    5000: (9.9, 48),
+}
+TABLE_3 = {  # n, N0 -> ε -> error, leakage
+    (1000, 10): {10: (929, 49), 50: (149.3, 65), 100: (83, 71), 500: (26.6, 75)},
+    (1000, 100): {10: (838, 51), 50: (44.8, 55), 100: (30.5, 56), 500: (9.7, 53)},
+    (10000, 100): {10: (832.3, 51), 50: (46.5, 55), 100: (33.1, 55), 500: (31, 57)},
+    (10000, 1000): {10: (678.4, 50), 50: (85.3, 52), 100: (47.4, 53), 500: (13.6, 56)},
+}
+FIGURE_3 = {100: (5, 10, 20, 30), 1000: (10, 50, 100), 10000: (10, 50, 100)}
+FIGURE_BUDGETS = (10, 25, 50, 100, 250, 500)
+
+
+def questions_for(n: int, n_disadvantaged: int) -> int:
+    """Return m of order N0 log(n/N0), as far as the paper says."""
+    return math.ceil(n_disadvantaged * math.log(n / n_disadvantaged))
+
+
+def repeats_of(n: int, m: int, *, quick: bool) -> int:
+    """Return how many repeats are worth their time: the paper's 50 where a program takes a second at most."""
+    if quick:
+        return 10 if n <= 100 else 2 if n <= 1000 and m <= 250 else 0
+    if n <= 100:
+        return 50
+    if n <= 1000:
+        return 50 if m <= 250 else 10 if m <= 500 else 5
+    return 5 if m <= 300 else 3 if m <= 500 else 1
+
+
+def cells(*, quick: bool = False) -> list[Cell]:
+    """Return all settings, those that take least first; with `quick` only what takes minutes together."""
+    found = []
+    for n0, (*errors, one, other) in TABLE_2_THOUSAND.items():
+        for m, paper in zip((500, 900), zip(errors, (one, other), strict=True), strict=True):
+            found.append(("table 2", 1000, m, n0, 100.0, paper))
+    found += [("table 2", 10000, 1000, n0, 100.0, paper) for n0, paper in TABLE_2_TEN_THOUSAND.items()]
+    for (n, n0), row in TABLE_3.items():
+        found += [("table 3", n, questions_for(n, n0), n0, float(e), paper) for e, paper in row.items()]
+    for n, sizes in FIGURE_3.items():
+        for n0 in sizes:
+            found += [("figure 3", n, questions_for(n, n0), n0, float(e), None) for e in FIGURE_BUDGETS]
+    made = [
+        Cell(table=t, n=n, m=m, n_disadvantaged=n0, epsilon=e, paper=paper, repeats=repeats_of(n, m, quick=quick))
+        for t, n, m, n0, e, paper in found
+    ]
+    return sorted((cell for cell in made if cell.repeats), key=lambda cell: cell.n * cell.m**2)
+
+
+def l1_guess(h: np.ndarray, answers: np.ndarray, sizes: tuple[int, int], limit: float) -> np.ndarray | None:
+    """Return whom the paper's decoder calls advantaged (algorithm 2), None if the program is not solved in time."""
+    n1, n0 = sizes
+    c = 1 / n0 + 1 / n1
+    target = (h.sum(axis=1) / n1 - answers) / c
+    solved = solve_program(np.ones(2 * h.shape[1]), np.hstack([h, -h]), target, target, time_limit=limit)
+    if solved.x is None:
+        return None
+    return (solved.x[: h.shape[1]] - solved.x[h.shape[1] :] <= 0.5).astype(np.uint8)
+
+
+def draw(cell: Cell, seed: int, repeat: int) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """Return questions, attribute and the generator of the noise."""
+    rng = np.random.default_rng([seed, cell.n, cell.m, cell.n_disadvantaged, repeat])
+    a = np.ones(cell.n, dtype=np.uint8)
+    a[rng.permutation(cell.n)[: cell.n_disadvantaged]] = 0
+    return rng.integers(0, 2, (cell.m, cell.n)).astype(np.float64), a, rng
+
+
+def measure(cell: Cell, *, seed: int, limit: float) -> dict[str, Any]:
+    """Return what a cell gives: errors and leakages, the latter as a list over repeats."""
+    began = time.perf_counter()
+    mechanism, n0, n1 = SmoothCauchy(cell.epsilon), cell.n_disadvantaged, cell.n - cell.n_disadvantaged
+    l1: list[float | None] = []
+    aware: list[float] = []
+    sums: list[float] = []
+    for repeat in range(cell.repeats):
+        h, a, rng = draw(cell, seed, repeat)
+        answers = mechanism.answer(h, a, rng=rng)
+        guess = l1_guess(h, answers, (n1, n0), limit)
+        l1.append(None if guess is None else leakage(a, guess))
+        probability = decode_noisy(h, answers, mechanism, n_advantaged=n1, n_disadvantaged=n0)
+        aware.append(leakage(a, balanced_guess(probability)))
+        if repeat < 5:
+            drawn = NoisySums(cell.epsilon).draws(h, a, rng=rng, draws=DRAWS if cell.n <= 1000 else 20)
+            sums.append(float(np.median(np.abs(drawn - statistical_parity_gap(h, a)))))
+    error = answer_error(mechanism, h, a, rng=rng)
+    return {
+        "key": cell.key,
+        "seed": seed,
+        "error_median": error.median,
+        "error_high": error.high,
+        "sums_error_median": float(np.mean(sums)),
+        "leakage_l1": l1,
+        "leakage_aware": aware,
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+
+
+def measured(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
+    """Return the rows of a record file by key and seed; none if there is no such file."""
+    if not path.is_file():
+        return {}
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return {(row["key"], row["seed"]): row for row in rows}
+
+
+def run(
+    wanted: list[Cell], *, seed: int, limit: float, record: Path | None, tell: Callable[[str], None]
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of these cells, from the record where it has them; new ones are added to it at once."""
+    known = measured(record) if record else {}
+    for number, cell in enumerate(wanted, start=1):
+        row = known.get((cell.key, seed))
+        if row is None:
+            row = known[cell.key, seed] = measure(cell, seed=seed, limit=limit)
+            if record:
+                with record.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row) + "\n")
+        tell(f"{number}/{len(wanted)} {cell.table}: {cell.key}, {row['seconds']} s")
+        yield asdict(cell) | row

@@ -1,0 +1,57 @@
+"""The noisy rows of table 1 of Hamman et al. (2023) on Adult, ours beside the printed ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.config import AuditConfig
+from core.datasets import build_dataset, load
+from core.datasets.adult import black_and_white
+from core.queries import TABLE_1, Asking, LaplaceGlobal, NoisySums, SmoothCauchy, Trials, answer_error
+from core.questions import QueryPool, query_pool
+from core.seeds import child_generator
+
+HEAD = (
+    f"{'n':>5} {'m':>4} {'eps':>4} {'noise':>8} | {'paper':>7} {'median':>9} {'95th':>10} | {'paper':>5} {'l1':>11} "
+    f"{'no prior':>11} {'prior':>11} | draws"
+)
+
+
+def adult_pool(folder: Path) -> QueryPool:
+    """Return Adult's Black and White people with the model without mitigation, as asked about."""
+    table, roles = black_and_white(load("adult", data_folder=folder))
+    config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=0)
+    return query_pool(config, build_dataset(table, roles))
+
+
+def noisy_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
+    """Yield the rows as lines: both printed mechanisms, and noisy sums."""
+    pool = adult_pool(folder)
+    trials: dict[int, Trials] = {}
+    for row in TABLE_1:
+        if math.isinf(row.epsilon) or (quick and row.n > 100):
+            continue
+        if row.n not in trials:
+            repeats = (10 if quick else 50) if row.n == 100 else 5
+            trials[row.n] = Trials(pool, Asking(n=row.n, repeats=repeats, seed=seed))
+        for name, mechanism, error, leak in (
+            ("Cauchy", SmoothCauchy(row.epsilon), row.error_cauchy, row.leakage_cauchy),
+            ("Laplace", LaplaceGlobal(row.epsilon), row.error_laplace, row.leakage_laplace),
+            ("sums", NoisySums(row.epsilon), math.nan, math.nan),
+        ):
+            yield _line(trials[row.n], (row.n, row.m, row.epsilon), name, mechanism, (error, leak), seed)
+
+
+def _line(trials: Trials, place: tuple[int, int, float], name: str, mechanism, printed, seed: int) -> str:
+    n, m, epsilon = place
+    asked = trials.ask(m, mechanism, [0])
+    rng = child_generator(seed, "table 1, errors")
+    error = answer_error(mechanism, asked.scores[0], trials.people[0].sensitive, rng=rng, draws=400)
+    leaks = [trials.leak(m, mechanism, decoder).leakage for decoder in ("published", "without_prior", "strongest")]
+    told = [f"{100 * x.value:.1f} ± {100 * (x.high - x.value):.1f}" for x in leaks]
+    paper = ["" if math.isnan(x) else f"{factor * x:g}" for x, factor in zip(printed, (1000, 100), strict=True)]
+    errors = f"{paper[0]:>7} {1000 * error.median:>9.1f} {1000 * error.high:>10.1f}"
+    leakages = f"{paper[1]:>5} {told[0]:>11} {told[1]:>11} {told[2]:>11}"
+    return f"{n:>5} {m:>4} {epsilon:>4g} {name:>8} | {errors} | {leakages} | {trials.asking.repeats}"

@@ -1,0 +1,87 @@
+"""Small tables of made-up people for tests of AttriGuard on tables, and the least noise found by trying everything."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import numpy as np
+
+from core.attriguard.table import Defender, PairRules, TablePeople
+from core.attriguard.table.columns import Column
+
+NAMES = ("job", "home", "club", "rooms", "pay")
+CATEGORIES = (("cook", "nurse", "smith", "clerk"), ("flat", "house", "boat"), ("chess", "choir"), (), ())
+CATEGORICAL = np.array([True, True, True, False, False])
+
+
+def people(m: int = 2, *, n: int = 600, u: int = 60, seed: int = 0, leak: float = 1.0) -> TablePeople:
+    """Return n known and u protected people with m private values, which show in all columns.
+
+    Nobody is a smith on a boat, and nobody a nurse in a house.
+    """
+    rng = np.random.default_rng(seed)
+    total = n + u
+    truth = np.concatenate([np.arange(m), rng.integers(0, m, total - m)])
+    job, home, club = (
+        (rng.gumbel(size=(total, k)) + leak * rng.normal(size=(m, k))[truth]).argmax(axis=1) for k in (4, 3, 2)
+    )
+    home[(job == 2) & (home == 2)] = 0
+    home[(job == 1) & (home == 1)] = 0
+    rooms = np.clip(rng.poisson(2 + leak * truth), 0, 9)
+    pay = np.round(rng.normal(size=total) + leak * rng.normal(size=m)[truth], 2)
+    records = np.column_stack([job, home, club, rooms, pay]).astype(float)
+    return TablePeople(
+        title="Village",
+        attribute="creed",
+        values=tuple(f"creed {i}" for i in range(m)),
+        names=NAMES,
+        categorical=CATEGORICAL,
+        categories=CATEGORIES,
+        known=records[:n],
+        known_truth=truth[:n],
+        public=records[n:],
+        truth=truth[n:],
+        rows=np.arange(n, total),
+    )
+
+
+def least_columns(
+    record: np.ndarray,
+    columns: tuple[Column, ...],
+    defender: Defender,
+    target: int,
+    rules: PairRules,
+    *,
+    most: int | None = None,
+) -> int | None:
+    """Return the fewest columns to change until the classifier reads the target, by asking it about every change.
+
+    Changes that leave a forbidden pair that was not there before are left out; None when nothing serves, or nothing
+    with up to `most` columns.
+    """
+    free = [j for j, column in enumerate(columns) if not column.frozen]
+    held = pairs_held(record, rules)
+    for size in range(1, (len(free) if most is None else most) + 1):
+        for chosen in combinations(free, size):
+            values = list(product(*(columns[j].domain for j in chosen)))
+            changed = np.repeat(record[None], len(values), axis=0)
+            changed[:, chosen] = values
+            fine = [pairs_held(row, rules) <= held for row in changed]
+            if (np.array(fine) & (defender.predict(changed) == target)).any():
+                return size
+    return None
+
+
+def pairs_held(record: np.ndarray, rules: PairRules) -> set[tuple[int, int]]:
+    """Return the forbidden pairs of one record, as pairs of places."""
+    places = rules.places(record[None])[0]
+    return {(a, b) for a, b in combinations(places.tolist(), 2) if rules.forbidden[a, b]}
+
+
+def leads(defender: Defender, records: np.ndarray) -> np.ndarray:
+    """Return by how much each value's score leads every other's, (n, m), from the classifier's own decision values."""
+    scores = defender.classifier.decision_function(defender.encoder.transform(records))
+    if scores.ndim == 1:
+        return np.column_stack([-scores, scores])
+    others = [np.delete(scores, i, axis=1).max(axis=1) for i in range(scores.shape[1])]
+    return scores - np.column_stack(others)

@@ -1,0 +1,170 @@
+"""Everything but the attackers: settings, plausibility, where the noise sits, one person's card."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.attriguard.table import TableGuard, TablePeople, TableSettings, column_noise, guard_table
+from core.errors import InputError
+from tests.table_people import pairs_held, people
+
+
+@pytest.fixture(scope="module")
+def village() -> TablePeople:
+    return people(3, n=1500, u=200, leak=0.7, seed=3)
+
+
+@pytest.fixture(scope="module")
+def guard(village: TablePeople) -> TableGuard:
+    return guard_table(village)
+
+
+def test_rules_make_changed_records_plausible(village: TablePeople) -> None:
+    numbers = ("pay", "rooms")
+    guard, free = (guard_table(village, TableSettings(frozen=numbers, rules=rules)) for rules in (True, False))
+    assert guard.rules.rules == guard.found_rules == free.found_rules and not free.rules.rules
+    assert free.plausibility.plausible.value < 0.9 and guard.plausibility.plausible.value > 0.99
+    assert guard.plausibility.changed == (guard.noise.size > 0).sum() == guard.plausibility.unseen.n
+    assert guard.plausibility.without_solution == (~guard.noise.found).sum() > 0
+
+
+def test_unseen_pairs_are_counted_by_hand(village: TablePeople) -> None:
+    free = guard_table(village, TableSettings(rules=False))
+    everybody = np.vstack([village.known, village.public])[:, :4]
+    seen = {(a, b, row[a], row[b]) for row in everybody for a in range(4) for b in range(a)}
+    changed = free.noise.noisy[(free.noise.size > 0).ravel()]
+    odd = [any((a, b, row[a], row[b]) not in seen for a in range(4) for b in range(a)) for row in changed]
+    assert free.plausibility.unseen.value == pytest.approx(np.mean(odd))
+    assert free.plausibility.plausible.value == pytest.approx(1 - np.mean(odd))
+
+
+def test_broken_rules_were_broken_before(guard: TableGuard) -> None:
+    m = len(guard.people.values)
+    changed = np.argwhere(guard.noise.size > 0)
+    broken = [bool(pairs_held(guard.noise.noisy[k * m + i], guard.rules)) for k, i in changed]
+    assert guard.plausibility.broken.value == pytest.approx(np.mean(broken))
+
+
+def test_editing_rules_and_freezing_columns(village: TablePeople, guard: TableGuard) -> None:
+    pair = ("club", "chess", "home", "boat")
+    gone = guard.found_rules[0].pair
+    own = guard_table(village, TableSettings(frozen=("job",), added=(pair,), removed=(gone,)))
+    pairs = {rule.pair for rule in own.rules.rules}
+    assert pair in pairs and gone not in pairs
+    assert (own.noise.noisy[:, 0] == np.repeat(village.public[:, 0], 3)).all()
+
+
+def test_where_the_noise_sits(village: TablePeople, guard: TableGuard) -> None:
+    carried = guard.carried()
+    changed = guard.noise.noisy != np.repeat(village.public, 3, axis=0)
+    own = dict(zip(carried.names, carried.changes, strict=True))
+    assert own == pytest.approx(dict(zip(village.names, changed.mean(axis=0), strict=True)))
+    assert carried.shares.sum() == pytest.approx(1) and carried.cumulative[-1] == pytest.approx(1)
+    assert (np.diff(carried.changes) <= 0).all()
+    assert carried.changes.sum() == pytest.approx(guard.noise.size.mean())
+    assert len(carried.to_frame()) == 5
+
+
+def test_where_the_noise_sits_at_a_budget(guard: TableGuard) -> None:
+    used = guard.mechanism(0.2)
+    spent = (used * guard.noise.size).sum(axis=1).mean()
+    assert guard.carried(0.2).changes.sum() == pytest.approx(spent)
+    assert not guard.carried(0.0).changes.any() and guard.carried(0.0).carrying(0.5) == 0
+
+
+def test_fewest_columns_that_carry_a_share(village: TablePeople, guard: TableGuard) -> None:
+    carried = guard.carried()
+    for share in (0.1, 0.5, 0.9, 1.0):
+        k = carried.carrying(share)
+        assert carried.cumulative[k - 1] >= share - 1e-9 and (k == 1 or carried.cumulative[k - 2] < share)
+    assert column_noise(village.names, village.public[:0], guard.noise_of(village.public[:0])).carrying(0.5) == 0
+
+
+def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: TableGuard) -> None:
+    card = guard.card(5, 0.3)
+    assert card.before[0] == village.categories[0][int(village.public[5, 0])]
+    assert card.truth == village.values[village.truth[5]] and card.row == village.rows[5]
+    assert [v.value for v in card.versions] == list(village.values)
+    np.testing.assert_allclose([v.share for v in card.versions], guard.mechanism(0.3)[5], atol=1e-12)
+    for version in card.versions:
+        told = [a != b for a, b in zip(card.before, version.after, strict=True)]
+        assert list(version.changed) == told and sum(told) == version.size
+        assert version.found or version.share == 0
+    assert next(v for v in card.versions if v.value == card.predicted).size == 0
+    assert card.to_frame().shape == (5, 2 + 3)
+
+
+@pytest.mark.parametrize("person", [-1, 200, 0.5, "5", True])
+def test_no_such_person(guard: TableGuard, person: int) -> None:
+    with pytest.raises(InputError, match=f"one of 0 to 199, got {person!r}"):
+        guard.card(person, 0.1)
+
+
+def test_targets(village: TablePeople, guard: TableGuard) -> None:
+    assert guard.target.tolist() == [1 / 3] * 3
+    shares = guard_table(village, TableSettings(target="train_shares"))
+    np.testing.assert_allclose(shares.target, np.bincount(village.known_truth) / 1500)
+    given = guard_table(village, TableSettings(target="given", given=(0.5, 0.5, 0.0)))
+    assert given.mechanism(9.0)[0].tolist() == [0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ((0.5, 0.5), "one share a value, 3, got 2"),
+        ((), "one share a value, 3, got none"),
+        ((0.5, 0.6, -0.1), "at least 0, got -0.1"),
+        ((0.5, 0.5, float("nan")), "at least 0, got nan"),
+        ((0.5, 0.5, 0.5), "add up to 1, got 1.5"),
+    ],
+)
+def test_bad_shares(village: TablePeople, given: tuple[float, ...], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        guard_table(village, TableSettings(target="given", given=given))
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"defender": "forest"}, "defender must be one of"),
+        ({"target": "none"}, "target must be one of"),
+        ({"margin": -1.0}, "margin must be a number of at least 0, got -1.0"),
+        ({"margin": float("nan")}, "margin must be a number of at least 0, got nan"),
+        ({"margin": "x"}, "margin must be a number of at least 0, got 'x'"),
+        ({"least_expected": "x"}, "least_expected must be a number of at least 0, got 'x'"),
+        ({"domain_share": "x"}, r"in \[0, 1\), got 'x'"),
+        ({"frozen": "c0"}, "frozen must be a tuple, got 'c0'"),
+        ({"added": "c0"}, "added must be a tuple, got 'c0'"),
+        ({"trained_budgets": 0.5}, "trained_budgets must be a tuple, got 0.5"),
+        ({"trained_budgets": ("a",)}, "at least 0, got 'a'"),
+        ({"least_expected": -1.0}, "least_expected must be a number of at least 0"),
+        ({"domain_share": 1.5}, r"in \[0, 1\), got 1.5"),
+        ({"trained_budgets": ()}, "At least one budget"),
+        ({"trained_budgets": (0.1, -0.5)}, "at least 0, got -0.5"),
+        ({"trained_budgets": (float("inf"),)}, "at least 0, got inf"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_bad_settings(settings: dict[str, object], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        TableSettings(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("m", [2, 20])
+def test_the_fewest_and_the_most_values(m: int) -> None:
+    village = people(m, n=900, u=12)
+    noise = guard_table(village).noise
+    assert noise.size.shape == (12, m)
+    everyone = np.arange(12)
+    assert noise.found[everyone, noise.predicted].all() and not noise.size[everyone, noise.predicted].any()
+
+
+def test_one_person_and_a_constant_column(village: TablePeople) -> None:
+    known, public = village.known.copy(), village.public[:1].copy()
+    known[:, 2] = public[:, 2] = 1.0
+    alone = replace(village, known=known, public=public, truth=village.truth[:1], rows=village.rows[:1])
+    noise = guard_table(alone).noise
+    assert (noise.noisy[:, 2] == 1.0).all() and noise.found.any()

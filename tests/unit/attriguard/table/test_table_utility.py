@@ -1,0 +1,132 @@
+"""The audited model on noisy records: expectations against draws, unfairness against the metric itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.attriguard import TableGuard, TableUtility, UtilityPoint, table_guard, table_utility, utility_of
+from core.attriguard.table_utility import GroupPositive
+from core.config import AuditConfig
+from core.datasets import AuditDataset
+from core.errors import InputError
+from core.estimates import mean_rate
+from core.fairness import METRICS, unfairness, unfairness_estimate
+from tests import samples
+
+CONFIG = AuditConfig(dataset="sample", method="unmitigated", seed=3)
+
+
+@pytest.fixture(scope="module")
+def data() -> AuditDataset:
+    return samples.dataset(1600, leak=2.0, seed=1)
+
+
+@pytest.fixture(scope="module")
+def guard(data: AuditDataset) -> TableGuard:
+    return table_guard(data, CONFIG)
+
+
+@pytest.fixture(scope="module")
+def utility(guard: TableGuard, data: AuditDataset) -> TableUtility:
+    return table_utility(guard, data, CONFIG)
+
+
+def of_metric(guard: TableGuard, utility: TableUtility, metric: str) -> TableUtility:
+    return TableUtility(guard=guard, metric=metric, labels=utility.labels, clean=utility.clean, noisy=utility.noisy)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_without_noise_it_is_the_audits_own_measure(guard: TableGuard, utility: TableUtility, metric: str) -> None:
+    point = of_metric(guard, utility, metric).without_noise()
+    drawn, s, y = utility.clean.astype(int), guard.people.truth, utility.labels
+    own = unfairness_estimate(drawn, s, metric=metric, labels=y)
+    assert point.unfairness.value == pytest.approx(unfairness(drawn, s, metric=metric, labels=y))
+    assert (point.unfairness.low, point.unfairness.high) == pytest.approx((own.low, own.high), abs=0.02)
+    assert point.accuracy.value == pytest.approx((drawn == y).mean())
+    assert point.budget is None and point.spent.value == 0
+
+
+def test_expectations_are_the_mean_over_draws(guard: TableGuard, utility: TableUtility) -> None:
+    point, used = utility.at(0.3), guard.mechanism(0.3)
+    rng = np.random.default_rng(0)
+    everyone = np.arange(utility.labels.size)
+    right, rates = [], []
+    for _ in range(400):
+        value = (rng.random((everyone.size, 1)) >= used.cumsum(axis=1)[:, :-1]).sum(axis=1)
+        drawn = utility.noisy[everyone, value]
+        right.append((drawn == utility.labels).mean())
+        rates.append([drawn[guard.people.truth == group].mean() for group in (0, 1)])
+    assert point.accuracy.value == pytest.approx(np.mean(right), abs=0.003)
+    assert [r.rate.value for r in point.rates] == pytest.approx(np.mean(rates, axis=0), abs=0.005)
+    assert point.gap == pytest.approx(abs(np.subtract(*np.mean(rates, axis=0))), abs=0.008)
+    assert point.spent.value == pytest.approx((used * guard.noise.size).sum(axis=1).mean())
+
+
+def test_no_budget_changes_nothing(utility: TableUtility) -> None:
+    nothing, zero = utility.without_noise(), utility.at(0.0)
+    assert zero.accuracy == nothing.accuracy and zero.unfairness == nothing.unfairness and zero.rates == nothing.rates
+
+
+def test_a_curve_is_its_points(utility: TableUtility) -> None:
+    assert utility.curve((0.1, 0.5)) == (utility.at(0.1), utility.at(0.5))
+
+
+def test_metrics_within_labels_have_a_rate_for_each_part(guard: TableGuard, utility: TableUtility) -> None:
+    point = of_metric(guard, utility, "equalized_odds").at(0.2)
+    assert [(r.part, r.group) for r in point.rates] == [
+        (part, group) for part in ("label 0", "label 1") for group in guard.people.values
+    ]
+    assert point.gap >= point.unfairness.value
+
+
+def test_a_randomised_model_counts_by_its_probabilities(guard: TableGuard, data: AuditDataset) -> None:
+    fair = AuditConfig(dataset="sample", method="exponentiated_gradient", seed=3)
+    utility = table_utility(guard, data, fair)
+    assert ((utility.clean > 0) & (utility.clean < 1)).any()
+    assert 0.5 < utility.without_noise().accuracy.value < 1
+
+
+def test_any_model_can_be_asked(guard: TableGuard, data: AuditDataset) -> None:
+    labels = data.labels[guard.people.rows]
+    coin = utility_of(guard, lambda records, groups: np.full(len(records), 0.25), labels=labels)
+    point = coin.at(0.4)
+    assert point.unfairness.value == point.gap == 0
+    assert point.accuracy.value == pytest.approx(0.75 - 0.5 * labels.mean())
+    insider = utility_of(guard, lambda records, groups: (groups == 1).astype(float), labels=labels)
+    assert insider.at(0.4).gap == 1.0 and insider.at(0.4).unfairness.high <= 1.0
+
+
+def of_rates(rates: list[tuple[str, list[float]]]) -> UtilityPoint:
+    nothing = mean_rate([0.0, 1.0])
+    told = tuple(GroupPositive(part=part, group=str(i), rate=mean_rate(own)) for i, (part, own) in enumerate(rates))
+    return UtilityPoint(budget=None, spent=nothing, accuracy=nothing, unfairness=nothing, rates=told)
+
+
+def test_a_gap_is_between_groups_that_have_people() -> None:
+    absent, alone = ("label 0", []), ("label 1", [1.0])
+    rates = [absent, ("label 0", [0.1, 0.3]), ("label 0", [0.5]), alone]
+    assert of_rates(rates).gap == of_rates(rates[::-1]).gap == pytest.approx(0.3)
+    assert np.isnan(of_rates([absent, alone]).gap)
+
+
+def test_groups_of_people_who_are_all_decided_alike_keep_their_doubt(guard: TableGuard, data: AuditDataset) -> None:
+    labels = data.labels[guard.people.rows]
+    point = utility_of(guard, lambda records, groups: np.ones(len(records)), labels=labels).at(0.4)
+    assert point.unfairness.value == 0.0 and point.unfairness.high > 0.0
+    for rate in point.rates:
+        assert rate.rate.value == pytest.approx(1.0) and rate.rate.low < 0.999
+
+
+def test_bad_metric_or_labels(guard: TableGuard, data: AuditDataset) -> None:
+    def nobody(records: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        return np.zeros(len(records))
+
+    labels = data.labels[guard.people.rows]
+    with pytest.raises(InputError, match="metric must be one of"):
+        utility_of(guard, nobody, labels=labels, metric="parity")
+    with pytest.raises(InputError, match="same length"):
+        utility_of(guard, nobody, labels=labels[:5])
+    only = np.where(guard.people.truth == 0, labels, 0).astype(np.uint8)
+    with pytest.raises(InputError, match="two groups with label 1"):
+        utility_of(guard, nobody, labels=only, metric="equal_opportunity")

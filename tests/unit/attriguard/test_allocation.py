@@ -1,0 +1,132 @@
+"""Phase II: known mechanisms, the borders, cvxpy beside it, and what it refuses."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from core.attriguard import TARGETS, allocate, expected_size, target_distribution
+from core.attriguard.allocation_program import allocate_with_solver
+from core.errors import InputError
+
+
+def test_two_values_have_the_mechanism_the_budget_says():
+    assert allocate([[0, 2]], [0.5, 0.5], 0.5).tolist() == [pytest.approx([0.75, 0.25])]
+
+
+def test_a_budget_that_is_not_used_up_gives_the_goal():
+    assert allocate([[0, 2]], [0.3, 0.7], 1.4).tolist() == [[0.3, 0.7]]
+    assert allocate([[0, 2]], [0.3, 0.7], 100).tolist() == [[0.3, 0.7]]
+
+
+def test_all_people_have_one_multiplier_each():
+    size = np.array([[0, 1, 4], [0, 5, 2], [3, 0, 9]])
+    together = allocate(size, [0.2, 0.3, 0.5], 0.9)
+    for k in range(3):
+        assert together[[k]] == pytest.approx(allocate(size[[k]], [0.2, 0.3, 0.5], 0.9), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("size", "goal", "budget", "found", "mechanism"),
+    [
+        ([0, 2, 2], [0.5, 0.3, 0.2], 0.0, None, [1, 0, 0]),
+        ([1, 1, 2], [0.3, 0.1, 0.6], 1.0, None, [0.75, 0.25, 0]),
+        ([1, 1, 2], [0.0, 0.0, 1.0], 1.0, None, [0.5, 0.5, 0]),
+        # the free value has no share and the budget is short: what is left over goes there
+        ([0, 2, 4], [0.0, 0.5, 0.5], 1.0, None, [0.625, 0.25, 0.125]),
+        # it has no share, and the budget is enough without it
+        ([0, 1, 4], [0.0, 0.5, 0.5], 2.0, None, [0.0, 2 / 3, 1 / 3]),
+        # a noise that was not found has its share given to the others
+        ([0, 0, 1], [0.5, 0.25, 0.25], 9.0, [True, False, True], [2 / 3, 0, 1 / 3]),
+        # of what was found nothing has a share
+        ([0, 1, 1], [0.0, 0.0, 1.0], 9.0, [True, True, False], [1, 0, 0]),
+        ([2], [1.0], 2.0, None, [1]),
+    ],
+)
+def test_borders(size, goal, budget, found, mechanism):
+    told = allocate([size], goal, budget, found=None if found is None else [found])
+    assert told[0] == pytest.approx(mechanism, abs=1e-12)
+    assert expected_size(told, [size])[0] <= budget + 1e-12
+
+
+def test_shares_too_small_for_their_sum_keep_their_place():
+    goal = np.array([4e-17, 0.2, 0.8 - 4e-17])
+    told = allocate([[0, 1, 3]], goal, 0.5)[0]
+    assert told == pytest.approx([23 / 30, 3 / 30, 4 / 30], abs=1e-12)
+
+
+def test_nobody_and_thirty_values():
+    assert allocate(np.zeros((0, 30)), np.full(30, 1 / 30), 1.0).shape == (0, 30)
+    told = allocate(np.arange(30)[None], np.full(30, 1 / 30), 3.0)
+    assert told.sum() == pytest.approx(1.0) and told[0] @ np.arange(30) == pytest.approx(3.0)
+    assert (np.diff(told[0]) < 0).all()
+
+
+@pytest.mark.parametrize("m", [2, 5, 25])
+@pytest.mark.parametrize("budget", [0.3, 1.0, 2.5])
+def test_the_convex_program_agrees(m, budget):
+    rng = np.random.default_rng(m)
+    size = rng.integers(1, 6, (6, m))
+    size[np.arange(6), rng.integers(m, size=6)] = 0
+    goal = rng.dirichlet(np.full(m, 3.0))
+    assert allocate_with_solver(size, goal, budget) == pytest.approx(allocate(size, goal, budget), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("size", "goal", "budget"),
+    [([0, 2, 4], [0.0, 0.5, 0.5], 1.0), ([0, 1, 4], [0.0, 0.5, 0.5], 2.0), ([1, 1, 2], [0.3, 0.1, 0.6], 1.0)],
+)
+def test_the_convex_program_agrees_at_the_borders(size, goal, budget):
+    assert allocate_with_solver([size], goal, budget) == pytest.approx(allocate([size], goal, budget), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"budget": -0.1}, "budget must be a number of at least 0, got -0.1"),
+        ({"budget": math.nan}, "budget must be a number of at least 0, got nan"),
+        ({"budget": math.inf}, "budget must be a number of at least 0, got inf"),
+        ({"budget": "1"}, "budget must be a number of at least 0, got '1'"),
+        ({"target_distribution": [0.5, 0.4]}, "The target must add up to 1, got 0.9"),
+        ({"target_distribution": [1.2, -0.2]}, "The target must hold shares of at least 0, got -0.2"),
+        ({"target_distribution": [math.nan, 1.0]}, "The target must hold shares of at least 0, got nan"),
+        ({"target_distribution": ["a", "b"]}, "The target must be a row of numbers"),
+        ({"target_distribution": []}, "The target must be a row of one share a value, got shape \\(0,\\)"),
+        ({"target_distribution": [0.2, 0.3, 0.5]}, "one column a share, 3, got shape \\(1, 2\\)"),
+        ({"noise_size": [0, 1]}, "noise_size must have one row a person"),
+        ({"noise_size": [[0, -1]]}, "noise_size must be finite and at least 0, got -1"),
+        ({"noise_size": [[0, math.nan]]}, "noise_size must be finite and at least 0, got nan"),
+        ({"noise_size": [[2, 3]]}, "budget must be at least everybody's smallest noise, 2, got 1"),
+        ({"noise_size": [["a", 1]]}, "noise_size must hold a number for every person and value, got \\[\\['a', 1"),
+        ({"noise_size": [[0, 1], [2]]}, "noise_size must hold a number for every person and value, got \\[\\[0, 1"),
+        ({"found": [[False, False]]}, "Everybody needs a noise that was found, 1 of 1 people have none"),
+        ({"found": [True, False]}, "found must have the shape of noise_size, \\(1, 2\\), got \\(2,\\)"),
+    ],
+)
+def test_what_allocation_refuses(changed, message):
+    arguments = {"noise_size": [[0, 1]], "target_distribution": [0.5, 0.5], "budget": 1.0} | changed
+    with pytest.raises(InputError, match=message):
+        allocate(**arguments)
+
+
+def test_target_distributions():
+    shares = [0.1, 0.3, 0.6]
+    told = {kind: target_distribution(kind, shares, [0.5, 0.25, 0.25]).tolist() for kind in TARGETS}
+    assert told == {"uniform": [pytest.approx(1 / 3)] * 3, "train_shares": shares, "given": [0.5, 0.25, 0.25]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "message"),
+    [
+        ("any", None, "target must be one of uniform, train_shares, given, got 'any'"),
+        ("given", None, "A given target must have one share a value, 2, got none"),
+        ("given", [0.2, 0.3, 0.5], "The given target must have one share a value, 2, got 3"),
+        ("given", [0.9, 0.2], "The given target must add up to 1, got 1.1"),
+        ("given", [1.5, -0.5], "The given target must hold shares of at least 0, got -0.5"),
+    ],
+)
+def test_targets_that_are_refused(kind, given, message):
+    with pytest.raises(InputError, match=message):
+        target_distribution(kind, [0.4, 0.6], given)

@@ -1,0 +1,235 @@
+"""Attackers on records: what each learns, what each looks at, and that chance follows the seed."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.attriguard import Guarded, GuardSettings, attackers, representatives
+from core.attriguard.attackers import (
+    ATTACKER_TITLES,
+    Dropping,
+    Fitted,
+    Known,
+    LowRank,
+    NoiseSeen,
+    RegionBased,
+    drawn,
+    fit_adversarial,
+    fit_distilled,
+    fit_logistic,
+    fit_network,
+    fit_one_vs_rest,
+)
+from core.attriguard.concentration import changes_per_entry, concentration
+from tests import ratings_samples
+
+SAMPLE = ratings_samples.ratings()
+KNOWN = Known(records=SAMPLE.people_train, values=SAMPLE.values_train, n_values=4)
+CHANCE = 0.25
+
+
+@cache
+def seen() -> NoiseSeen:
+    """AttriGuard run on the known people."""
+    return NoiseSeen(noise=representatives(KNOWN.records, fit_logistic(KNOWN)), target=SAMPLE.shares)
+
+
+@cache
+def network() -> Any:
+    return fit_network(KNOWN, seed=0)
+
+
+def right(attacker: Any, records: Any = SAMPLE.people_test) -> float:
+    """Return the share of hidden people an attacker names rightly."""
+    return float((attacker.guess(records) == SAMPLE.values_test).mean())
+
+
+@pytest.mark.parametrize("name", ATTACKER_TITLES)
+def test_every_attacker_reads_clean_records(name: str):
+    guarded = Guarded(SAMPLE, GuardSettings(trained_at=(1.0,)))
+    fitted = [attacker for _, attacker in guarded.attackers(name)]
+    assert len(fitted) == 1
+    guess = fitted[0].guess(SAMPLE.people_test)
+    assert guess.dtype == np.int64 and guess.shape == (100,) and set(guess) <= set(range(4))
+    assert right(fitted[0]) > CHANCE + 0.15
+
+
+def test_dense_records_are_read_as_sparse_ones():
+    dense = Known(records=KNOWN.records.toarray(), values=KNOWN.values, n_values=4)
+    for fit in (fit_logistic, fit_one_vs_rest, lambda known: fit_network(known, seed=0)):
+        one, other = fit(KNOWN), fit(dense)
+        assert (one.predict(SAMPLE.people_test) == other.predict(SAMPLE.people_test.toarray())).mean() > 0.97
+
+
+def test_guessing_in_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch):
+    attacker = Fitted(network())
+    whole = attacker.guess(SAMPLE.people_test)
+    monkeypatch.setattr("core.attriguard.attackers.known._BATCH", 7)
+    assert (attacker.guess(SAMPLE.people_test) == whole).all()
+    assert attacker.guess(SAMPLE.people_test[:0]).shape == (0,)
+
+
+def test_a_network_follows_its_seed():
+    again, other = fit_network(KNOWN, seed=0), fit_network(KNOWN, seed=1)
+    assert (again.coefs_[0] == network().coefs_[0]).all() and not (other.coefs_[0] == network().coefs_[0]).all()
+
+
+def test_a_network_keeps_its_best_pass():
+    passes = []
+
+    def lesson(number: int) -> tuple[Any, Any]:
+        passes.append(number)
+        values = KNOWN.values if number < 10 else (KNOWN.values + 1) % 4  # lies from here on
+        return KNOWN.records, values
+
+    fitted = fit_network(KNOWN, seed=0, lesson=lesson)
+    assert passes == list(range(len(passes))) and 11 <= len(passes) <= 13
+    assert right(Fitted(fitted)) > CHANCE + 0.15
+
+
+def test_one_known_person_a_value_is_enough_for_a_network():
+    few = Known(records=KNOWN.records[:1], values=KNOWN.values[:1], n_values=4)
+    assert fit_network(few, seed=0).predict(SAMPLE.people_test).shape == (100,)
+
+
+def test_draws_follow_the_mechanism():
+    mechanism = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.2, 0.3, 0.5]])
+    rng = np.random.default_rng(0)
+    values = np.array([drawn(mechanism, rng) for _ in range(4000)])
+    assert (values[:, 0] == 0).all() and (values[:, 1] == 2).all()
+    assert np.bincount(values[:, 2]) / 4000 == pytest.approx([0.2, 0.3, 0.5], abs=0.03)
+
+
+def test_training_against_the_noise_reads_through_it():
+    budget = 3.0
+    defender = fit_logistic(KNOWN)
+    noise = representatives(SAMPLE.people_test, defender)
+    mechanism = NoiseSeen(noise=noise, target=SAMPLE.shares).mechanism(budget)
+
+    def reads(attacker: Any) -> float:
+        guess = attacker.guess(noise.noisy).reshape(noise.size.shape)
+        return float((mechanism * (guess == SAMPLE.values_test[:, None])).sum(axis=1).mean())
+
+    knows = reads(Fitted(fit_adversarial(KNOWN, seen(), budget=budget, seed=0)))
+    assert knows > reads(Fitted(network())) + 0.05 and knows > reads(Fitted(defender)) + 0.1
+
+
+def test_trained_at_budget_zero_is_trained_on_clean_records():
+    fitted = fit_adversarial(KNOWN, seen(), budget=0.0, seed=0)
+    predicted = seen().noise.predicted
+    assert (seen().draw(seen().mechanism(0.0), np.random.default_rng(0)) != KNOWN.records).nnz == 0
+    assert (drawn(seen().mechanism(0.0), np.random.default_rng(0)) == predicted).all()
+    assert (fitted.coefs_[0] == network().coefs_[0]).all()
+
+
+def test_the_student_agrees_with_its_teacher_more_than_with_chance():
+    student = fit_distilled(KNOWN, network(), seed=0)
+    assert (student.predict(SAMPLE.people_test) == network().predict(SAMPLE.people_test)).mean() > 0.6
+    assert right(Fitted(student)) > CHANCE + 0.15
+
+
+class Teacher:
+    """Is certain that everybody's value is the next one."""
+
+    def __init__(self, certainty: float = 1.0) -> None:
+        self.certainty = certainty
+
+    def predict_proba(self, records: Any) -> np.ndarray:
+        told = np.full((records.shape[0], 4), (1.0 - self.certainty) / 3)
+        told[np.arange(len(told)), (KNOWN.values + 1) % 4] = self.certainty
+        return told
+
+
+def test_the_student_learns_what_the_teacher_believes_and_nothing_else(monkeypatch: pytest.MonkeyPatch):
+    lessons = []
+
+    def keep(known: Known, *, seed: int, lesson: Any) -> Any:
+        lessons.append([lesson(number) for number in range(200)])
+
+    monkeypatch.setattr("core.attriguard.attackers.distillation.fit_network", keep)
+    fit_distilled(KNOWN, Teacher(), seed=0)
+    fit_distilled(KNOWN, Teacher(0.7), seed=0)
+    sure, unsure = (np.array([values for _, values in part]) for part in lessons)
+    assert (sure == (KNOWN.values + 1) % 4).all()
+    assert (unsure == (KNOWN.values + 1) % 4).mean() == pytest.approx(0.7, abs=0.01)
+    assert (unsure == KNOWN.values).mean() == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_region_of_no_size_is_the_network_itself():
+    tiny = RegionBased(network(), seed=0, radius=1e-9)
+    assert (tiny.guess(SAMPLE.people_test) == network().predict(SAMPLE.people_test)).all()
+
+
+def test_a_region_votes_as_noisy_records_would():
+    attacker = RegionBased(network(), seed=5, points=15, radius=0.3)
+    points = np.random.default_rng([5, 3]).uniform(-0.3, 0.3, size=(15, 60))
+    dense = SAMPLE.people_test.toarray()
+    votes = np.array([network().predict(dense + point) for point in points])
+    expected = np.array([np.bincount(column, minlength=4).argmax() for column in votes.T])
+    found = attacker.guess(SAMPLE.people_test)
+    assert (found == expected).all() and (found != network().predict(dense)).any()
+
+
+def test_a_region_of_two_values():
+    two = ratings_samples.ratings(values=2)
+    fitted = fit_network(Known(records=two.people_train, values=two.values_train, n_values=2), seed=0)
+    tiny = RegionBased(fitted, seed=0, radius=1e-9)
+    assert (tiny.guess(two.people_test) == fitted.predict(two.people_test)).all()
+
+
+def test_low_rank_takes_few_entries_and_people():
+    for records in (KNOWN.records[:, :2], KNOWN.records[:6]):
+        values = KNOWN.values[: records.shape[0]]
+        attacker = LowRank(Known(records=records, values=values, n_values=4), seed=0)
+        assert attacker.guess(records).shape == values.shape
+
+
+def test_low_rank_is_a_network_that_sees_the_directions_only():
+    from sklearn.decomposition import TruncatedSVD
+
+    directions = TruncatedSVD(5, random_state=3)
+    places = Known(records=directions.fit_transform(KNOWN.records), values=KNOWN.values, n_values=4)
+    expected = fit_network(places, seed=3).predict(directions.transform(SAMPLE.people_test))
+    assert (LowRank(KNOWN, seed=3, rank=5).guess(SAMPLE.people_test) == expected).all()
+
+
+def test_dropping_leaves_out_what_carries_the_noise():
+    attacker = Dropping(KNOWN, seen(), budget=3.0, seed=0)
+    carried = seen().item_shares(KNOWN.records, 3.0)
+    dropped = np.setdiff1d(np.arange(60), attacker.kept)
+    assert 0 < dropped.size < 60 and carried[dropped].min() >= carried[attacker.kept].max()
+    assert carried[dropped].sum() >= 0.9 > carried[dropped].sum() - carried[dropped].min()
+    blind = SAMPLE.people_test.tolil()
+    blind[:, dropped] = 1.0
+    assert (attacker.guess(blind.tocsr()) == attacker.guess(SAMPLE.people_test)).all()
+
+
+def test_dropping_keeps_an_entry_and_drops_none_without_noise():
+    assert Dropping(KNOWN, seen(), budget=3.0, seed=0, share=1.0).kept.size >= 1
+    assert Dropping(KNOWN, seen(), budget=0.0, seed=0).kept.size == 60
+
+
+def test_changes_are_counted_entry_by_entry():
+    noise = representatives(SAMPLE.people_test, fit_logistic(KNOWN))
+    mechanism = np.random.default_rng(0).dirichlet(np.ones(4), size=100)
+    clean = SAMPLE.people_test.toarray()
+    expected = np.zeros(60)
+    for k in range(100):
+        for i in range(4):
+            expected += mechanism[k, i] * (noise.noisy[[4 * k + i]].toarray()[0] != clean[k])
+    assert changes_per_entry(SAMPLE.people_test, noise, mechanism) == pytest.approx(expected)
+    assert expected.sum() == pytest.approx((mechanism * noise.size).sum())
+    found = concentration(SAMPLE.people_test, noise, mechanism, SAMPLE.items)
+    assert found.entries[0] == SAMPLE.items[int(expected.argmax())] and found.n_entries == 60
+    assert found.cumulative[-1] == pytest.approx(1) and (np.diff(found.share) <= 0).all()
+    for share in (0.5, 0.8, 0.9, 1.0):
+        k = found.carrying(share)
+        assert found.cumulative[k - 1] >= share - 1e-9 and (k == 1 or found.cumulative[k - 2] < share)
+
+
+def test_every_attacker_has_a_title():
+    assert set(ATTACKER_TITLES) > attackers.ADAPTIVE and len(set(ATTACKER_TITLES.values())) == len(ATTACKER_TITLES)

@@ -1,0 +1,76 @@
+"""Convex programs, also from several threads at once."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import cvxpy
+import numpy as np
+import pytest
+
+from core.attriguard import allocate, allocation_program
+from core.attriguard.allocation_program import allocate_with_solver
+from core.attriguard.comparators.qpm import _mapping
+from core.attriguard.convex import solve
+from core.errors import FairLeakError
+
+
+def program(*, least: float = 0.0) -> tuple[cvxpy.Variable, cvxpy.Problem]:
+    x = cvxpy.Variable(3)
+    return x, cvxpy.Problem(cvxpy.Minimize(-cvxpy.sum(cvxpy.log(x))), [cvxpy.sum(x) == 1, x >= least])
+
+
+def test_a_solution_is_in_the_variables() -> None:
+    x, own = program()
+    solve(own)
+    assert x.value == pytest.approx([1 / 3] * 3, abs=1e-5) and own.status == cvxpy.OPTIMAL
+
+
+def test_an_inaccurate_solution_is_one_without_a_warning() -> None:
+    # warnings are errors here
+    x, own = program()
+    solve(own, tol_gap_abs=1e-17, tol_gap_rel=1e-17, tol_feas=1e-17)
+    assert x.value == pytest.approx([1 / 3] * 3, abs=1e-6) and own.status == cvxpy.OPTIMAL_INACCURATE
+
+
+def test_no_solution_is_an_error() -> None:
+    with pytest.raises(FairLeakError, match="Clarabel gave up: infeasible"):
+        solve(program(least=0.5)[1])
+    with pytest.raises(FairLeakError, match="Clarabel gave up: user_limit"):
+        solve(program()[1], max_iter=1)
+
+
+def test_threads_do_not_share_a_program_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside, most = 0, 0
+
+    def watched(own: Any, **options: Any) -> None:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        time.sleep(0.01)  # long enough for the others to come in, if they can
+        solve(own, **options)
+        inside -= 1
+
+    monkeypatch.setattr(allocation_program, "solve", watched)
+    size, goal, budgets = np.array([[0, 2, 3, 5]]), np.array([0.4, 0.3, 0.2, 0.1]), (0.2, 0.4, 0.6, 0.8)
+    with ThreadPoolExecutor(4) as pool:
+        told = list(pool.map(lambda budget: allocate_with_solver(size, goal, budget), budgets))
+    assert most == 1
+    for budget, own in zip(budgets, told, strict=True):
+        assert own == pytest.approx(allocate(size, goal, budget), abs=1e-8)
+
+
+def test_the_filters_of_warnings_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, unpack = [], cvxpy.Problem.unpack
+
+    def watched(own: cvxpy.Problem, found: Any) -> None:
+        seen.append(warnings.filters)
+        unpack(own, found)
+
+    monkeypatch.setattr(cvxpy.Problem, "unpack", watched)
+    allocate_with_solver([[0, 2, 3]], [0.5, 0.3, 0.2], 0.5)
+    _mapping(np.diag([0.4, 0.6]), np.array([[0.0, 2.0], [2.0, 0.0]]), 0.5)
+    assert len(seen) >= 2 and all(filters is warnings.filters for filters in seen)

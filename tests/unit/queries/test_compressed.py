@@ -1,0 +1,314 @@
+"""Compressed sensing attacks: against brute force, against what is planted, and when answers are noisy or rounded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from core.errors import InputError
+from core.queries import (
+    RECOVERY_METHODS,
+    equal_opportunity_gap,
+    leakage,
+    recover_compressed,
+    recover_opportunity,
+    reveal_compressed,
+    statistical_parity_gap,
+)
+from tests.unit.queries.people import asked, attribute, sizes, vectors
+
+ENOUGH = {"l1": 45, "nonnegative": 40, "box": 40, "sizes_unknown": 40}
+
+
+@pytest.mark.parametrize("design", ["jitter", "random_binary"])
+@pytest.mark.parametrize("method", RECOVERY_METHODS)
+def test_enough_answers_reveal_everybody(method: str, design: str):
+    for seed in range(5):
+        a = attribute(100, 10, seed)
+        scores, answers = asked(a, ENOUGH[method] + 10, design=design, seed=seed)
+        found = recover_compressed(scores, answers, method=method, **sizes(a))
+        c = 1 / 90 + 1 / 10
+        assert (found.recovered == a).all() and found.status == "recovered" and not found.reason
+        assert found.values == pytest.approx(c * (1 - a), abs=1e-6)
+        assert found.threshold == pytest.approx(c / 2, rel=1e-6)
+
+
+def test_the_published_sign_recovers_nobody():
+    a = attribute(100, 10)
+    scores, answers = asked(a, 60)
+    r = scores.sum(axis=1) / 90
+    wrong = reveal_compressed(scores, 2 * r - answers, **sizes(a))  # H s = SP - H r
+    assert leakage(a, wrong) < 0.6 and (reveal_compressed(scores, answers, **sizes(a)) == a).all()
+
+
+@pytest.mark.parametrize("method", ["l1", "nonnegative"])
+def test_the_smaller_group_may_be_either(method: str):
+    a = attribute(100, 90)
+    scores, answers = asked(a, 50)
+    found = recover_compressed(scores, answers, method=method, **sizes(a))
+    assert (found.recovered == a).all()
+    assert found.values == pytest.approx((1 / 90 + 1 / 10) * (1 - a), abs=1e-6)
+
+
+@pytest.mark.parametrize("n_disadvantaged", [1, 5, 9])
+@pytest.mark.parametrize("method", ["l1", "nonnegative", "box"])
+def test_as_many_answers_as_people_leave_no_choice(method: str, n_disadvantaged: int):
+    a = attribute(10, n_disadvantaged)
+    scores, answers = asked(a, 10, design="random_binary", seed=4)
+    assert np.linalg.matrix_rank(scores) == 10
+    assert (reveal_compressed(scores, answers, method=method, **sizes(a)) == a).all()
+
+
+def optimum(scores: np.ndarray, target: np.ndarray, method: str, n_disadvantaged: int, slack: float) -> float:
+    """Return the optimum of a program by its dual, through interior points: another formulation, another algorithm."""
+    (m, n), free = scores.shape, (None, None)
+    rows = {"l1": [scores.T, -scores.T], "nonnegative": [scores.T], "box": [scores.T]}[method]
+    left = np.vstack(rows)
+    if method == "box":  # the sum's price, then a price for each upper bound
+        left = np.hstack([left, np.ones((n, 1)), -np.eye(n)])
+        gain = np.concatenate([target, [n_disadvantaged], -np.ones(n)])
+        bounds = [free] * (m + 1) + [(0, None)] * n
+    else:
+        gain, bounds = target, [free] * m
+    if slack:  # prices of either end of each range
+        left = np.hstack([left[:, :m], -left[:, :m], left[:, m:]])
+        gain = np.concatenate([gain[:m] - slack, -(gain[:m] + slack), gain[m:]])
+        bounds = [(0, None)] * (2 * m) + bounds[m:]
+    found = linprog(-gain, A_ub=left, b_ub=np.ones(len(left)), bounds=bounds, method="highs-ipm")
+    assert found.status == 0
+    return -float(found.fun)
+
+
+@pytest.mark.parametrize("slack", [0.0, 0.01])
+@pytest.mark.parametrize("method", ["l1", "nonnegative", "box"])
+def test_the_optimum_is_that_of_the_dual(method: str, slack: float):
+    for seed in range(4):
+        a = attribute(40, 9, seed)
+        scores, answers = asked(a, 12, seed=seed)
+        c = 1 / 31 + 1 / 9
+        found = recover_compressed(scores, answers, method=method, slack=slack, **sizes(a))
+        target = (scores.sum(axis=1) / 31 - answers) / c
+        reached = np.abs(found.values / c).sum()
+        assert reached == pytest.approx(optimum(scores, target, method, 9, slack / c), abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_box_is_right_wherever_the_answers_allow_one_vector_only(seed: int):
+    """With binary scores and whole-numbered answers a box solution may be fractional, never another vector."""
+    rng = np.random.default_rng(seed)
+    a = attribute(9, int(rng.integers(1, 9)), seed)
+    scores, answers = asked(a, 5, design="random_binary", seed=seed)
+    fitting = [v for v in vectors(9) if v.sum() == a.sum() and np.allclose(statistical_parity_gap(scores, v), answers)]
+    found = recover_compressed(scores, answers, method="box", **sizes(a))
+    x = found.values / (2 * found.threshold)
+    assert x.sum() == pytest.approx(9 - a.sum()) and x.min() >= 0 and x.max() <= 1
+    if np.abs(x - np.round(x)).max() < 1e-6:
+        assert any((found.recovered == v).all() for v in fitting)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_box_with_prior_is_the_most_probable_vector(seed: int):
+    """Against brute force over all vectors: the program's optimum is never less likely, and equal when it is whole."""
+    rng = np.random.default_rng(seed)
+    a = attribute(10, 4, seed)
+    scores, answers = asked(a, 3, seed=seed)
+    prior = rng.uniform(0.05, 0.95, 10)
+    told = np.round(answers, 2)
+    fitting = [
+        v
+        for v in vectors(10)
+        if v.sum() == 6 and (np.abs(statistical_parity_gap(scores, v) - told) <= 0.005 + 1e-12).all()
+    ]
+    best = max(np.log(prior[v == 1]).sum() + np.log(1 - prior[v == 0]).sum() for v in fitting)
+    found = recover_compressed(scores, told, method="box", prior=prior, slack=0.005, **sizes(a))
+    x = found.values / (2 * found.threshold)
+    reached = float(((1 - x) * np.log(prior) + x * np.log(1 - prior)).sum())
+    assert reached >= best - 1e-6
+    if np.abs(x - np.round(x)).max() < 1e-6:
+        assert reached == pytest.approx(best)
+
+
+def test_a_prior_helps_and_its_opposite_hurts():
+    gains = []
+    for seed in range(10):
+        a = attribute(100, 10, seed)
+        scores, answers = asked(a, 25, seed=seed)
+        rng = np.random.default_rng(seed)
+        prior = 1 / (1 + np.exp(-(2.2 + 1.5 * (2.0 * a - 1) + rng.normal(0, 1, 100))))
+        told = [
+            leakage(a, reveal_compressed(scores, answers, method="box", prior=p, **sizes(a)))
+            for p in (None, prior, 1 - prior)
+        ]
+        gains.append(np.subtract(told[1:], told[0]))
+    up, down = np.mean(gains, axis=0)
+    assert up > 0.03 and down < 0
+
+
+def test_a_certain_prior_is_finite_and_followed():
+    a = attribute(30, 6)
+    scores, answers = asked(a, 2)
+    found = recover_compressed(scores, answers, method="box", prior=a.astype(float), **sizes(a))
+    assert (found.recovered == a).all()
+
+
+@pytest.mark.parametrize("decimals", [2, 3])
+def test_rounding_is_no_defence(decimals: int):
+    """With a few more questions and slack of half a step, rounded answers tell everybody too."""
+    reached = []
+    for seed in range(5):
+        a = attribute(100, 10, seed)
+        scores, answers = asked(a, 90, design="random_binary", seed=seed)
+        rounded = np.round(answers, decimals)
+        found = recover_compressed(scores, rounded, method="box", slack=0.5 * 10.0**-decimals, **sizes(a))
+        assert found.status == "recovered"
+        reached.append(leakage(a, found.recovered))
+    assert np.mean(reached) > 0.99
+
+
+def test_rounded_answers_contradict_each_other_without_slack():
+    a = attribute(20, 5)
+    scores, answers = asked(a, 40)
+    found = recover_compressed(scores, np.round(answers, 2), method="box", **sizes(a))
+    assert found.status == "infeasible" and found.values is None and found.threshold is None
+    assert found.reason == "No attributes explain every answer."
+    assert (found.recovered == 1).all()  # the larger group
+
+
+def test_without_a_solution_the_prior_speaks():
+    a = attribute(20, 12)
+    scores, answers = asked(a, 5)
+    prior = np.linspace(0, 1, 20)
+    found = recover_compressed(scores, answers + 3, method="box", prior=prior, **sizes(a))
+    assert found.status == "infeasible"
+    assert (found.recovered == (prior >= 8 / 20)).all()
+    assert (recover_compressed(scores, answers + 3, method="box", **sizes(a)).recovered == 0).all()
+
+
+@pytest.mark.parametrize("method", RECOVERY_METHODS)
+def test_constant_scores_tell_nothing(method: str):
+    a = attribute(20, 4)
+    scores = np.full((5, 20), 0.5)
+    found = recover_compressed(scores, statistical_parity_gap(scores, a), method=method, **sizes(a))
+    assert found.recovered.shape == (20,)
+    assert leakage(a, found.recovered) < 0.95
+
+
+def test_equal_opportunity_reveals_whom_it_is_about_and_nobody_else():
+    rng = np.random.default_rng(2)
+    labels = (rng.random(120) < 0.5).astype(np.uint8)
+    a = attribute(120, 14, 3)
+    scores, _ = asked(a, 50, seed=3)
+    about = a[labels == 1]
+    answers = equal_opportunity_gap(scores, a, labels)
+    found = recover_opportunity(scores, answers, labels, method="box", **sizes(about))
+    assert (found.recovered == about).all() and found.values.shape == about.shape
+    other = a.copy()
+    other[labels == 0] = 1 - other[labels == 0]  # anything goes for the rest: the answers are the same
+    assert (equal_opportunity_gap(scores, other, labels) == answers).all()
+
+
+def test_equal_opportunity_takes_the_prior_of_everybody():
+    labels = np.tile([1, 0], 30).astype(np.uint8)
+    a = attribute(60, 12, 1)
+    scores, _ = asked(a, 1)
+    answers = equal_opportunity_gap(scores, a, labels)
+    prior = np.where(a == 1, 0.9, 0.1)
+    found = recover_opportunity(scores, answers, labels, method="box", prior=prior, **sizes(a[labels == 1]))
+    assert (found.recovered == a[labels == 1]).all()
+
+
+SCORES, ANSWERS = np.full((2, 4), 0.5), np.zeros(2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"answers": [0.1]}, r"answers must have one value for each of 2 questions, got 1."),
+        ({"answers": [0.1, np.nan]}, "answers must be finite, got nan."),
+        ({"answers": ["a", "b"]}, "answers must be numbers, one a question."),
+        ({"scores": SCORES + 1}, r"scores must be in \[0, 1\], got 1.5."),
+        ({"method": "guess"}, "method must be one of l1, nonnegative, box, sizes_unknown, got 'guess'."),
+        ({"n_advantaged": None}, "n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown."),
+        ({"n_advantaged": 1}, "n_advantaged and n_disadvantaged must sum to 4 people, got 1 and 2."),
+        ({"n_advantaged": 4, "n_disadvantaged": 0}, "n_disadvantaged must be a whole number of at least 1, got 0."),
+        ({"slack": -0.1}, "slack must be at least 0, got -0.1."),
+        ({"prior": np.full(4, 0.5)}, "A prior needs the method box, got l1."),
+        (
+            {"prior": np.full(3, 0.5), "method": "box"},
+            r"prior must have one probability .* got shape \(3,\).",
+        ),
+        ({"prior": np.array([0.5, 0.5, 0.5, 2]), "method": "box"}, r"prior must be in \[0, 1\], got 2.0."),
+        ({"prior": 0.5, "method": "box"}, r"prior must have one probability .* got shape \(\)."),
+    ],
+)
+def test_unusable_input_is_told(change, message):
+    given = {"scores": SCORES, "answers": ANSWERS, "n_advantaged": 2, "n_disadvantaged": 2, **change}
+    with pytest.raises(InputError, match=message):
+        recover_compressed(given.pop("scores"), given.pop("answers"), **given)
+
+
+def test_labels_of_nobody_are_told():
+    with pytest.raises(InputError, match=r"labels must have somebody with label 1, got none\."):
+        recover_opportunity(SCORES, ANSWERS, np.zeros(4), n_advantaged=2, n_disadvantaged=2)
+
+
+def test_unknown_sizes_cost_little():
+    """Where the answers do not suffice, what is lost is the sizes' help with the threshold, and no more."""
+    told = []
+    for seed in range(30):
+        a = attribute(100, 10, seed)
+        scores, answers = asked(a, 28, seed=seed)
+        found = [reveal_compressed(scores, answers, method=m, **sizes(a)) for m in ("nonnegative", "sizes_unknown")]
+        told.append([leakage(a, one) for one in found])
+    known, unknown = np.mean(told, axis=0)
+    assert 0.6 < known < 1 and abs(known - unknown) < 0.05
+
+
+def test_unknown_sizes_are_found():
+    for n_disadvantaged in (1, 7, 30):
+        a = attribute(100, n_disadvantaged)
+        scores, answers = asked(a, 80)
+        found = recover_compressed(scores, answers, method="sizes_unknown")
+        assert found.threshold == pytest.approx((1 / n_disadvantaged + 1 / (100 - n_disadvantaged)) / 2)
+        assert (found.recovered == a).all()
+
+
+@pytest.mark.parametrize("method", RECOVERY_METHODS)
+def test_the_attribute_is_read_off_at_the_threshold(method: str):
+    a = attribute(100, 12)
+    scores, answers = asked(a, 20)
+    found = recover_compressed(scores, answers, method=method, **sizes(a))
+    assert (found.recovered == (found.values <= found.threshold)).all()
+    between = (found.values > 0.1 * found.threshold) & (found.values < 1.9 * found.threshold)
+    assert between.sum() > 5  # too few answers: not everybody is at 0 or c
+
+
+def test_unknown_sizes_and_rounded_answers():
+    a = attribute(60, 8)
+    scores, answers = asked(a, 59, design="random_binary")
+    rounded = np.round(answers, 3)
+    found = recover_compressed(scores, rounded, method="sizes_unknown", slack=0.0005)
+    explained = found.values.sum() * scores.mean(axis=1) - scores @ found.values
+    assert np.abs(explained - rounded).max() <= 0.0005 + 1e-6
+    assert np.abs(explained - rounded).max() > 0.0004  # the room is used
+
+
+@pytest.mark.parametrize("method", RECOVERY_METHODS)
+def test_repeated_and_combined_questions_tell_nothing_new(method: str):
+    a = attribute(100, 10)
+    scores = asked(a, 50)[0]
+    more = np.vstack([scores, scores[:20], 1 - scores[:20], (scores[:20] + scores[20:40]) / 2])
+    one, other = (
+        recover_compressed(h, statistical_parity_gap(h, a), method=method, **sizes(a)) for h in (scores, more)
+    )
+    assert other.status == "recovered" and (other.recovered == a).all()
+    assert other.values == pytest.approx(one.values, abs=1e-6)
+
+
+@pytest.mark.parametrize("m", [1, 40, 101])
+def test_box_reads_targeted_questions(m: int):
+    a = attribute(100, 40)
+    scores, answers = asked(a, m, design="targeted")
+    found = recover_compressed(scores, answers, method="box", **sizes(a))
+    assert (found.recovered[: m - 1] == a[: m - 1]).all()

@@ -1,0 +1,231 @@
+"""The noise-aware decoder: exact posteriors on small cases, reference leakages, symmetries, bad input."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.queries import (
+    Exact,
+    LaplaceGlobal,
+    NoisySums,
+    Rounded,
+    SmoothCauchy,
+    SmoothLaplace,
+    balanced_guess,
+    decode_many,
+    decode_noisy,
+    leakage,
+    statistical_parity_gap,
+)
+
+N, N0 = 100, 10
+SIZES = {"n_advantaged": N - N0, "n_disadvantaged": N0}
+
+
+def drawn(rng: np.random.Generator, repeats: int, m: int, design: str = "binary"):
+    """Draw questions (R, m, n) and attributes (R, n)."""
+    a = np.ones((repeats, N), dtype=int)
+    for one in a:
+        one[rng.permutation(N)[:N0]] = 0
+    if design == "binary":
+        return rng.integers(0, 2, (repeats, m, N)).astype(float), a
+    base = rng.beta(0.5, 1.5, (repeats, 1, N))
+    return np.clip(base + rng.uniform(-0.1, 0.1, (repeats, m, N)), 0, 1), a
+
+
+def informed(rng: np.random.Generator, a: np.ndarray, distance: float = 0.99) -> np.ndarray:
+    """Draw a calibrated prior: log-odds of two normal laws `distance` apart, over the groups' shares."""
+    odds = np.where(a == 1, 0.5, -0.5) * distance**2 + distance * rng.normal(size=a.shape) + math.log((N - N0) / N0)
+    return 1 / (1 + np.exp(-odds))
+
+
+def answers(mechanism, h, a, rng):
+    if isinstance(mechanism, NoisySums):
+        return [mechanism.release(*one, rng=rng) for one in zip(h, a, strict=True)]
+    return np.array([mechanism.answer(*one, rng=rng) for one in zip(h, a, strict=True)])
+
+
+def leaked(probability, a) -> float:
+    return float(np.mean([leakage(*one) for one in zip(a, balanced_guess(probability), strict=True)]))
+
+
+class TestReference:
+    """n = 100, m = 40, ε = 100, random binary questions, Cauchy: 65 % without prior, 75 % with the prior of race."""
+
+    @staticmethod
+    def case():
+        rng = np.random.default_rng(42)
+        h, a = drawn(rng, 100, 40)
+        return h, a, informed(rng, a), answers(SmoothCauchy(100.0), h, a, rng)
+
+    def test_without_prior(self):
+        h, a, _, y = self.case()
+        assert leaked(decode_many(h, y, SmoothCauchy(100.0), **SIZES), a) == pytest.approx(0.65, abs=0.03)
+
+    def test_with_a_prior_as_good_as_that_of_race(self):
+        h, a, prior, y = self.case()
+        assert leaked(prior, a) == pytest.approx(0.69, abs=0.02)
+        assert leaked(decode_many(h, y, SmoothCauchy(100.0), prior=prior, **SIZES), a) == pytest.approx(0.75, abs=0.03)
+
+
+def exact_posterior(h, y, likelihood, n0: int) -> np.ndarray:
+    """Return P(advantaged) of everybody by going through all vectors with n0 disadvantaged."""
+    n = h.shape[1]
+    weights, vectors = [], []
+    for chosen in combinations(range(n), n0):
+        a = np.ones(n, dtype=int)
+        a[list(chosen)] = 0
+        vectors.append(a)
+        weights.append(likelihood(y - statistical_parity_gap(h, a)).sum())
+    w = np.exp(np.array(weights) - max(weights))
+    return np.array(vectors).T @ w / w.sum()
+
+
+@pytest.mark.parametrize("epsilon", [2.0, 10.0, 30.0])
+@pytest.mark.parametrize("make", [SmoothCauchy, LaplaceGlobal])
+def test_close_to_the_exact_posterior(make, epsilon: float):
+    rng = np.random.default_rng(1)
+    mechanism, m, n, n0 = make(epsilon), 4, 12, 3
+    scale = mechanism.scale(n - n0, n0, m)
+    if make is SmoothCauchy:
+
+        def likelihood(r):
+            return -np.log1p((r / scale) ** 2)
+    else:
+
+        def likelihood(r):
+            return -np.abs(r) / scale
+
+    apart, moved = [], []
+    for _ in range(40):
+        h = rng.random((m, n))
+        a = np.ones(n, dtype=int)
+        a[rng.permutation(n)[:n0]] = 0
+        y = mechanism.answer(h, a, rng=rng)
+        found = decode_noisy(h, y, mechanism, n_advantaged=n - n0, n_disadvantaged=n0)
+        truth = exact_posterior(h, y, likelihood, n0)
+        apart.append(np.abs(found - truth).mean())
+        moved.append(np.abs(truth - (1 - n0 / n)).mean())
+        assert found.sum() == pytest.approx(n - n0, abs=1e-6)
+    assert np.mean(apart) < 0.35 * np.mean(moved)  # the answer's news is mostly kept
+
+
+@pytest.mark.parametrize("design", ["binary", "jitter"])
+@pytest.mark.parametrize(
+    "mechanism",
+    [Exact(), Rounded(3), LaplaceGlobal(100.0), SmoothCauchy(100.0), SmoothLaplace(100.0, 1e-5), NoisySums(20.0)],
+)
+def test_answers_never_cost_the_attacker_much_and_often_help(mechanism, design: str):
+    rng = np.random.default_rng(3)
+    h, a = drawn(rng, 60, 30, design)
+    prior, y = informed(rng, a), answers(mechanism, h, a, rng)
+    with_prior = leaked(decode_many(h, y, mechanism, prior=prior, **SIZES), a)
+    assert with_prior > leaked(prior, a) - 0.02
+    if design == "binary":
+        assert with_prior > leaked(prior, a) + 0.02
+
+
+def test_fine_answers_tell_everything():
+    rng = np.random.default_rng(4)
+    h, a = drawn(rng, 20, 60)
+    for mechanism in (Exact(), Rounded(3), LaplaceGlobal(1e5), SmoothCauchy(1e6), NoisySums(1e4)):
+        assert leaked(decode_many(h, answers(mechanism, h, a, rng), mechanism, **SIZES), a) > 0.98
+
+
+def test_coarse_answers_leave_the_prior_as_it_was():
+    rng = np.random.default_rng(5)
+    h, a = drawn(rng, 5, 20)
+    prior = informed(rng, a)
+    prior /= prior.sum(axis=1, keepdims=True) / (N - N0)  # so that the sizes say nothing new, nearly
+    prior = np.clip(prior, 0, 1)
+    y = answers(SmoothCauchy(1e-4), h, a, rng)
+    found = decode_many(h, y, SmoothCauchy(1e-4), prior=prior, **SIZES)
+    assert np.abs(found - prior).max() < 0.02
+
+
+def test_repeats_do_not_touch_each_other():
+    rng = np.random.default_rng(6)
+    h, a = drawn(rng, 7, 15)
+    prior, y = informed(rng, a), answers(LaplaceGlobal(50.0), h, a, rng)
+    together = decode_many(h, y, LaplaceGlobal(50.0), prior=prior, **SIZES)
+    for r in range(7):
+        alone = decode_noisy(h[r], y[r], LaplaceGlobal(50.0), prior=prior[r], **SIZES)
+        assert np.abs(alone - together[r]).max() < 0.02  # they stop together, so a round more or less
+
+
+def test_complement_and_negated_answers_are_the_same_news():
+    rng = np.random.default_rng(7)
+    h, a = drawn(rng, 3, 20)
+    y = answers(SmoothCauchy(50.0), h, a, rng)
+    one, other = (decode_many(s, t, SmoothCauchy(50.0), **SIZES) for s, t in ((h, y), (1 - h, -y)))
+    assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_people_in_another_order_get_the_same_guess_mostly():
+    rng = np.random.default_rng(8)
+    h, a = drawn(rng, 10, 20)
+    y = answers(SmoothCauchy(50.0), h, a, rng)
+    order = rng.permutation(N)
+    one = decode_many(h, y, SmoothCauchy(50.0), **SIZES)[:, order]
+    assert np.abs(one - decode_many(h[:, :, order], y, SmoothCauchy(50.0), **SIZES)).max() < 0.05
+
+
+@pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy])
+def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
+    rng = np.random.default_rng(9)
+    n1, n0 = 90, 10
+    mechanism, h = make(2000.0, absolute=True), np.eye(N)[np.newaxis]
+    a = drawn(rng, 1, 1)[1]
+    y = answers(mechanism, h, a, rng)
+    scale, prior = mechanism.scale(n1, n0, N), informed(rng, a)
+    found = decode_many(h, y, mechanism, prior=prior, **SIZES)[0]
+    one, other = ((y[0] - 1 / size) / scale for size in (n1, n0))
+    law = {LaplaceGlobal: lambda x: np.exp(-np.abs(x)), SmoothCauchy: lambda x: 1 / (1 + x**2)}[make]
+    expected = prior[0] * law(one) / (prior[0] * law(one) + (1 - prior[0]) * law(other))
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+def test_absolute_gaps_of_several_people_are_not_read():
+    rng = np.random.default_rng(9)
+    h, a = drawn(rng, 1, 3)
+    mechanism = LaplaceGlobal(1.0, absolute=True)
+    with pytest.raises(InputError, match="accept one person each"):
+        decode_many(h, answers(mechanism, h, a, rng), mechanism, **SIZES)
+
+
+def test_the_release_of_noisy_sums_says_at_least_as_much_as_its_gaps():
+    rng = np.random.default_rng(10)
+    h, a = drawn(rng, 60, 30)
+    releases = answers(NoisySums(20.0), h, a, rng)
+    gaps = np.array([release.gaps for release in releases])
+    sums, alone = (leaked(decode_many(h, y, NoisySums(20.0), **SIZES), a) for y in (releases, gaps))
+    assert sums > alone - 0.01 > 0.6
+
+
+def test_balanced_guess_names_whoever_is_likelier_than_usual():
+    assert balanced_guess([0.95, 0.7, 0.9, 0.6]).tolist() == [1, 0, 1, 0]
+    assert balanced_guess([0.5, 0.5]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"answers": [0.1]}, r"answers must have shape \(1, 2\)"),
+        ({"answers": [0.1, math.nan]}, "answers must be finite"),
+        ({"scores": [[0.1, 2.0, 0.3], [0.1, 0.2, 0.3]]}, r"in \[0, 1\], got 2.0"),
+        ({"n_advantaged": 3}, "add up to 3 people, got 3 and 1"),
+        ({"n_disadvantaged": 0}, "at least 1, got 0"),
+        ({"prior": [0.5, 0.5]}, "prior must have one value for each of 3 people"),
+        ({"prior": [0.5, 0.5, 1.5]}, r"prior must be in \[0, 1\], got 1.5"),
+    ],
+)
+def test_bad_input_is_refused(change, told: str):
+    given = {"scores": [[0.1, 0.2, 0.3], [1, 0, 0]], "answers": [0.1, 0.2], "n_advantaged": 2, "n_disadvantaged": 1}
+    given |= change
+    with pytest.raises(InputError, match=told):
+        decode_noisy(given.pop("scores"), given.pop("answers"), Exact(), **given)

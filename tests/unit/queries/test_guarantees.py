@@ -1,0 +1,233 @@
+"""Guarantees against a linear program over all attackers, the targeted person against draws, errors against draws."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.queries import (
+    Exact,
+    LaplaceGlobal,
+    NoisySums,
+    Rounded,
+    SmoothCauchy,
+    SmoothLaplace,
+    accuracy_limit,
+    accuracy_limit_with_prior,
+    answer_error,
+    prior_given_sizes,
+    statistical_parity_gap,
+    targeted_leakage,
+)
+
+
+def best_attacker(prior: np.ndarray, epsilon: float) -> float:
+    """Return the largest balanced accuracy over all guesses allowed by ε-differential privacy, by a linear program.
+
+    Unknown: for each person the chance of the guess "advantaged" if she is (α) and if she is not (β). Each event's
+    chances, the guess and its opposite, may differ by a factor of e^ε at most, either way round.
+    """
+    from scipy.optimize import linprog
+
+    n, factor = len(prior), math.exp(epsilon)
+    w1, w0 = prior / prior.sum(), (1 - prior) / (1 - prior).sum()
+    eye = np.eye(n)
+    limits = np.vstack(
+        [
+            np.hstack([eye, -factor * eye]),  # α ≤ e^ε β
+            np.hstack([-factor * eye, eye]),  # β ≤ e^ε α
+            np.hstack([factor * eye, -eye]),  # 1 − β ≤ e^ε (1 − α)
+            np.hstack([-eye, factor * eye]),  # 1 − α ≤ e^ε (1 − β)
+        ]
+    )
+    right = np.repeat([0.0, 0.0, factor - 1, factor - 1], n)
+    done = linprog(np.append(-w1, w0), A_ub=limits, b_ub=right, bounds=(0, 1), method="highs")
+    return (1 - done.fun) / 2
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.3, 1.0, 2.5, 8.0])
+@pytest.mark.parametrize("seed", range(8))
+def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int):
+    rng = np.random.default_rng(seed)
+    prior = rng.beta(*rng.uniform(0.2, 5, 2), size=12)
+    found = accuracy_limit_with_prior(prior, epsilon)
+    assert found == pytest.approx(best_attacker(prior, epsilon), abs=1e-9)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
+def test_a_prior_that_says_nothing_gives_the_guarantee_without(epsilon: float, share: float):
+    limit = accuracy_limit_with_prior(np.full(7, share), epsilon)
+    assert limit == pytest.approx(accuracy_limit(epsilon)) == pytest.approx(math.exp(epsilon) / (1 + math.exp(epsilon)))
+
+
+def test_no_budget_leaves_the_prior_and_any_budget_adds():
+    prior = np.random.default_rng(0).beta(2, 1, 1000)
+    alone = 0.5 * (1 + np.maximum(0, prior / prior.mean() - (1 - prior) / (1 - prior).mean()).mean())
+    limits = [accuracy_limit_with_prior(prior, e) for e in (0.0, 0.1, 1.0, 3.0, 10.0, 1000.0)]
+    assert limits[0] == pytest.approx(alone)
+    assert limits == sorted(limits) and limits[-1] == pytest.approx(1)
+    assert alone > accuracy_limit(0.1)  # the guarantee without prior lies below what features alone give
+
+
+def test_known_sizes_double_the_exponent():
+    assert accuracy_limit(1.0) == pytest.approx(0.731, abs=5e-4)
+    assert accuracy_limit(1.0, sizes_known=True) == accuracy_limit(2.0)
+    assert accuracy_limit(math.inf) == 1.0 and accuracy_limit(0.0) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: accuracy_limit(-1.0), "epsilon must be at least 0, got -1.0"),
+        (lambda: accuracy_limit_with_prior([0.5, 1.5], 1.0), r"prior must be numbers in \[0, 1\]"),
+        (lambda: accuracy_limit_with_prior([1.0, 1.0], 1.0), "both groups possible, got a mean of 1"),
+        (lambda: targeted_leakage(Exact(), 0, 3), "n_advantaged must be"),
+        (lambda: answer_error(Exact(), [[0, 1]], [0, 1], rng=np.random.default_rng(0), draws=0), "draws must be"),
+    ],
+)
+def test_what_cannot_be_asked(call, told: str):
+    with pytest.raises(InputError, match=told):
+        call()
+
+
+class TestTargeted:
+    def test_sums_with_known_sizes_leak_more_than_the_guarantee_without(self):
+        leak = targeted_leakage(NoisySums(1.0, count_share=0.0), 90, 10)
+        assert leak == pytest.approx(0.816, abs=5e-4)
+        assert accuracy_limit(1.0) < leak < accuracy_limit(1.0, sizes_known=True)
+
+    def test_cauchy_by_the_formula(self):
+        scale = SmoothCauchy(2.0).scale(90, 10, 1)
+        assert targeted_leakage(SmoothCauchy(2.0), 90, 10) == pytest.approx(
+            (50 + 100 * math.atan((1 / 10 + 1 / 90) / (2 * scale)) / math.pi) / 100
+        )
+
+    @pytest.mark.parametrize("absolute", [False, True])
+    @pytest.mark.parametrize("sizes", [(90, 10), (10, 90), (6, 1), (5, 5)])
+    @pytest.mark.parametrize(
+        "make",
+        [
+            lambda **k: Exact(**k),
+            lambda **k: Rounded(1, **k),
+            lambda **k: LaplaceGlobal(8.0, **k),
+            lambda **k: SmoothCauchy(40.0, **k),
+            lambda **k: SmoothLaplace(3.0, 0.01, **k),
+            lambda **k: NoisySums(1.5, **k),
+        ],
+    )
+    def test_it_is_what_the_likelihood_ratio_gets_in_draws(self, make, sizes: tuple[int, int], absolute: bool):
+        mechanism, (n1, n0) = make(absolute=absolute), sizes
+        n, rng, draws = n1 + n0, np.random.default_rng(0), 40_000
+        question = np.zeros((1, n))
+        question[0, 0] = 1.0
+        inside = np.array([1] * n1 + [0] * n0)
+        outside = np.array([0] + [1] * n1 + [0] * (n0 - 1))
+        seen = [mechanism.observed(question, a, rng=rng, draws=draws)[:, -1] for a in (inside, outside)]
+        middle = (np.median(seen[0]) + np.median(seen[1])) / 2
+        upper = [float(np.mean(x > middle) + np.mean(x == middle) / 2) for x in seen]
+        right = 0.5 + abs(upper[0] - upper[1]) / 2
+        assert targeted_leakage(mechanism, n1, n0) == pytest.approx(right, abs=0.012)
+
+    def test_no_mechanism_that_keeps_its_promise_leaks_above_the_guarantee(self):
+        for epsilon in (0.1, 1.0, 5.0, 20.0):
+            limit = accuracy_limit(epsilon, sizes_known=True)
+            for mechanism in (LaplaceGlobal(epsilon), SmoothCauchy(epsilon), NoisySums(epsilon)):
+                for n0 in (1, 2, 10, 50, 90, 99):
+                    assert 0.5 < targeted_leakage(mechanism, 100 - n0, n0) <= limit
+
+
+class TestErrors:
+    A = (np.arange(100) >= 10).astype(int)
+
+    def questions(self, m: int = 25):
+        rng = np.random.default_rng(1)
+        return np.clip(rng.random(100) + rng.uniform(-0.1, 0.1, (m, 100)), 0, 1), rng
+
+    def test_the_figures_of_the_published_noise(self):
+        h, rng = self.questions()
+        error = answer_error(SmoothCauchy(5.0), h, self.A, rng=rng)
+        assert error.median == pytest.approx(11.7, abs=0.05)
+        assert error.high == pytest.approx(149, abs=1) and error.exceeds_range and error.closed_form
+        laplace = answer_error(LaplaceGlobal(5.0), h, self.A, rng=rng)
+        assert (laplace.median, laplace.high) == pytest.approx((1.77, 7.64), abs=0.01)
+        sums = answer_error(NoisySums(5.0), h, self.A, rng=rng)
+        assert not sums.exceeds_range and not sums.closed_form and error.median / sums.median > 30
+
+    @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy, lambda e: SmoothLaplace(e, 1e-3)])
+    def test_closed_forms_are_what_draws_show(self, make):
+        h, rng = self.questions(4)
+        error = answer_error(make(3.0), h, self.A, rng=rng)
+        drawn = np.abs(make(3.0).draws(h, self.A, rng=rng, draws=50_000) - statistical_parity_gap(h, self.A))
+        assert np.quantile(drawn, [0.5, 0.95]) == pytest.approx([error.median, error.high], rel=0.03)
+
+    def test_without_noise(self):
+        h, rng = self.questions()
+        exact = answer_error(Exact(), h, self.A, rng=rng)
+        assert exact.median == exact.high == 0
+        rounded = answer_error(Rounded(2), h, self.A, rng=rng)
+        assert 0 < rounded.median < rounded.high <= 0.005
+
+    def test_half_of_the_people_have_label_1(self):
+        h, rng = self.questions()
+        y = np.arange(100) % 2
+        among = answer_error(SmoothCauchy(5.0), h, self.A, rng=rng, labels=y)
+        assert among.median == SmoothCauchy(5.0).scale(45, 5, 25)
+
+
+def given_sizes(prior: np.ndarray, n_advantaged: int) -> dict[tuple[int, ...], float]:
+    """Return the law of the attribute vectors given how many are advantaged, by going through all of them."""
+    law = {}
+    for chosen in itertools.combinations(range(prior.size), n_advantaged):
+        a = np.zeros(prior.size, dtype=int)
+        a[list(chosen)] = 1
+        law[tuple(a.tolist())] = float(np.prod(np.where(a == 1, prior, 1 - prior)))
+    total = sum(law.values())
+    return {a: weight / total for a, weight in law.items()}
+
+
+@pytest.mark.parametrize("n_advantaged", [1, 3, 6])
+def test_the_prior_given_the_sizes_by_enumeration(n_advantaged: int):
+    prior = np.random.default_rng(n_advantaged).uniform(0.01, 0.99, (4, 7))
+    for p, found in zip(prior, prior_given_sizes(prior, n_advantaged), strict=True):
+        law = given_sizes(p, n_advantaged)
+        assert found == pytest.approx(sum(np.array(a) * weight for a, weight in law.items()))
+        assert found.sum() == pytest.approx(n_advantaged)
+
+
+def test_the_prior_given_the_sizes_of_many_people():
+    prior = np.random.default_rng(0).beta(9, 1, (2, 2000))
+    found = prior_given_sizes(prior, 1740)
+    assert found.sum(axis=1) == pytest.approx([1740, 1740])
+    assert (np.argsort(found[0]) == np.argsort(prior[0])).all()
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0, 3.0])
+@pytest.mark.parametrize("seed", range(6))
+def test_nobody_who_knows_the_sizes_beats_the_limit(epsilon: float, seed: int):
+    """The best attacker there is, against a sum with geometric noise that keeps exactly this epsilon."""
+    rng = np.random.default_rng(seed)
+    n, n_advantaged = 6, int(rng.integers(1, 6))
+    prior, outputs = rng.uniform(0.02, 0.98, n), np.arange(-40, 48)
+    h = np.eye(n, dtype=int)[0] if seed % 2 else np.array([1, 0, 1, 1, 0, 0])
+    gained = np.zeros((n, 2, outputs.size))
+    for a, weight in given_sizes(prior, n_advantaged).items():
+        noise = np.exp(-epsilon * np.abs(outputs - np.array(a) @ h))
+        for j in range(n):
+            gained[j, a[j]] += weight * noise / noise.sum()
+    rewards = np.maximum(gained[:, 1] / n_advantaged, gained[:, 0] / (n - n_advantaged))
+    best = rewards.sum() / 2
+    limit = accuracy_limit_with_prior(prior, epsilon, n_advantaged=n_advantaged)
+    assert best <= limit + 1e-9
+    if epsilon == 0:
+        assert best == pytest.approx(limit)
+
+
+def test_sizes_that_cannot_be():
+    for n_advantaged in (0, 3):
+        with pytest.raises(InputError, match="n_advantaged must be from 1 to 2"):
+            accuracy_limit_with_prior([0.5, 0.5, 0.2], 1.0, n_advantaged=n_advantaged)

@@ -1,0 +1,210 @@
+"""Ways of answering: limiting cases, scales by hand, the public grid, and what cannot be asked."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.queries import (
+    Exact,
+    LaplaceGlobal,
+    NoisySums,
+    Rounded,
+    SmoothCauchy,
+    SmoothLaplace,
+    equal_opportunity_gap,
+    statistical_parity_gap,
+)
+from core.queries.mechanisms import centred_scores
+from core.queries.mechanisms.base import public_grid
+
+NOISY = [LaplaceGlobal, SmoothCauchy, lambda e, **k: SmoothLaplace(e, 1e-5, **k), NoisySums]
+
+
+def case(seed: int = 0, *, n: int = 40, m: int = 6, n0: int = 12):
+    rng = np.random.default_rng(seed)
+    a = np.ones(n, dtype=int)
+    a[rng.permutation(n)[:n0]] = 0
+    return rng.random((m, n)), a, rng
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("make", [lambda e, **k: Exact(**k), *NOISY])
+def test_without_noise_the_answer_is_the_gap(make, absolute: bool):
+    h, a, rng = case()
+    truth = statistical_parity_gap(h, a)
+    answer = make(math.inf, absolute=absolute).answer(h, a, rng=rng)
+    assert answer == pytest.approx(np.abs(truth) if absolute else truth, abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [lambda e, **k: Exact(**k), *NOISY])
+def test_labels_make_it_equal_opportunity(make):
+    h, a, rng = case()
+    y = (np.arange(a.size) % 3 > 0).astype(int)
+    answer = make(math.inf).answer(h, a, rng=rng, labels=y)
+    assert answer == pytest.approx(equal_opportunity_gap(h, a, y), abs=1e-12)
+
+
+@pytest.mark.parametrize("make", NOISY)
+def test_the_noise_among_positives_is_that_of_fewer_people(make):
+    h, a, _ = case(n=60)
+    y = (np.arange(a.size) % 2).astype(int)
+    among = make(1.0).answer(h, a, rng=np.random.default_rng(5), labels=y)
+    alone = make(1.0).answer(h[:, y == 1], a[y == 1], rng=np.random.default_rng(5))
+    assert np.array_equal(among, alone)
+
+
+@pytest.mark.parametrize("make", NOISY)
+def test_same_seed_same_answer(make):
+    h, a, _ = case()
+    one, same, other = (make(1.0).answer(h, a, rng=np.random.default_rng(s)) for s in (1, 1, 2))
+    assert np.array_equal(one, same) and not np.array_equal(one, other)
+
+
+def test_scales_by_hand():
+    assert LaplaceGlobal(5).scale(90, 10, 25) == pytest.approx((12.5 + 25 / 99) / 5)
+    decayed = math.exp(-5 / 150 * 8) * (12.5 + 25 / 99)
+    assert SmoothCauchy(5).scale(90, 10, 25) == pytest.approx(6 * decayed / 5) == pytest.approx(11.7, abs=0.05)
+    beta = 5 / (4 * (25 + math.log(2 / 1e-5)))
+    assert SmoothLaplace(5, 1e-5).scale(90, 10, 25) == pytest.approx(2 * math.exp(-8 * beta) * (12.5 + 25 / 99) / 5)
+    for make in NOISY[:3]:
+        assert make(5).scale(90, 10, 25) == make(5).scale(10, 90, 25)
+    assert SmoothCauchy(5, as_published=True).scale(90, 10, 25) == SmoothCauchy(5).scale(90, 10, 25)
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("make", NOISY)
+def test_answers_lie_on_a_grid_that_does_not_depend_on_the_attribute(make, absolute: bool):
+    mechanism = make(1.0, absolute=absolute)
+    h, _, rng = case(m=3)
+    for n0 in (1, 7, 20, 33, 39):
+        a = (np.arange(40) >= n0).astype(int)
+        if isinstance(mechanism, NoisySums):
+            scales = mechanism.scales(h)
+            release = mechanism.release(h, a, rng=rng)
+            seen = np.append(release.sums, release.n_disadvantaged)
+            cells = seen / np.append([public_grid(scales.sums)] * 3, public_grid(scales.count))
+        else:
+            grid = mechanism.grid(40, 3)
+            assert math.log2(grid).is_integer() and grid <= mechanism.scale(40 - n0, n0, 3) / 1000
+            cells = mechanism.answer(h, a, rng=rng) / grid
+        assert np.array_equal(cells, np.rint(cells))
+
+
+def test_the_noise_has_the_law_it_claims():
+    h, a, rng = case(m=2)
+    truth = statistical_parity_gap(h, a)
+    for mechanism, cdf in (
+        (LaplaceGlobal(2.0), lambda x: np.where(x < 0, np.exp(x) / 2, 1 - np.exp(-np.abs(x)) / 2)),
+        (SmoothLaplace(2.0, 0.1), lambda x: np.where(x < 0, np.exp(x) / 2, 1 - np.exp(-np.abs(x)) / 2)),
+        (SmoothCauchy(2.0), lambda x: 0.5 + np.arctan(x) / np.pi),
+    ):
+        noise = (mechanism.draws(h, a, rng=rng, draws=40_000) - truth) / mechanism.scale(28, 12, 2)
+        expected = cdf(np.sort(noise, axis=0))
+        ranks = (np.arange(40_000) + 0.5)[:, np.newaxis] / 40_000
+        assert np.abs(expected - ranks).max() < 0.0095  # Kolmogorov at a level of about 0.001
+        assert abs(np.corrcoef(np.sign(noise.T))[0, 1]) < 0.02
+
+
+def test_rounding():
+    h, a, rng = case()
+    answer = Rounded(2).answer(h, a, rng=rng)
+    assert np.array_equal(answer, np.round(statistical_parity_gap(h, a), 2))
+    assert np.abs(answer - statistical_parity_gap(h, a)).max() <= Rounded(2).half_width + 1e-15
+
+
+class TestNoisySums:
+    def test_the_gap_of_true_sums_is_the_gap(self):
+        h, a, rng = case()
+        release = NoisySums(math.inf).release(h, a, rng=rng)
+        assert release.gaps == pytest.approx(statistical_parity_gap(h, a), abs=1e-12)
+        assert release.n_disadvantaged == 12
+        assert release.sums == pytest.approx(centred_scores(h)[:, a == 0].sum(axis=1))
+
+    def test_scales_pay_for_the_most_exposed_person(self):
+        h, a, _ = case()
+        scales = NoisySums(3.0).scales(h)
+        worst = max(1 / scales.count + np.abs(centred_scores(h))[:, j].sum() / scales.sums for j in range(a.size))
+        assert worst == pytest.approx(3.0, rel=1e-12)
+
+    def test_one_question_splits_the_budget_in_half(self):
+        scales = NoisySums(2.0).scales([[0.0, 1.0, 0.5]])
+        assert (scales.count, scales.sums) == pytest.approx((1.0, 0.5))
+
+    @pytest.mark.parametrize("a", [[1, 1, 1], [0, 0, 0]])
+    def test_an_empty_group_is_no_exception(self, a):
+        rng = np.random.default_rng(0)
+        gaps = NoisySums(1.0).answer([[0.0, 0.4, 1.0], [1.0, 0, 0]], a, rng=rng)
+        assert gaps.shape == (2,) and np.abs(gaps).max() <= 1
+
+    def test_equal_scores_say_nothing_and_need_no_noise(self):
+        release = NoisySums(1.0).release([[0.3, 0.3, 0.3]], [0, 1, 1], rng=np.random.default_rng(0))
+        assert release.gaps == pytest.approx([0]) and release.scales.sums == 0 and release.scales.count == 1.0
+
+    def test_public_sizes_cost_nothing(self):
+        h, a, rng = case()
+        mechanism = NoisySums(1.0, count_share=0.0)
+        assert mechanism.release(h, a, rng=rng).n_disadvantaged == 12
+        assert mechanism.scales(h).count == 0
+
+    def test_gaps_stay_in_their_range(self):
+        h, a, rng = case()
+        assert np.abs(NoisySums(0.01).draws(h, a, rng=rng, draws=200)).max() <= 1
+
+    def test_it_beats_the_published_noise(self):
+        rng = np.random.default_rng(0)
+        a = (np.arange(100) >= 10).astype(int)
+        h = np.clip(rng.random(100) + rng.uniform(-0.1, 0.1, (25, 100)), 0, 1)
+        errors = NoisySums(5.0).draws(h, a, rng=rng, draws=2000) - statistical_parity_gap(h, a)
+        cauchy = SmoothCauchy(5.0).scale(90, 10, 25)
+        assert np.median(np.abs(errors)) == pytest.approx(0.21, abs=0.08)
+        assert cauchy / np.median(np.abs(errors)) > 30
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: LaplaceGlobal(0.0), "epsilon must be above 0, got 0.0"),
+        (lambda: SmoothCauchy(math.nan), "epsilon must be above 0, got nan"),
+        (lambda: SmoothLaplace(1.0, 1.0), r"delta must be in \(0, 1\), got 1.0"),
+        (lambda: Rounded(-1), "decimals must be a whole number from 0 to 15, got -1"),
+        (lambda: NoisySums(1.0, count_share=1.0), "count_share must be at least 0 and below 1, got 1.0"),
+    ],
+)
+def test_settings_that_make_no_sense(call, told: str):
+    with pytest.raises(InputError, match=told):
+        call()
+
+
+@pytest.mark.parametrize("make", [lambda e: Exact(), lambda e: Rounded(2), *NOISY])
+@pytest.mark.parametrize(
+    ("scores", "sensitive", "labels", "told"),
+    [
+        ([[0.1, 1.2, 0.3]], [0, 1, 1], None, "in \\[0, 1\\], got 1.2"),
+        ([[0.1, 0.2]], [0, 1, 1], None, "one value for each of 3 people, got 2"),
+        ([[0.1, 0.2, 0.3]], [0, 1, 2], None, "only 0 and 1, got 2"),
+        ([[0.1, 0.2, 0.3]], [0, 1, 1], [0, 0, 0], "label 1"),
+        ([[0.1, 0.2, 0.3]], [0, 1, 1], [0, 1], "same length"),
+    ],
+)
+def test_bad_questions_are_refused_in_one_sentence(make, scores, sensitive, labels, told: str):
+    with pytest.raises(InputError, match=told) as caught:
+        make(1.0).answer(scores, sensitive, rng=np.random.default_rng(0), labels=labels)
+    assert str(caught.value).count(". ") == 0
+
+
+@pytest.mark.parametrize("make", [lambda e: Exact(), lambda e: Rounded(2), *NOISY[:3]])
+def test_a_gap_of_one_group_is_refused(make):
+    with pytest.raises(InputError, match="needs people of both groups"):
+        make(1.0).answer([[0.1, 0.2, 0.3]], [1, 1, 1], rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("make", [lambda e, **k: Exact(**k), *NOISY])
+def test_each_says_in_one_sentence_what_was_published(make):
+    for absolute in (False, True):
+        for published in (False, True):
+            told = make(1.0, absolute=absolute).why(published)
+            assert told.endswith(".") and told.count(". ") == 0

@@ -1,0 +1,114 @@
+"""The paper's table: its numbers as printed, and rows recomputed on a small pool."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.queries import (
+    NOISELESS_ATTACKS,
+    PAPER_SHARE,
+    TABLE_1,
+    LaplaceGlobal,
+    NoiselessRow,
+    SmoothCauchy,
+    complete_from,
+    noiseless_leakages,
+    noiseless_row,
+)
+from tests.unit.queries.people import pool
+
+# Table 1 of Hamman et al. (2023), column by column. n: (m: (error ×1000 of Attribute-Conceal, of Laplace, leakages))
+PRINTED = {
+    100: {
+        25: ([10.9, 5.1, 0.05, 0], [200.9, 112.6, 12.1, 0], [50, 48, 58, 63], [54, 49, 44, 63]),
+        40: ([77.9, 12.3, 0.7, 0], [660.2, 236.8, 27.6, 0], [55, 49, 67, 100], [57, 43, 47, 100]),
+    },
+    1000: {
+        300: ([122.2, 35.7, 2.0, 0], [874.5, 160.8, 11.5, 0], [52, 50, 53, 79], [49, 51, 51, 79]),
+        400: ([140.0, 42.2, 0.2, 0], [893.4, 216.3, 54.4, 0], [52, 52, 55, 100], [49, 52, 49, 100]),
+    },
+}
+EPSILONS = (5, 10, 100, math.inf)
+
+
+def test_table_1_is_as_printed():
+    assert len(TABLE_1) == 16 == len({(row.n, row.m, row.epsilon) for row in TABLE_1})
+    for row in TABLE_1:
+        columns = PRINTED[row.n][row.m]
+        ours, laplace, leaks, laplace_leaks = (column[EPSILONS.index(row.epsilon)] for column in columns)
+        assert row.error_cauchy == pytest.approx(ours / 1000) and row.error_laplace == pytest.approx(laplace / 1000)
+        assert row.leakage_cauchy == pytest.approx(leaks / 100)
+        assert row.leakage_laplace == pytest.approx(laplace_leaks / 100)
+
+
+def test_its_noisy_errors_are_not_those_of_its_formulas():
+    """What the page says: so many times below the median that the printed scales must give."""
+    ratios = []
+    for row in TABLE_1:
+        if math.isinf(row.epsilon):
+            continue
+        n0 = round(0.098 * row.n)
+        cauchy = SmoothCauchy(row.epsilon, as_published=True).scale(row.n - n0, n0, row.m)
+        laplace = math.log(2) * LaplaceGlobal(row.epsilon, as_published=True).scale(row.n - n0, n0, row.m)
+        ratios.append((cauchy / row.error_cauchy, laplace / row.error_laplace))
+    for column, (low, high) in zip(zip(*ratios, strict=True), ((100, 3400), (4, 91)), strict=True):
+        assert low < min(column) < 1.1 * low and 0.95 * high < max(column) < high
+    row = next(row for row in TABLE_1 if (row.n, row.m, row.epsilon) == (100, 25, 5))
+    assert SmoothCauchy(5.0, as_published=True).scale(90, 10, 25) == pytest.approx(11.7, abs=0.05)
+    assert row.error_cauchy == pytest.approx(0.0109)
+
+
+@pytest.fixture(scope="module")
+def row() -> NoiselessRow:
+    return noiseless_row(pool(), 50, 18, repeats=6, seed=1)
+
+
+def test_a_row_orders_the_attacks_by_what_they_know(row: NoiselessRow):
+    values = {attack: row.leakages[attack].value for attack in NOISELESS_ATTACKS}
+    assert values["box_with_prior"] >= values["box"] >= values["nonnegative"] - 0.05 >= values["l1"] - 0.05
+    assert values["l1"] > 0.5 and all(found.n == 6 for found in row.leakages.values())
+    assert row.bits_complete and row.bits_questions == 1 and (row.n, row.m) == (50, 18)
+    assert all(row.complete[a] == 1 for a in NOISELESS_ATTACKS if row.leakages[a].value == 1)
+    assert all(row.spreads[a] == 0 for a in NOISELESS_ATTACKS if row.leakages[a].value == 1)
+
+
+def test_a_row_depends_on_its_seed_alone(row: NoiselessRow):
+    assert noiseless_row(pool(), 50, 18, repeats=6, seed=1) == row
+    assert noiseless_row(pool(), 50, 18, repeats=6, seed=2) != row
+    one = noiseless_row(pool(), 50, 18, repeats=1)
+    assert math.isnan(one.leakages["l1"].low) and one.spreads["l1"] == 0
+
+
+def test_enough_questions_tell_everybody():
+    row = noiseless_row(pool(), 30, 30, repeats=4)
+    assert all(share == 1.0 for share in row.complete.values())
+    shares = dict(complete_from(pool(), 30, (4, 30), repeats=4))
+    assert shares[30] == row.complete and shares[4]["l1"] < 1 and list(shares) == [4, 30]
+
+
+def test_a_sample_holds_the_share_the_paper_names():
+    seen = []
+
+    class Watched:
+        def sample(self, n, rng, *, n_disadvantaged):
+            seen.append((n, n_disadvantaged))
+            return pool().sample(n, rng, n_disadvantaged=n_disadvantaged)
+
+    noiseless_row(Watched(), 100, 5, repeats=1)
+    assert seen == [(100, 11)] and PAPER_SHARE == 0.104
+    assert math.ceil(PAPER_SHARE * 1000) == 104
+
+
+def test_the_attacks_see_scores_answers_and_sizes_only():
+    people = pool().sample(30, np.random.default_rng(0))
+    found = noiseless_leakages(people, 12, rng=np.random.default_rng(1))
+    assert tuple(found) == NOISELESS_ATTACKS and all(0 <= value <= 1 for value in found.values())
+
+
+def test_a_pool_too_small_is_one_sentence():
+    with pytest.raises(InputError, match="holds 10 of south, too few for a sample with 11"):
+        noiseless_row(pool(200, 10), 100, 5, repeats=1)

@@ -1,0 +1,114 @@
+"""Sensitivities against brute force over all attribute vectors, and where the published forms fail."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.queries import global_sensitivity, local_sensitivity, smooth_sensitivity, statistical_parity_gap
+from tests.unit.queries.attributes import largest_move, neighbours, vectors
+
+SIZES = range(3, 11)
+BETAS = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0, math.inf)
+
+
+def by_size(n: int, *, absolute: bool) -> dict[int, float]:
+    """Return the local sensitivity for each size of the disadvantaged group: by symmetry one vector stands for all."""
+    firsts = [(0,) * n0 + (1,) * (n - n0) for n0 in range(1, n)]
+    return {a.count(0): max(largest_move(a, b, absolute=absolute) for b in neighbours(a)) for a in firsts}
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("n", SIZES)
+def test_local_and_global_are_what_brute_force_finds(n: int, absolute: bool):
+    found = by_size(n, absolute=absolute)
+    for n0, value in found.items():
+        assert local_sensitivity(n - n0, n0, 3, absolute=absolute) == pytest.approx(3 * value, rel=1e-9)
+    assert global_sensitivity(n, 3, absolute=absolute) == pytest.approx(3 * max(found.values()), rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [4, 6])
+def test_one_vector_of_each_size_stands_for_all(n: int):
+    found = by_size(n, absolute=False)
+    for a in vectors(n):
+        assert max(largest_move(a, b, absolute=False) for b in neighbours(a)) == pytest.approx(found[a.count(0)])
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("beta", BETAS)
+@pytest.mark.parametrize("n", SIZES)
+def test_smooth_is_the_definition_over_all_vectors(n: int, beta: float, absolute: bool):
+    local = (
+        by_size(n, absolute=absolute)
+        if n <= 6
+        else {n0: local_sensitivity(n - n0, n0, 1, absolute=absolute) for n0 in range(1, n)}
+    )
+    everybody = np.array(vectors(n))
+    values = np.array([local[int(n - a.sum())] for a in everybody])
+    for n0 in range(1, n):
+        a = np.array((0,) * n0 + (1,) * (n - n0))
+        distance = (everybody != a).sum(axis=1)
+        decay = np.where(distance == 0, 1.0, np.exp(-beta * np.maximum(distance, 1)))
+        expected = float((values * decay).max())
+        assert smooth_sensitivity(n - n0, n0, 2, beta, absolute=absolute) == pytest.approx(2 * expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("beta", BETAS)
+@pytest.mark.parametrize("n", [*SIZES, 100, 1001])
+def test_order_and_smoothness(n: int, beta: float, absolute: bool):
+    smooth = [smooth_sensitivity(n - n0, n0, 1, beta, absolute=absolute) for n0 in range(1, n)]
+    widest = global_sensitivity(n, 1, absolute=absolute)
+    for n0, value in enumerate(smooth, start=1):
+        local = local_sensitivity(n - n0, n0, 1, absolute=absolute)
+        assert local * (1 - 1e-12) <= value <= widest * (1 + 1e-12)
+    if beta < math.inf:
+        for one, other in pairwise(smooth):  # N0 = 1 and N0 > N1 among them
+            assert max(one / other, other / one) <= math.exp(beta) * (1 + 1e-12)
+
+
+def test_the_published_form_breaks_at_one_person_and_when_unsorted():
+    beta = 5 / (6 * 25)
+    alone = smooth_sensitivity(99, 1, 25, beta, as_published=True)
+    pair = smooth_sensitivity(98, 2, 25, beta, as_published=True)
+    assert alone / pair > 1.9 > math.exp(beta)
+    unsorted = smooth_sensitivity(2, 98, 25, 5.0, as_published=True)
+    assert unsorted < 0.68 * local_sensitivity(2, 98, 25)  # less than what one neighbour moves
+
+
+@pytest.mark.parametrize("n0", range(2, 50))
+def test_both_forms_agree_where_the_paper_is_right(n0: int):
+    for beta in (0.01, 0.2, 4.0):
+        both = [smooth_sensitivity(100 - n0, n0, 25, beta, as_published=p) for p in (False, True)]
+        assert both[0] == pytest.approx(both[1], rel=1e-12)
+
+
+def test_the_counterexample_to_theorem_6():
+    a = np.array([0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
+    h = np.array([1, 0, 1, 1, 1, 1, 0, 0, 0, 0.0])
+    b = a.copy()
+    b[0] = 1
+    assert statistical_parity_gap(h, a)[0] == pytest.approx(0, abs=1e-15)
+    assert abs(statistical_parity_gap(h, b)[0]) == pytest.approx(5 / 9)
+    assert global_sensitivity(10, 1, absolute=True) == pytest.approx(5 / 9)
+    assert global_sensitivity(10, 1, absolute=True, as_published=True) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: local_sensitivity(1, 1, 1), "at least 3, got 2"),
+        (lambda: local_sensitivity(0, 5, 1), "n_advantaged must be a whole number of at least 1, got 0"),
+        (lambda: global_sensitivity(2, 1), "at least 3, got 2"),
+        (lambda: global_sensitivity(10, 0), "m must be"),
+        (lambda: smooth_sensitivity(5, 5, 1, -0.1), "beta must be at least 0, got -0.1"),
+        (lambda: smooth_sensitivity(5, 5, 1, math.nan), "beta must be at least 0, got nan"),
+    ],
+)
+def test_what_cannot_be_asked(call, told: str):
+    with pytest.raises(InputError, match=told):
+        call()

@@ -1,0 +1,224 @@
+"""Repeats: drawn once from their seed, asked the same questions in the same order, read by each attacker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.estimates import Estimate
+from core.queries import (
+    DECODERS,
+    Asking,
+    Exact,
+    LaplaceGlobal,
+    Leak,
+    NoisySums,
+    Rounded,
+    SmoothCauchy,
+    Trials,
+    leakage,
+    needed,
+    question_numbers,
+    repeats_for,
+    statistical_parity_gap,
+)
+from tests.unit.queries.people import pool
+
+ASKING = Asking(n=30, repeats=5, seed=9)
+
+
+def trials(**changes) -> Trials:
+    return Trials(pool(), replace(ASKING, **changes))
+
+
+def curve(made: Trials, mechanism) -> list[Leak]:
+    return [made.leak(m, mechanism, decoder) for m in (0, 4, 12) for decoder in DECODERS]
+
+
+@pytest.mark.parametrize("mechanism", [Exact(), SmoothCauchy(20.0), NoisySums(20.0)], ids=str)
+def test_a_seed_says_it_all(mechanism):
+    assert curve(trials(), mechanism) == curve(trials(), mechanism)
+    assert curve(trials(), mechanism) != curve(trials(seed=10), mechanism)
+
+
+def test_a_seed_draws_people_questions_and_noise():
+    one, other = trials(), trials(seed=10)
+    for r in range(5):
+        assert (one.people[r].base != other.people[r].base).any()
+        given, told = (made.ask(6, LaplaceGlobal(5.0), [r]) for made in (one, other))
+        assert (given.scores != told.scores).mean() > 0.5 and (given.answers != told.answers).all()
+    assert len({people.base.tobytes() for people in one.people}) == 5  # repeats are not one another's copies
+    noise = one.ask(6, LaplaceGlobal(5.0)).answers - one.ask(6, Exact()).answers
+    assert len({round(value, 9) for value in noise.ravel()}) == 30
+
+
+def test_more_repeats_keep_the_first():
+    few, many = trials(), trials(repeats=8)
+    for one, same in zip(few.people, many.people, strict=False):
+        assert (one.sensitive == same.sensitive).all() and (one.base == same.base).all()
+    assert (few.ask(5, SmoothCauchy(3.0)).answers == many.ask(5, SmoothCauchy(3.0)).answers[:5]).all()
+
+
+@pytest.mark.parametrize("design", ["jitter", "random_binary", "targeted", "single"])
+def test_the_first_questions_do_not_depend_on_the_last(design: str):
+    made, later = trials(design=design), trials(design=design)
+    later.ask(later.numbers[-1], Exact())
+    for m in (1, 7):
+        first, again = made.ask(m, Exact()), later.ask(m, Exact())
+        everything = later.ask(later.numbers[-1], Exact())
+        assert (first.scores == again.scores).all() and (first.answers == again.answers).all()
+        assert (everything.scores[:, :m] == first.scores).all()
+        assert everything.answers[:, :m] == pytest.approx(first.answers, abs=1e-12)
+
+
+@pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy])
+def test_noise_is_common(make):
+    """The same stream of noise at every ε and number of questions, so that curves move with the answers alone."""
+    made = trials()
+    n1, n0 = made.n_advantaged, made.n_disadvantaged
+
+    def standard(epsilon: float, m: int) -> np.ndarray:
+        mechanism = make(epsilon)
+        noise = made.ask(m, mechanism).answers - made.ask(m, Exact()).answers
+        return noise / mechanism.scale(n1, n0, m)
+
+    one = standard(1.0, 12)
+    assert standard(7.0, 12) == pytest.approx(one, abs=2e-3)  # the grid is a thousandth of the scale
+    assert standard(1.0, 5) == pytest.approx(one[:, :5], abs=2e-3)
+
+
+def test_answers_are_those_of_the_people_asked_about():
+    made = trials()
+    given = made.ask(6, Exact())
+    for r, people in enumerate(made.people):
+        assert people.sizes == (made.n_advantaged, made.n_disadvantaged) and people.n == 30
+        assert given.answers[r] == pytest.approx(statistical_parity_gap(given.scores[r], people.sensitive))
+        assert np.abs(given.scores[r] - people.base).max() <= 0.1 + 1e-12
+    assert (given.prior == made.prior).all() and given.share == made.n_advantaged / 30
+    assert made.ask(0, SmoothCauchy(1.0)).scores.shape == (5, 0, 30)
+    some = made.ask(6, SmoothCauchy(2.0), [3, 1])
+    assert (some.answers == made.ask(6, SmoothCauchy(2.0)).answers[[3, 1]]).all()
+    assert (some.prior == made.prior[[3, 1]]).all()
+
+
+def test_noisy_sums_hand_their_release_on():
+    made = trials()
+    given = made.ask(6, NoisySums(5.0))
+    assert len(given.released) == 5 and all(
+        (r.gaps == a).all() for r, a in zip(given.released, given.answers, strict=True)
+    )
+    assert made.ask(6, Exact()).released == [] and made.ask(0, NoisySums(5.0)).released == []
+
+
+@pytest.mark.parametrize("mechanism", [Exact(), Rounded(2), SmoothCauchy(50.0), NoisySums(50.0)], ids=str)
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_a_leak_is_the_mean_over_repeats(mechanism, decoder: str):
+    made = trials()
+    leak = made.leak(9, mechanism, decoder)
+    each = []
+    for r in range(5):
+        people, reading = made.reading(9, mechanism, decoder, repeat=r)
+        each.append(leakage(people.sensitive, reading.recovered))
+    assert leak.leakage.value == pytest.approx(np.mean(each))
+    assert leak.lowest == min(each) and leak.leakage.n == 5
+    assert leak.complete == sum(value == 1.0 for value in each) / 5
+    assert abs(each[leak.typical] - np.mean(each)) < min(abs(value - np.mean(each)) for value in each) + 0.03
+    assert 0 <= leak.leakage.low <= leak.leakage.value <= leak.leakage.high <= 1
+    assert (leak.m, leak.decoder) == (9, decoder)
+
+
+def test_a_curve_is_coarse_first_and_complete():
+    made = trials(design="random_binary")
+    points = list(made.curve())
+    assert sorted({m for m, _ in points}) == list(made.numbers)
+    assert len(set(points)) == len(points) == len(made.numbers) * 3
+    assert [m for m, _ in points[:6:3]] == [0, made.numbers[-1]]
+    only = list(made.curve(("published",)))
+    assert {decoder for _, decoder in only} == {"published"} and len(only) == len(made.numbers)
+
+
+def test_how_odd_the_models_look():
+    made = trials()
+    found = made.accuracy(18)
+    base = [((people.base >= 0.5) == people.labels).mean() for people in made.people]
+    asked = [((made.ask(18, Exact()).scores[r] >= 0.5) == made.people[r].labels) for r in range(5)]
+    assert found.base.value == pytest.approx(np.mean(base)) and found.base.n == 5
+    assert found.asked.value == pytest.approx(np.mean([right.mean() for right in asked]))
+    assert found.spread == pytest.approx(np.mean([right.mean(axis=1).std() for right in asked]))
+    assert abs(found.base.value - found.asked.value) < 0.05
+    assert made.accuracy(0) == made.accuracy(1)
+
+
+@pytest.mark.parametrize(
+    ("n", "design", "last"),
+    [
+        (20, "jitter", 12),
+        (100, "jitter", 60),
+        (100, "random_binary", 60),
+        (100, "targeted", 101),
+        (100, "single", 100),
+        (100, "bits", 2),
+        (50, "bits", 1),
+        (1000, "bits", 20),
+        (300, "jitter", 180),
+        (1000, "jitter", 420),
+        (2000, "targeted", 2001),
+    ],
+)
+def test_numbers_of_questions_run_from_none_to_where_all_is_known(n: int, design: str, last: int):
+    numbers = question_numbers(n, design)
+    assert numbers[0] == 0 and numbers[-1] == last
+    assert list(numbers) == sorted(set(numbers)) and len(numbers) <= 38
+    assert len(numbers) >= min(last, 12)
+
+
+def test_fewer_repeats_with_more_people():
+    found = [repeats_for(n) for n in (20, 100, 150, 200, 400, 500, 1000, 2000)]
+    assert found == sorted(found, reverse=True) and found[2] == 50 and found[-1] >= 2
+
+
+@pytest.mark.parametrize(("design", "last"), [("bits", 1), ("targeted", 31), ("single", 30)])
+def test_designs_that_end(design: str, last: int):
+    made = trials(design=design)
+    assert made.numbers[-1] == last
+    assert made.leak(last, Exact(), "strongest").complete == 1.0
+    with pytest.raises(InputError, match=f"must be in 0 to {last}, got {last + 1}"):
+        made.ask(last + 1, Exact())
+    with pytest.raises(InputError, match="got -1"):
+        made.leak(-1, Exact(), "strongest")
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"design": "magic"}, "design must be one of"),
+        ({"repeats": 0}, "repeats must be at least 1, got 0"),
+        ({"seed": -1}, "seed must be a whole number"),
+        ({"width": 0.0}, r"width must be in \(0, 1\], got 0.0"),
+        ({"width": float("nan")}, r"width must be in \(0, 1\]"),
+        ({"n": 3}, "must hold 4 to 400 people, got 3"),
+        ({"n": 401}, "must hold 4 to 400 people, got 401"),
+        ({"n": -5}, "must hold 4 to 400 people, got -5"),
+    ],
+)
+def test_bad_settings_are_one_sentence(changes, told: str):
+    with pytest.raises(InputError, match=told) as raised:
+        trials(**changes)
+    assert "\n" not in str(raised.value) and str(raised.value).endswith(".")
+
+
+def leak(m: int, value: float, complete: float = 0.0) -> Leak:
+    rate = Estimate(value=value, low=value, high=value, n=2)
+    return Leak(m=m, decoder="strongest", leakage=rate, complete=complete, lowest=value, typical=0)
+
+
+def test_answers_needed():
+    leaks = [leak(0, 0.5), leak(20, 1.0, 1.0), leak(5, 0.96), leak(10, 0.94), leak(15, 0.999, 0.5)]
+    assert needed(leaks, 0.95) == 15  # what was reached and lost again does not count
+    assert needed(leaks, 1.0) == 20 and needed(leaks, 0.5) == 0
+    assert needed(leaks[:1], 0.95) is None and needed([], 0.95) is None
+    assert needed([*leaks, leak(25, 0.9)], 0.95) is None
+    assert needed([leak(5, 1.0, 0.5)], 1.0) is None

@@ -1,0 +1,256 @@
+"""The desk on the command line: what it prints, its exit codes, and one sentence for everything else."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.__main__ import main, parser
+from core.queries import statistical_parity_gap
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run commands in a folder with a test set and two models, with a ledger in the user's data folder."""
+    rng = np.random.default_rng(0)
+    ids, n = [f"p{k}" for k in range(500)], 500
+    sex, ok = np.where(rng.random(n) < 0.6, "Male", "Female"), np.where(rng.random(n) < 0.5, "yes", "no")
+    pd.DataFrame({"person": ids, "sex": sex, "ok": ok}).to_csv(tmp_path / "people.csv", index=False)
+    for name in ("one", "two"):
+        order = rng.permutation(n)
+        model = pd.DataFrame({"person": np.array(ids)[order], "score": rng.random(n).round(3)})
+        model.to_csv(tmp_path / f"{name}.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("FAIRLEAK_LEDGER", raising=False)
+
+    def command(text: str) -> tuple[int, str, str]:
+        try:
+            code = main(["queries", *shlex.split(text)])
+        except SystemExit as left:
+            code = int(left.code or 0)
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return command
+
+
+REGISTER = "register loans --test-set people.csv --id person --attribute sex --advantaged Male --budget 100"
+ASK = "ask loans --test-set people.csv --predictions one.csv --epsilon 40 --asker me"
+
+
+def test_the_whole_way(run: Run, tmp_path: Path):
+    code, out, err = run(f"{REGISTER} --label ok --positive yes")
+    assert code == 0 and "budget          epsilon 100, for good" in out and "500, 2" in out
+    assert err == f"The ledger is '{tmp_path / 'data' / 'fairleak' / 'ledger.sqlite'}'.\n"
+    code, out, err = run(f"{ASK} --quote")
+    assert code == 0 and "cost            epsilon 40 of 90 left\n" in out
+    code, out, err = run(ASK)
+    assert code == 0 and "charged         epsilon 40\nleft            epsilon 50\n" in out and not err
+    gap = float(re.search(r": ([+-]\d\.\d{4}) \[", out).group(1))  # type: ignore[union-attr]
+    people, model = (pd.read_csv(f"{name}.csv", index_col="person") for name in ("people", "one"))
+    truth = statistical_parity_gap(model.score[people.index], people.sex == "Male")[0]
+    assert gap == pytest.approx(truth, abs=0.01)
+    code, again, _ = run(ASK.replace("me", "you"))
+    assert code == 0 and "charged         epsilon 0 (the past has the answer)" in again and f"{gap:+.4f}" in again
+    assert again.splitlines()[-1] == out.splitlines()[-1] and len(out.split()[-1]) == 64  # not written a second time
+    model.assign(score=1 - model.score).to_csv("turned.csv")
+    code, out, _ = run(ASK.replace("me", "you").replace("one", "turned"))
+    assert code == 0 and "charged         epsilon 0 (the past has the answer)" in out and f"{-gap:+.4f}" in out
+    code, out, err = run(ASK.replace("one", "two").replace("40", "60"))
+    assert (code, out) == (1, "")
+    assert err == "Refused: The question costs epsilon 60, and 50 of 100 is left for 'loans'.\n"
+    assert run(f"{ASK.replace('one', 'two').replace('40', '60')} --quote")[0] == 1
+    code, out, _ = run(f"{ASK.replace('one', 'two')} --metric equal_opportunity")
+    assert code == 0 and "charged         epsilon 50\n" in out
+    assert run("status")[1].splitlines()[2].split()[:4] == ["loans", "sex", "Male", "500"]
+    assert run("status")[1].splitlines()[2].split()[4:] == ["100", "100", "0", "2", "+", "1"]
+    status = run("status loans")[1]
+    assert status.count("statistical_parity") == 2 and "e^100" in status
+    code, seal, err = run("export record.jsonl")
+    assert code == 0 and len(seal.strip()) == 64 and "record.jsonl" in err
+    code, out, _ = run(f"verify record.jsonl --noted {seal[:32]}")
+    assert code == 0 and out.startswith("the record holds: 5 good entries") and "It contains the noted hash." in out
+    text = Path("record.jsonl").read_text(encoding="utf-8")
+    Path("record.jsonl").write_text(text.replace('"asker":"you"', '"asker":"her"'), encoding="utf-8")
+    code, out, err = run("verify record.jsonl")
+    assert code == 1 and "DOES NOT HOLD: 3 good entries" in out and "the hash of entry 4" in out and not err
+
+
+def test_a_ledger_of_ones_own(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert run(f"{REGISTER} --ledger here/mine")[0] == 0
+    assert (tmp_path / "here" / "mine").exists() and not (tmp_path / "data").exists()
+    assert run("status --ledger here/mine")[1].count("loans") == 1
+    monkeypatch.setenv("FAIRLEAK_LEDGER", "here/mine")
+    assert run("status")[1].count("loans") == 1
+
+
+def test_the_help_tells_the_right_error(run: Run):
+    run(f"{REGISTER} --ledger made --count-epsilon 50")
+    out = run(f"{ASK} --ledger made --epsilon 2 --quote")[1]
+    sizes = pd.read_csv("people.csv").sex.value_counts()
+    told = 0.7 * (1 / sizes.iloc[0] + 1 / sizes.iloc[1]) / 2
+    assert float(out.split()[-1]) == pytest.approx(told, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("status", "There is no ledger at"),
+        ("status nobody --ledger made", "There is no registration 'nobody'"),
+        (f"{ASK} --ledger made --predictions people.csv", "got 2"),
+        (f"{ASK} --ledger made --test-set one.csv", "must have a column 'sex'"),
+        (f"{ASK} --ledger made --metric parity", "metric must be one of"),
+        (f"{ASK.replace(' --asker me', '')} --ledger made", "--asker must say who asks"),
+        (f"{REGISTER} --ledger made", "registered already"),
+        (f"{REGISTER} --budget no", "budget must be a number"),
+        (f"{REGISTER} --advantaged Man", "must hold the advantaged value 'Man'"),
+        (f"{ASK} --ledger people.csv", "is not a FairLeak ledger and was left as it is"),
+        ("verify people.csv", "is not an export"),
+        ("export made --ledger made", "must be a new file"),
+        ("sell", "invalid choice: 'sell'"),
+        ("", "required: ACTION"),
+        ("ask loans", "the following arguments are required"),
+    ],
+)
+def test_unusable_input_is_one_sentence(text: str, words: str, run: Run):
+    run(f"{REGISTER} --ledger made")
+    code, out, err = run(text)
+    assert (code, out) == (3, "") and words in err and err.count("\n") == 1
+
+
+def test_another_attribute_of_the_same_people_is_said_so(run: Run):
+    run(f"{REGISTER} --ledger made")
+    second = f"{REGISTER.replace('loans', 'ok').replace('sex', 'ok').replace('Male', 'yes')} --ledger made"
+    code, _, err = run(second)
+    assert code == 3 and "have a budget already, as 'loans' for 'sex'" in err
+    assert run(f"{second} --another-attribute")[0] == 0
+
+
+def test_a_coarse_answer_of_the_past_is_said_to_be_coarse(run: Run):
+    run(f"{REGISTER} --ledger made")
+    run(f"{ASK} --ledger made --epsilon 0.1")
+    for more in ("", " --quote"):
+        code, _, err = run(f"{ASK} --ledger made --epsilon 20{more}")
+        assert code == 0 and "not a new answer at epsilon 20; --again pays for a fresh look" in err
+
+
+def test_an_empty_ledger_says_so(run: Run):
+    run(f"{REGISTER} --ledger made --count-epsilon 200")
+    assert run("status --ledger made") == (0, "Nothing is registered yet.\n", "")
+
+
+def test_the_help_can_be_followed(run: Run, capsys: pytest.CaptureFixture[str]):
+    """Every command of the help's example works as it stands there."""
+    code, out, _ = run("--help")
+    assert code == 0 and "exit codes" in out
+    for action in ("register", "ask", "status", "export", "verify"):
+        assert run(f"{action} --help")[0] == 0
+    Path("model.csv").write_bytes(Path("one.csv").read_bytes())
+    lines = [line.strip() for line in out.splitlines() if line.strip().startswith("python -m core queries ")]
+    assert len(lines) == 5
+    for line in lines[:4]:
+        code, _, err = run(line.removeprefix("python -m core queries "))
+        assert code == 0, err
+    assert run("verify ledger.jsonl")[0] == 0
+
+
+def test_the_readmes_sample_can_be_followed(run: Run):
+    """The files and commands of the section work as they stand there, in their order."""
+    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
+    section = readme.partition("## Bias queries on the command line")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^```\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    for name, block in zip(("people.csv", "model.csv"), blocks[1:3], strict=True):
+        assert block.startswith("person,") and block.count("\n") == 5
+        Path(name).write_text(block, encoding="utf-8")
+    lines = [line.partition(" queries ")[2] for line in blocks[3].splitlines()]
+    assert [line.split()[0] for line in lines] == ["register", "ask", "status", "export", "verify"]
+    for line in lines:
+        code, out, err = run(line)
+        assert code == 0 and out, err
+
+
+def test_the_count_of_equal_opportunity_is_a_line_of_its_own(run: Run):
+    run(f"{REGISTER} --label ok --positive yes --count-epsilon 3")
+    for told in (run(f"{ASK} --metric equal_opportunity --quote")[1], run(f"{ASK} --metric equal_opportunity")[1]):
+        assert re.search(r"(cost|charged) +epsilon 43\b", told)
+        assert re.search(r"^  the answer +epsilon 40$", told, re.MULTILINE)
+        assert re.search(r"^  the count +epsilon 3, once: .*positive label$", told, re.MULTILINE)
+    later = run(f"{ASK.replace('one', 'two')} --metric equal_opportunity")[1]
+    assert "charged         epsilon 40\n" in later and "the count" not in later
+
+
+def test_an_old_answer_says_that_it_is_one(run: Run):
+    run(REGISTER)
+    code, first, err = run(ASK.replace("40", "2"))
+    error = re.search(r"standard error  (\S+)", first).group(1)  # type: ignore[union-attr]
+    assert code == 0 and not err
+    for command in (ASK, f"{ASK} --quote"):
+        code, out, err = run(command)
+        assert code == 0 and "epsilon 0" in out and err.count("\n") == 1
+        assert f"accurate to about {error}, and not a new answer at epsilon 40; --again pays" in err
+    code, out, err = run(f"{ASK} --again")
+    assert code == 0 and "charged         epsilon 40\n" in out and not err
+
+
+def test_constant_predictions_need_no_fresh_look(run: Run):
+    run(REGISTER)
+    people = pd.read_csv("people.csv").person
+    pd.DataFrame({"person": people, "score": 0.5}).to_csv("one.csv", index=False)
+    code, out, err = run(ASK)
+    assert code == 0 and "charged         epsilon 0" in out and not err
+
+
+def test_a_count_that_takes_the_whole_budget_is_said_beforehand(run: Run):
+    code, out, err = run(f"{REGISTER} --count-epsilon 100.0")
+    assert code == 0 and out and err.startswith("Note: the noisy group size takes the whole budget; nothing can be")
+    run(f"{REGISTER} --ledger made --count-epsilon 99")
+    assert "whole budget" not in run(f"{REGISTER} --ledger other --count-epsilon 99")[2]
+
+
+def test_the_groups_are_named_and_who_is_taken_together(run: Run):
+    people = pd.read_csv("people.csv")
+    people.loc[:2, "sex"] = "divers"
+    people.to_csv("people.csv", index=False)
+    women = int((people.sex == "Female").sum())
+    code, out, err = run(REGISTER)
+    assert code == 0 and err.startswith(f"Note: the disadvantaged group takes together {women} 'Female' and 3 'divers'")
+    assert "divers" not in out
+    for told in (out, run(f"{ASK} --quote")[1], run(ASK)[1], run("status loans")[1]):
+        assert "compares        'Male' (advantaged) with everybody else\n" in told
+
+
+def test_the_help_says_what_costs_besides_and_where_the_models_name_goes(run: Run):
+    told = " ".join((run("--help")[1] + run("ask --help")[1]).split())
+    for words in ("once, the price of the noisy size", "--again pays for a fresh look", '"team A, model 7"'):
+        assert words in told
+    assert "Equal opportunity costs the count of its group besides, once" in told
+
+
+@pytest.mark.parametrize(
+    "text, name",
+    [
+        ("ask loans", "queries ask"),
+        ("ask loans --magic", "queries ask"),
+        (f"{ASK} --magic", "queries ask"),
+        ("status --magic", "queries status"),
+        ("status", "queries status"),
+        ("verify nothing.jsonl", "queries verify"),
+        ("sell", "queries"),
+    ],
+)
+def test_errors_name_the_action(text: str, name: str, run: Run):
+    code, _, err = run(text)
+    assert code == 3 and err.startswith(f"python -m core {name}: ")
+
+
+def test_the_parser_knows_the_command():
+    assert parser().parse_args(["queries", "status"]).action == "status"

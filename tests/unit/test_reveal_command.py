@@ -1,0 +1,186 @@
+"""``python -m core reveal``: every noise, every number in the file, and one sentence for bad input."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core.__main__ import main
+from core.commands.reveal import _NOISES
+from core.datasets import demo_table
+from core.queries import DECODERS, DESIGNS
+from tests import samples
+
+Capture = pytest.CaptureFixture[str]
+
+SMALL = ["reveal", "--method", "unmitigated", "--people", "30", "--repeats", "4"]
+ROW = r"(\d+) +(\d+\.\d) \[(\d+\.\d), (\d+\.\d)\] +(\d+\.\d) \[.*\] +(\d+\.\d) \[.*\]"
+ADULT = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A small table under the demo's name, and no folders of this machine."""
+    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.commands.arguments.default_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
+
+
+@pytest.fixture
+def whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo itself."""
+    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: demo_table())
+
+
+def rows(text: str) -> list[tuple[float, ...]]:
+    """Return answers, the strongest decoder's leakage and interval, and the other decoders', row by row."""
+    return [tuple(float(x) for x in found) for found in re.findall(f"^{ROW}$", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("noise", _NOISES)
+def test_every_noise(noise: str, capsys: Capture):
+    assert main([*SMALL, "--noise", noise, "--questions", "0,6,18", "--epsilon", "20"]) == 0
+    told = capsys.readouterr()
+    found = rows(told.out)
+    assert [row[0] for row in found] == [0, 6, 18]
+    assert all(0 <= row[2] <= row[1] <= row[3] <= 100 for row in found)
+    assert found[0][4:] == (50.0, 50.0) and found[0][1] > 60
+    words = {"exact": "answers: exact", "rounded": "answers: rounded to 3 decimals"}
+    assert words.get(noise, f"answers: {noise}, epsilon 20") in told.out and "30 people of Sample" in told.out
+    assert ("can expect at most" in told.out) == (
+        noise in ("laplace", "cauchy", "noisy_sums")
+    )  # what keeps its epsilon
+    assert "Without any answer" in told.out
+    assert told.err.splitlines()[-1].startswith("3 of 3 numbers of questions")
+    if noise == "exact":
+        assert found[-1][1] == 100.0
+
+
+def test_noise_follows_its_settings(capsys: Capture):
+    def told(*arguments: str) -> list[tuple[float, ...]]:
+        assert main([*SMALL, "--questions", "18", *arguments]) == 0
+        return rows(capsys.readouterr().out)
+
+    for noise in ("laplace", "cauchy", "smooth_laplace", "noisy_sums"):
+        weak, strong = (told("--noise", noise, "--epsilon", epsilon) for epsilon in ("1e6", "0.1"))
+        assert weak[0][1] > 95 > strong[0][1]
+    assert told("--noise", "rounded", "--decimals", "6")[0][1] > told("--noise", "rounded", "--decimals", "1")[0][1]
+    assert told("--seed", "1") != told("--seed", "2") and told("--seed", "1") == told("--seed", "1")
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_design_has_numbers_of_its_own(design: str, capsys: Capture):
+    assert main([*SMALL, "--design", design]) == 0
+    found = rows(capsys.readouterr().out)
+    assert found[0][0] == 0 and 2 <= len(found) <= 20
+    if design != "jitter":
+        assert found[-1][1] > 90
+
+
+@pytest.mark.parametrize("metric", ["equalized_odds", "predictive_equality"])
+def test_every_metric(metric: str, capsys: Capture):
+    assert main([*SMALL, "--metric", metric, "--questions", "18"]) == 0
+    assert rows(capsys.readouterr().out)[0][1] > 90
+
+
+def test_every_number_goes_to_the_file(tmp_path: Path, capsys: Capture):
+    path = tmp_path / "out.csv"
+    assert main([*SMALL, "--questions", "2,9,9", "--csv", str(path)]) == 0
+    told = capsys.readouterr()
+    table = pd.read_csv(path)
+    assert list(table["number of answers"]) == [2] * 3 + [9] * 3 and list(table["decoder"]) == list(DECODERS) * 2
+    assert f"Every number is in {path}." in told.err
+    assert set(table["answers"]) == {"exact"} and table["seed"].nunique() == table["draws"].nunique() == 1
+    strongest = table[table.decoder == "strongest"]
+    for row, (_, found) in zip(rows(told.out), strongest.iterrows(), strict=True):
+        assert row[1:4] == tuple(round(100 * found[name], 1) for name in ("leakage", "low", "high"))
+
+
+def test_the_demo_leaks_after_sixty_answers(whole: None, capsys: Capture):
+    assert main(["reveal", "--repeats", "5", "--questions", "60", "--attribute", "sex"]) == 0
+    told = capsys.readouterr().out
+    assert "67 men" in told and "33 women" in told and rows(told)[0][1] == 100.0
+
+
+BAD = [
+    (["--people", "3"], "must hold 4 to"),
+    (["--people", "100000"], "got 100,000"),
+    (["--people", "x"], "argument --people: invalid int value"),
+    (["--noise", "magic"], "--noise must be one of exact"),
+    (["--design", "magic"], "--design must be one of jitter"),
+    (["--design", "single"], "--design must be one of jitter"),
+    (["--metric", "magic"], "--metric must be one of"),
+    (["--method", "magic"], "--method must be one of"),
+    (["--noise", "laplace", "--epsilon", "0"], "epsilon must be above 0, got 0.0"),
+    (["--noise", "noisy_sums", "--epsilon", "nan"], "epsilon must be above 0, got nan"),
+    (["--noise", "smooth_laplace", "--delta", "1"], "delta must be in (0, 1), got 1.0"),
+    (["--noise", "rounded", "--decimals", "-1"], "decimals must be a whole number from 0 to 15, got -1"),
+    (["--questions", "1,x"], "--questions must be whole numbers with a comma between them, got '1,x'"),
+    (["--questions", "5,1000"], "--questions must be in 0 to 18, got 1000"),
+    (["--questions", "-1"], "--questions must be in 0 to 18, got -1"),
+    (["--repeats", "0"], "--repeats must be at least 1, got 0"),
+    (["--seed", "-1"], "--seed must be a whole number from 0"),
+    (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
+    (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
+    (["--dataset", "nowhere"], "--dataset must be one of demo, adult"),
+    (["--table", "--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
+]
+
+
+@pytest.mark.parametrize("arguments, words", BAD, ids=[" ".join(a) for a, _ in BAD])
+def test_bad_input_is_one_sentence_and_code_3(arguments: list[str], words: str, capsys: Capture):
+    try:
+        code = main([*SMALL, *arguments])
+    except SystemExit as left:
+        code = int(left.code or 0)
+    told = capsys.readouterr()
+    assert code == 3 and words in told.err and not told.out
+    assert told.err.strip().count("\n") == 0
+
+
+def test_four_groups_are_refused(whole: None, capsys: Capture):
+    assert main([*SMALL, "--attribute", "age/ranges"]) == 3
+    told = capsys.readouterr()
+    assert "compare two groups, got 4" in told.err and not told.out and told.err.count("\n") == 1
+
+
+@pytest.fixture
+def really(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables from where they are, and no network."""
+    from core.datasets import load
+
+    monkeypatch.setattr("core.commands.arguments.load", load)
+
+    def none(*_: object, **__: object) -> None:
+        raise OSError("no network in tests")
+
+    monkeypatch.setattr("urllib.request.OpenerDirector.open", none)
+
+
+def test_the_table_without_data_says_where_to_put_it(really: None, tmp_path: Path, capsys: Capture):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    assert main(["reveal", "--table", "--data", str(folder)]) == 3
+    told = capsys.readouterr()
+    assert "adult/adult.data" in told.err and "FAIRLEAK_DATA" in told.err
+    assert not told.out and told.err.strip().count("\n") == 0
+
+
+@pytest.mark.skipif(not (ADULT / "adult" / "adult.data").is_file(), reason="Adult is not here: set FAIRLEAK_DATA")
+def test_the_table_has_all_four_rows(really: None, tmp_path: Path, capsys: Capture):
+    path = tmp_path / "table.csv"
+    assert main(["reveal", "--table", "--repeats", "2", "--data", str(ADULT), "--csv", str(path)]) == 0
+    told = capsys.readouterr()
+    found = re.findall(r"^ *n = (\d+), m = (\d+) +2 +(\d+) .* (\d+) questions$", told.out, re.MULTILINE)
+    expected = [("100", "25", "63", "2"), ("100", "40", "100", "2"), ("1000", "300", "79", "20")]
+    assert found == [*expected, ("1000", "400", "100", "20")]
+    table = pd.read_csv(path)
+    assert len(table) == 16 and list(table["attack"].unique()) == ["l1", "nonnegative", "box", "box_with_prior"]
+    last = table[(table.n == 1000) & (table.m == 400)]
+    assert (last.value == 1.0).all() and (table.value > 0.5).all()
+    for n in (100, 1000):
+        assert f"everybody is known in each of 2 draws, n = {n}:" in told.out
