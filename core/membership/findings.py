@@ -1,0 +1,236 @@
+"""What a membership audit found: the target, each attack on it, and curves over epsilon and theta."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from core.estimates import Estimate
+from core.membership.disparity import Disparities, GapResult, RangeTable
+from core.membership.roc import Roc
+from core.results import Result
+
+__all__ = [
+    "ATTACKS",
+    "ATTACK_TITLES",
+    "EPSILONS",
+    "AttackFindings",
+    "CurveBand",
+    "CurvePoint",
+    "FairPickFindings",
+    "MembershipFindings",
+    "MembershipSettings",
+    "TargetFindings",
+]
+
+EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
+"""Privacy budgets of the curves."""
+
+ATTACKS = ("loss", "confidence", "network", "lira")
+"""Attacks in the order they finish."""
+
+ATTACK_TITLES = {
+    "loss": "Loss threshold",
+    "confidence": "Confidence threshold",
+    "network": "The paper's network",
+    "lira": "LiRA",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipSettings(Result):
+    """What is attacked and how.
+
+    Attributes
+    ----------
+    target : str
+        One of `core.membership.TARGETS`.
+    epsilon : float in (0, inf]
+        Privacy budget of the tree; only "dp_id3" has one.
+    max_depth : int
+        Of the trees.
+    accounting : {"savings", "literal", "naive"}
+    theta : float in (0, 1]
+        FairPick's share of the distribution differences that stays; 1 deletes nobody.
+    literal : bool
+        FairPick as published, which drops negative deletions.
+    shadows : int
+        Shadow models of LiRA.
+    online : bool
+        Whether LiRA trains shadows with and without each judged person.
+    seed : int
+    level : float in (0, 1)
+        Of the intervals.
+    """
+
+    target: str = "dp_id3"
+    epsilon: float = math.inf
+    max_depth: int = 14
+    accounting: str = "savings"
+    theta: float = 1.0
+    literal: bool = False
+    shadows: int = 64
+    online: bool = True
+    seed: int = 42
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetFindings(Result):
+    """How well the attacked model predicts.
+
+    Attributes
+    ----------
+    accuracy_train, accuracy_test : Estimate
+    majority_test : Estimate
+        Control: the more frequent label for everybody.
+    """
+
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackFindings(Result):
+    """What one attack found out.
+
+    Attributes
+    ----------
+    name : str
+        One of `ATTACKS`.
+    roc : Roc
+        Of all judged people.
+    roc_by_group : tuple of Roc
+        By group code; of two groups, 0 is the others and 1 the first group.
+    precision, recall : Estimate or None
+        Of the verdict; None for an attack that gives scores alone.
+    disparities : Disparities or None
+        Of the verdict; None for an attack that gives scores alone.
+    low_fpr : tuple of GapResult
+        Gap in members caught at 1% false alarms, a group each, as in `Disparities.results`.
+    ranges : tuple of RangeTable
+        Where the flags fall, a group each; empty without a verdict.
+    muted : bool
+        Whether the interval of the AUC holds 0.5, so that a gap of the verdicts says nothing about leakage.
+    """
+
+    name: str
+    roc: Roc
+    roc_by_group: tuple[Roc, ...]
+    precision: Estimate | None
+    recall: Estimate | None
+    disparities: Disparities | None
+    low_fpr: tuple[GapResult, ...]
+    ranges: tuple[RangeTable, ...]
+    muted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FairPickFindings(Result):
+    """What FairPick or its control deleted.
+
+    Attributes
+    ----------
+    theta : float
+    deleted : dict
+        Group name -> rows deleted.
+    clusters : dict
+        Label -> number of clusters.
+    ignored : int
+        Negative deletions the published variant asks for and drops.
+    largest_before, largest_after : float
+        Largest absolute difference of the groups' shares of a cluster, before and after.
+    """
+
+    theta: float
+    deleted: dict[str, int]
+    clusters: dict[int, int]
+    ignored: int
+    largest_before: float
+    largest_after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipFindings(Result):
+    """One target and the attacks that have finished.
+
+    Attributes
+    ----------
+    settings : MembershipSettings
+    title : str
+        Of the table.
+    attribute : str
+    group_names : tuple of str
+        By code; of two, 1 is the first group.
+    n_members, n_judged : int
+        People trained on; people judged, as many members as outsiders.
+    target : TargetFindings
+    attacks : dict
+        Name -> AttackFindings.
+    fairpick : FairPickFindings or None
+    spent : float
+        Privacy budget the ledger adds up to on a maximal path; inf without one.
+    nodes : int
+        Nodes of the tree; 0 for another model.
+    """
+
+    settings: MembershipSettings
+    title: str
+    attribute: str
+    group_names: tuple[str, ...]
+    n_members: int
+    n_judged: int
+    target: TargetFindings
+    attacks: dict[str, AttackFindings]
+    fairpick: FairPickFindings | None = None
+    spent: float = math.inf
+    nodes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint(Result):
+    """One repeat at one setting: values without intervals.
+
+    Attributes
+    ----------
+    at : float
+        The epsilon, or the theta, of the curve.
+    repeat : int
+    variant : str
+        "epsilon", "fairpick" or "random" (the control of FairPick).
+    accuracy_train, accuracy_test, auc, precision, recall, vd, fpr_gap, advantage_gap : float
+    deleted : int
+    """
+
+    at: float
+    repeat: int
+    variant: str
+    accuracy_train: float
+    accuracy_test: float
+    auc: float
+    precision: float
+    recall: float
+    vd: float
+    fpr_gap: float
+    advantage_gap: float
+    deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveBand(Result):
+    """One setting over its repeats; the fields are those of `CurvePoint` with an interval over repeats.
+
+    Attributes
+    ----------
+    at : float
+    variant : str
+    repeats : int
+    values : dict
+        Name of a field of `CurvePoint` -> Estimate.
+    """
+
+    at: float
+    variant: str
+    repeats: int
+    values: dict[str, Estimate]
