@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from core.adversaries.parameters import forest_parameters
@@ -9,7 +10,7 @@ from core.datasets.dataset import Roles
 from core.fairness import METRICS
 from core.models import METHODS
 from core.results import Result
-from core.validation import choice, seed_value, unit_interval
+from core.validation import choice, privacy_budget, seed_value, unit_interval
 
 __all__ = ["AuditConfig"]
 
@@ -32,6 +33,8 @@ class AuditConfig(Result):
         Share of the records that trains the model; the rest is halved between attacker and test.
     seed : int
         Fixes splits, training, the one draw of predictions, and the adversaries.
+    epsilon : float, at least 1e-6, or infinite
+        Privacy budget the private tree ("dp_id3") is trained with; the other methods do not use it.
     forest : tuple of (str, value) or None
         Hyper-parameters of the paper's adversaries, as `core.adversaries.tune_forest` finds them; None for the pinned.
     """
@@ -43,6 +46,7 @@ class AuditConfig(Result):
     tolerance: float = 0.001
     train_share: float = 0.34
     seed: int = 42
+    epsilon: float = math.inf
     forest: tuple[tuple[str, int | float | str | None], ...] | None = None
 
     def __post_init__(self) -> None:
@@ -50,5 +54,6 @@ class AuditConfig(Result):
         choice(self.metric, METRICS, name="metric")
         unit_interval(self.tolerance, name="tolerance")
         seed_value(self.seed)
+        privacy_budget(self.epsilon)
         if self.forest is not None:
             forest_parameters(dict(self.forest))

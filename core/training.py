@@ -71,6 +71,8 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
         metric=config.metric,
         tolerance=config.tolerance,
         seed=config.seed,
+        epsilon=config.epsilon,
+        domains=dataset.domains,
     )
     drawn = model.predict(x, s, seed=config.seed)
     return ModelFindings(

@@ -16,15 +16,21 @@ import numpy.typing as npt
 from core.errors import InputError
 
 __all__ = [
+    "LEAST_EPSILON",
     "at_least_zero",
     "binary_array",
     "choice",
     "group_array",
     "one_length",
     "positive_array",
+    "privacy_budget",
     "seed_value",
     "unit_interval",
 ]
+
+LEAST_EPSILON = 1e-6
+"""Smallest privacy budget. Shared out among the counts of a tree of 4,000 columns it leaves each enough for noise that
+whole numbers of 64 bits can hold, and nobody can read anything out of noise as large as this."""
 
 
 def unit_interval(value: float, *, name: str) -> float:
@@ -43,6 +49,14 @@ def at_least_zero(value: float, *, name: str) -> float:
     number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not (number and 0.0 <= value < math.inf):
         raise InputError(f"{name} must be a number of at least 0, got {value!r}.")
+    return float(value)
+
+
+def privacy_budget(value: float, *, name: str = "epsilon") -> float:
+    """Return `value` as a float if it is in [LEAST_EPSILON, inf]; infinity is no privacy."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not (number and value >= LEAST_EPSILON):  # also catches nan
+        raise InputError(f"{name} must be at least {LEAST_EPSILON:g}, or infinite, got {value!r}.")
     return float(value)
 
 

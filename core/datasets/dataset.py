@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, encode, quoted, usable_columns
-from core.datasets.groups import MINIMUM_PER_GROUP, groups_of
-from core.errors import InputError
+from core.datasets.columns import encode
+from core.datasets.groups import MINIMUM_PER_GROUP
+from core.datasets.selection import select
 from core.estimates import Estimate, proportion
 from core.fingerprint import fingerprint
 from core.results import Result
-from core.validation import choice
 
 if TYPE_CHECKING:
     import pandas
@@ -190,6 +189,21 @@ class AuditDataset:
         """Number of groups, 2 to 20."""
         return len(self.group_names)
 
+    @property
+    def domains(self) -> tuple[int | tuple[float, float], ...]:
+        """Return the domain of each feature, taken as public although the records told it: codes, or the range.
+
+        For categories how many there are, one more where a missing value is kept as -1; for numbers the smallest and
+        the largest.
+        """
+        missing = int(self.roles.missing == "keep")
+        return tuple(
+            len(self.categories[j]) + missing
+            if self.categorical[j]
+            else (float(self.features[:, j].min()), float(self.features[:, j].max()))
+            for j in range(len(self.feature_names))
+        )
+
     def groups(self) -> tuple[GroupRow, ...]:
         """Return size and label rate of every group: of two, the first group and the others."""
         rows = []
@@ -220,95 +234,33 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         fewer than `MINIMUM_PER_GROUP` records, no feature is left, or a feature holds infinite values or numbers
         mixed with text.
     """
-    frame = table.frame
-    _check_roles(frame, roles)
-    notes: list[str] = []
-    label_text, sensitive = as_text(frame[roles.label]), frame[roles.sensitive]
-    known = (label_text.notna() & sensitive.notna()).to_numpy(dtype=bool)
-    if not known.any():
-        raise InputError(
-            f"No record has both a {quoted(roles.label)} and a {quoted(roles.sensitive)} value; choose other columns."
-        )
-    if lost := int((~known).sum()):
-        notes.append(f"{lost:,} records without {roles.label} or {roles.sensitive} are left out.")
-    others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded}]
-    labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
-    features, told = usable_columns(frame.loc[known, others])
-    if roles.missing == "drop":
-        complete = frame[features].notna().all(axis=1).to_numpy(dtype=bool)
-        if dropped := int((known & ~complete).sum()):
-            notes.append(f"{dropped:,} records with a missing feature are left out.")
-        known = known & complete
-        labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
-    notes.extend([*([rare] if rare else []), *told])
-    matrix, names, categories, categorical = encode(frame.loc[known, features], notes)
+    chosen = select(table.frame, roles)
+    notes = list(chosen.notes)
+    matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], notes)
     return AuditDataset(
         title=table.title,
         source=table.source,
         features=matrix,
         feature_names=names,
         categorical=categorical,
-        labels=labels,
-        sensitive=codes,
-        group_names=names_of_groups,
+        labels=chosen.labels,
+        sensitive=chosen.groups,
+        group_names=chosen.group_names,
         roles=roles,
-        rows_read=len(frame),
+        rows_read=len(table.frame),
         notes=tuple(notes),
         fingerprint=fingerprint(
-            matrix, labels, codes, categorical, list(names), list(categories), roles, table.title, table.source
+            matrix,
+            chosen.labels,
+            chosen.groups,
+            categorical,
+            list(names),
+            list(categories),
+            roles,
+            table.title,
+            table.source,
         ),
         categories=categories,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )
-
-
-def _check_roles(frame: pandas.DataFrame, roles: Roles) -> None:
-    choice(roles.missing, ("keep", "drop"), name="missing")
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(f"Every column must have a name of its own, several are called {quoted(twice)}.")
-    for name, column in (("label", roles.label), ("sensitive attribute", roles.sensitive)):
-        if column not in frame.columns:
-            raise InputError(f"The {name} must be a column of the table, got {quoted(column)}.")
-        if frame[column].isna().all():
-            raise InputError(f"The {name} column {quoted(column)} is empty in every record; choose another one.")
-    if roles.label == roles.sensitive:
-        raise InputError(
-            f"Label and sensitive attribute must be two different columns, got {quoted(roles.label)} twice."
-        )
-    if unknown := [c for c in roles.excluded if c not in frame.columns]:
-        raise InputError(f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}.")
-    values = as_text(frame[roles.label]).dropna().unique().tolist()
-    if len(values) < 2:
-        raise InputError(
-            f"The label {quoted(roles.label)} must have at least two values, got only {quoted(values[0])}."
-        )
-    if roles.positive not in values:
-        shown = ", ".join(quoted(v, 30) for v in values[:4])
-        raise InputError(
-            f"The positive value must be one that {quoted(roles.label)} takes "
-            f"({shown}{', …' if len(values) > 4 else ''}), got {quoted(roles.positive)}."
-        )
-
-
-def _sides(
-    label_text: pandas.Series, column: pandas.Series, roles: Roles
-) -> tuple[npt.NDArray[np.uint8], tuple[npt.NDArray[np.uint8], tuple[str, ...], str]]:
-    labels = (label_text == roles.positive).to_numpy(dtype=np.uint8)
-    _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
-    codes, names, note = groups_of(column, roles)
-    sensitive = codes.to_numpy(dtype=np.uint8)
-    _check_sides(sensitive, names)
-    return labels, (sensitive, names, note)
-
-
-def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
-    for code, name in enumerate(names):
-        count = int((side == code).sum())
-        if count < MINIMUM_PER_GROUP:
-            told = name if len(name) <= 100 else f"{name[:99]}…"
-            raise InputError(
-                f"An audit needs at least {MINIMUM_PER_GROUP} records of each label and group; there are {count} with "
-                f"{told}."
-            )

@@ -1,5 +1,31 @@
-"""Fair learning methods beside the unmitigated control: one way to train, one way to predict."""
+"""Learning methods: fair ones beside the unmitigated control, with one way to train and predict, and private trees."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from core.models.dp_id3 import ACCOUNTINGS, BudgetLedger, LedgerEntry
 from core.models.fair import METHOD_TITLES, METHODS, FairModel, fit_model
 
-__all__ = ["METHODS", "METHOD_TITLES", "FairModel", "fit_model"]
+if TYPE_CHECKING:
+    from core.models.dp_id3 import DPID3Classifier
+
+__all__ = [
+    "ACCOUNTINGS",
+    "METHODS",
+    "METHOD_TITLES",
+    "BudgetLedger",
+    "DPID3Classifier",
+    "FairModel",
+    "LedgerEntry",
+    "fit_model",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the private tree when it is first asked for, and scikit-learn with it."""
+    if name == "DPID3Classifier":
+        from core.models.dp_id3 import DPID3Classifier
+
+        return DPID3Classifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,11 +1,14 @@
-"""The four ways to train the audited model, all on a decision tree of depth 8 as in Ferry et al. (2023, IV-B).
+"""The ways to train the audited model, all on a decision tree of depth 8 as in Ferry et al. (2023, IV-B).
 
-Every method comes from fairlearn. A randomised model is asked for its predictions once, with a seed; whoever needs
-them later is handed that one answer, because two draws differ on up to 5.6% of people.
+The fair methods come from fairlearn; the private tree is `core.models.dp_id3`, which is no fairness method. A
+randomised model is asked for its predictions once, with a seed; whoever needs them later is handed that one answer,
+because two draws differ on up to 5.6% of people.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +17,20 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.fairness import METRICS
-from core.validation import choice, one_length, seed_value, unit_interval
+from core.models.private import fit_private_tree
+from core.validation import choice, one_length, privacy_budget, seed_value, unit_interval
 
 __all__ = ["METHODS", "METHOD_TITLES", "FairModel", "fit_model"]
 
-METHODS = ("exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated")
-"""Names of the ways to train, in-, post- and pre-processing, then the control."""
+METHODS = ("exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3")
+"""Names of the ways to train: in-, post- and pre-processing, the control, and training with privacy noise."""
 
 METHOD_TITLES = {
     "exponentiated_gradient": "Exponentiated gradient",
     "threshold_optimizer": "Threshold optimizer",
     "correlation_remover": "Correlation remover",
     "unmitigated": "No mitigation",
+    "dp_id3": "Private tree (DP-ID3)",
 }
 
 _MAX_DEPTH = 8
@@ -140,21 +145,29 @@ def fit_model(
     metric: str = "statistical_parity",
     tolerance: float = 0.0,
     seed: int = 0,
+    epsilon: float = math.inf,
+    domains: Sequence[int | tuple[float, float]] | None = None,
 ) -> FairModel:
     """Train a model.
 
     Parameters
     ----------
-    method : {"exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated"}
+    method : {"exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3"}
     features : ndarray of shape (n, d)
     labels : ndarray of shape (n,), 0 or 1
     sensitive : ndarray of shape (n,), 0 to K - 1
     metric : str
-        Fairness metric the method is to satisfy; correlation remover and control do not use it.
+        Fairness metric the method is to satisfy; correlation remover, control and private tree do not use it.
     tolerance : float in [0, 1]
         Largest distance of a group's rate from everybody's that is asked for. Only exponentiated gradient can be
         asked for more than 0; fairlearn's threshold optimizer always aims at 0.
     seed : int
+    epsilon : float in (0, inf]
+        Privacy budget of the private tree; the other methods do not use it.
+    domains : sequence of int or (low, high), optional
+        Public domain of each feature for the private tree, such as `AuditDataset.domains`: k for the codes 0 to k - 1,
+        the last of which also stands for -1, or the range of a number. Read from the records when left out, which
+        voids a finite epsilon, with a warning.
 
     Raises
     ------
@@ -164,10 +177,13 @@ def fit_model(
     method = choice(method, METHODS, name="method")
     metric = choice(metric, METRICS, name="metric")
     tolerance = unit_interval(tolerance, name="tolerance")
-    seed = seed_value(seed)
+    seed, epsilon = seed_value(seed), privacy_budget(epsilon)
     one_length(features=features, labels=labels, sensitive=sensitive)
     if np.unique(labels).size < 2 or np.unique(sensitive).size < 2:
         raise InputError("A fair model needs training records of both labels and both groups, got only one of them.")
+    if method == "dp_id3":
+        private = fit_private_tree(features, labels, epsilon=epsilon, domains=domains, max_depth=_MAX_DEPTH, seed=seed)
+        return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
     fit = {
         "exponentiated_gradient": _exponentiated_gradient,
         "threshold_optimizer": _threshold_optimizer,

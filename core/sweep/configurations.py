@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -49,7 +50,7 @@ def grid(
     Parameters
     ----------
     base : AuditConfig
-        Everything else.
+        Everything else; its epsilon is the private tree's alone.
     tolerances : sequence of float in [0, 1]
         Used by the methods that can be asked for a tolerance (`SWEPT_METHODS`); the others appear once for each
         metric and seed, with tolerance 0.
@@ -70,7 +71,14 @@ def grid(
         if not len(values):
             raise InputError(f"{name} must hold at least one value, got none.")
     found = [
-        replace(base, method=method, metric=metric, seed=seed, tolerance=float(tolerance))
+        replace(
+            base,
+            method=method,
+            metric=metric,
+            seed=seed,
+            tolerance=float(tolerance),
+            epsilon=base.epsilon if method == "dp_id3" else math.inf,
+        )
         for seed, method, metric in product(seeds, methods, metrics)
         for tolerance in (tolerances if method in SWEPT_METHODS else (0.0,))
     ]

@@ -135,8 +135,8 @@ def summarise(points: Sequence[SweepPoint], *, level: float = 0.95) -> SweepSumm
     Raises
     ------
     InputError
-        If there are no points, two are of one configuration, some are of different tables, or `level` is not in
-        (0, 1).
+        If there are no points, two are of one configuration, some are of different tables, private trees have
+        different epsilons, or `level` is not in (0, 1).
     """
     _check(points, level)
     groups: dict[tuple[Any, ...], list[SweepPoint]] = defaultdict(list)
@@ -160,6 +160,8 @@ def _check(points: Sequence[SweepPoint], level: float) -> None:
         raise InputError(f"Each configuration may occur once, got one of these {len(points)} twice.")
     if len({(p.config.dataset, p.config.roles, p.config.train_share) for p in points}) > 1:
         raise InputError("All points must be of one table with one set of roles and one training share, got several.")
+    if len({p.config.epsilon for p in points if p.config.method == "dp_id3"}) > 1:
+        raise InputError("All private trees of a summary must have one epsilon, got several.")
 
 
 def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: float) -> SweepRow:
