@@ -1,8 +1,8 @@
-"""Datasets by name: the built-in demo, Adult, and two tasks of the American Community Survey (Texas, 2018).
+"""Datasets by name: the built-in demo, Adult, two tasks of the American Community Survey (Texas, 2018), and COMPAS.
 
 `load` reads a dataset from the folder of local files it is given, else downloads it through fairlearn or folktables
-into the cache folder it is given (with none, nothing is kept). Every failure is one `DataUnavailableError` that names
-the alternatives.
+into the cache folder it is given (with none, nothing is kept); COMPAS is never downloaded. Every failure is one
+`DataUnavailableError` that names the alternatives.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core.datasets.adult import read_adult
 from core.datasets.census import read_acs_income, read_acs_public_coverage
+from core.datasets.compas import read_compas
 from core.datasets.dataset import Table
 from core.datasets.demo import demo_table
 from core.fingerprint import fingerprint_frame
@@ -90,10 +91,26 @@ CATALOG: dict[str, CatalogEntry] = {
             about="Whether somebody with a low income had public health insurance in Texas in 2018.",
             citation=_RETIRING_ADULT,
         ),
+        CatalogEntry(
+            name="compas",
+            title="COMPAS (Broward County 2013-14)",
+            people="6,907 defendants with complete records",
+            attributes={"sex": "Sex", "race": "Race", "race/each": "Race, five groups"},
+            about="Whether somebody was arrested again within two years, from age, criminal record and a risk score.",
+            citation=(
+                "Larson, J., Mattu, S., Kirchner, L. and Angwin, J. (2016). How We Analyzed the COMPAS Recidivism "
+                "Algorithm. ProPublica."
+            ),
+        ),
     )
 }
 
-_READERS = {"adult": read_adult, "acs_income": read_acs_income, "acs_public_coverage": read_acs_public_coverage}
+_READERS = {
+    "adult": read_adult,
+    "acs_income": read_acs_income,
+    "acs_public_coverage": read_acs_public_coverage,
+    "compas": read_compas,
+}
 
 
 def default_cache_folder() -> Path:

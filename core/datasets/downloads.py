@@ -77,8 +77,17 @@ def fetch(
     )
 
 
-def read_local(read: Callable[[], T], *, title: str, files: str) -> T:
+def read_local(read: Callable[[], T], *, title: str, files: str, fetched: bool = True) -> T:
     """Return what `read` makes of local files.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the data, or raises whatever it likes.
+    title, files : str
+        What the dataset is called, and the files it is read from, for the message.
+    fetched : bool, default=True
+        Whether the dataset can be downloaded instead, for the message.
 
     Raises
     ------
@@ -90,6 +99,8 @@ def read_local(read: Callable[[], T], *, title: str, files: str) -> T:
             return read()
     except Exception:
         reason = f"{title} could not be read: {files} in the given folder is damaged or not in its original form."
+    if not fetched:
+        raise DataUnavailableError(f"{reason} Replace it, use the built-in demo, or upload a table of your own.")
     raise DataUnavailableError(
         f"{reason} Replace it, use the built-in demo, upload a table of your own, or unset the environment variable "
         "FAIRLEAK_DATA to download the dataset."

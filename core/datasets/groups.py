@@ -27,6 +27,9 @@ MINIMUM_PER_GROUP = 30
 
 MOST_GROUPS = 20
 
+_COMPANY = 4
+"""Fewest values among which a lone rare one is taken together with the next, so that two stay by themselves."""
+
 Groups = tuple["pandas.Series", tuple[str, ...], str]
 """Codes (missing where the value is), names by code, and a note on values taken together ("" without one)."""
 
@@ -88,6 +91,8 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
     sizes = text.value_counts()
     ordered = sorted(sizes.index, key=lambda value: (-int(sizes[value]), str(value)))
     rare = [v for v in ordered if sizes[v] < MINIMUM_PER_GROUP]
+    if len(rare) == 1 and len(ordered) >= _COMPANY and sizes[ordered[-2]] < 2 * MINIMUM_PER_GROUP:
+        rare = ordered[-2:]  # a lone rare value joins one that is hardly less rare, where others stay by themselves
     together = len(rare) > 1 and sum(int(sizes[v]) for v in rare) >= MINIMUM_PER_GROUP
     kept = [v for v in ordered if not (together and v in rare)]
     names = tuple([str(v) for v in kept] + (["other values"] if together else []))
