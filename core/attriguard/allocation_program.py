@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import checked_arguments
-from core.attriguard.convex import SOLVING, solve
+from core.convex import SOLVING, solve
 
 __all__ = ["allocate_with_solver"]
 

@@ -151,6 +151,8 @@ def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig)
         metric=config.metric,
         tolerance=config.tolerance,
         seed=config.seed,
+        epsilon=config.epsilon,
+        domains=dataset.domains,
     )
     return utility_of(guard, model.acceptance, labels=dataset.labels[guard.people.rows], metric=config.metric)
 

@@ -1,3 +1,196 @@
 """Membership inference: who was in the training data, which groups are more exposed, and what changes that."""
 
-__all__: list[str] = []
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from core.membership.accountings import AccountingFindings, accountings, ledger_of
+from core.membership.attacked import Attacked, attacked, clusters_of, target_of
+from core.membership.attacks import (
+    FEWEST_SHADOWS,
+    MemberGuess,
+    Shadows,
+    Train,
+    confidence_attack,
+    lira,
+    lira_from,
+    loss_attack,
+    network_attack,
+    precision_recall,
+    train_shadows,
+    true_label_probability,
+)
+from core.membership.curves import THETAS, epsilon_curve, fairpick_curve, fairpick_differences, summarise_curve
+from core.membership.disparity import (
+    Disparities,
+    DisparityResult,
+    GapResult,
+    GapTest,
+    RangeRow,
+    RangeTable,
+    disparities,
+    is_muted,
+    lira_gap,
+    lira_gaps,
+    recall_by_range,
+    vulnerability_disparity,
+)
+from core.membership.fairpick import (
+    DELETION_REMINDER,
+    Clusters,
+    FairPick,
+    PublishedDeletions,
+    RandomDeletion,
+    clusters,
+    fairpick,
+    fairpick_counts,
+    fairpick_literal,
+    fairpick_program,
+    like_outsiders,
+    member_clusters,
+    outsiders_at_random,
+    random_deletion,
+)
+from core.membership.findings import (
+    ATTACK_TITLES,
+    ATTACKS,
+    EPSILONS,
+    AttackFindings,
+    CurveBand,
+    CurvePoint,
+    FairPickFindings,
+    MembershipFindings,
+    MembershipSettings,
+    TargetFindings,
+)
+from core.membership.grouping import (
+    Grouping,
+    column_grouping,
+    grouped_by,
+    own_grouping,
+    pair_groups,
+    regrouped,
+    table_grouping,
+)
+from core.membership.judging import judge
+from core.membership.people import MemberPeople, member_people
+from core.membership.promise import most_caught, most_times
+from core.membership.roc import Roc, group_rocs, roc
+from core.membership.splits import MembershipSplit, member_split, split_between
+from core.membership.study import findings_of, guesses, study, study_steps
+from core.membership.targets import (
+    TARGET_TITLES,
+    TARGETS,
+    audited_target,
+    default_depth,
+    id3_target,
+    library_target,
+    quality,
+    target_by_name,
+)
+
+if TYPE_CHECKING:
+    from core.models.dp_id3 import DPID3Classifier
+
+__all__ = [
+    "ATTACKS",
+    "ATTACK_TITLES",
+    "DELETION_REMINDER",
+    "EPSILONS",
+    "FEWEST_SHADOWS",
+    "TARGETS",
+    "TARGET_TITLES",
+    "THETAS",
+    "AccountingFindings",
+    "AttackFindings",
+    "Attacked",
+    "Clusters",
+    "CurveBand",
+    "CurvePoint",
+    "DPID3Classifier",
+    "Disparities",
+    "DisparityResult",
+    "FairPick",
+    "FairPickFindings",
+    "GapResult",
+    "GapTest",
+    "Grouping",
+    "MemberGuess",
+    "MemberPeople",
+    "MembershipFindings",
+    "MembershipSettings",
+    "MembershipSplit",
+    "PublishedDeletions",
+    "RandomDeletion",
+    "RangeRow",
+    "RangeTable",
+    "Roc",
+    "Shadows",
+    "TargetFindings",
+    "Train",
+    "accountings",
+    "attacked",
+    "audited_target",
+    "clusters",
+    "clusters_of",
+    "column_grouping",
+    "confidence_attack",
+    "default_depth",
+    "disparities",
+    "epsilon_curve",
+    "fairpick",
+    "fairpick_counts",
+    "fairpick_curve",
+    "fairpick_differences",
+    "fairpick_literal",
+    "fairpick_program",
+    "findings_of",
+    "group_rocs",
+    "grouped_by",
+    "guesses",
+    "id3_target",
+    "is_muted",
+    "judge",
+    "ledger_of",
+    "library_target",
+    "like_outsiders",
+    "lira",
+    "lira_from",
+    "lira_gap",
+    "lira_gaps",
+    "loss_attack",
+    "member_clusters",
+    "member_people",
+    "member_split",
+    "most_caught",
+    "most_times",
+    "network_attack",
+    "outsiders_at_random",
+    "own_grouping",
+    "pair_groups",
+    "precision_recall",
+    "quality",
+    "random_deletion",
+    "recall_by_range",
+    "regrouped",
+    "roc",
+    "split_between",
+    "study",
+    "study_steps",
+    "summarise_curve",
+    "table_grouping",
+    "target_by_name",
+    "target_of",
+    "train_shadows",
+    "true_label_probability",
+    "vulnerability_disparity",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the private tree when it is first asked for, and scikit-learn with it."""
+    if name == "DPID3Classifier":
+        from core.models.dp_id3 import DPID3Classifier
+
+        return DPID3Classifier
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

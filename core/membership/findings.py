@@ -45,7 +45,7 @@ class MembershipSettings(Result):
     ----------
     target : str
         One of `core.membership.TARGETS`.
-    epsilon : float in (0, inf]
+    epsilon : float, at least 1e-6, or infinite
         Privacy budget of the tree; only "dp_id3" has one.
     max_depth : int
         Of the trees.
@@ -58,6 +58,8 @@ class MembershipSettings(Result):
         Shadow models of LiRA.
     online : bool
         Whether LiRA trains shadows with and without each judged person.
+    group : int
+        Code of the group that is set against all others where only two sides make sense: in FairPick and in curves.
     seed : int
     level : float in (0, 1)
         Of the intervals.
@@ -71,6 +73,7 @@ class MembershipSettings(Result):
     literal: bool = False
     shadows: int = 64
     online: bool = True
+    group: int = 1
     seed: int = 42
     level: float = 0.95
 
@@ -112,7 +115,8 @@ class AttackFindings(Result):
     ranges : tuple of RangeTable
         Where the flags fall, a group each; empty without a verdict.
     muted : bool
-        Whether the interval of the AUC holds 0.5, so that a gap of the verdicts says nothing about leakage.
+        Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that
+        a gap of the verdicts says nothing about leakage.
     """
 
     name: str
@@ -164,15 +168,11 @@ class MembershipFindings(Result):
     group_names : tuple of str
         By code; of two, 1 is the first group.
     n_members, n_judged : int
-        People trained on; people judged, as many members as outsiders.
+        People trained on; people judged, about as many members as outsiders, and as many unless some were deleted.
     target : TargetFindings
     attacks : dict
         Name -> AttackFindings.
     fairpick : FairPickFindings or None
-    spent : float
-        Privacy budget the ledger adds up to on a maximal path; inf without one.
-    nodes : int
-        Nodes of the tree; 0 for another model.
     """
 
     settings: MembershipSettings
@@ -184,8 +184,6 @@ class MembershipFindings(Result):
     target: TargetFindings
     attacks: dict[str, AttackFindings]
     fairpick: FairPickFindings | None = None
-    spent: float = math.inf
-    nodes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,6 +223,7 @@ class CurveBand(Result):
     ----------
     at : float
     variant : str
+        As of `CurvePoint`; "fairpick - random" for differences.
     repeats : int
     values : dict
         Name of a field of `CurvePoint` -> Estimate.

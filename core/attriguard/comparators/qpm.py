@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.convex import solve
+from core.convex import solve
 from core.errors import InputError
 
 if TYPE_CHECKING:

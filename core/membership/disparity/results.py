@@ -21,7 +21,8 @@ class GapTest(Result):
     smallest_detectable : float
         Smallest absolute gap that a sample of this size finds in four of five cases.
     significant : bool
-        Whether the adjusted p-value is below one minus the level of the intervals.
+        Whether the adjusted p-value is below one minus the level of the intervals. Of a gap at a low rate of false
+        alarms also whether its interval leaves out 0, see `core.membership.disparity.low_fpr`.
     """
 
     p_value: float

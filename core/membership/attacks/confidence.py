@@ -1,0 +1,37 @@
+"""The confidence threshold (Salem et al. 2019): whoever the model is sure of was in its training data.
+
+It needs no label: only the larger of the two probabilities counts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.membership.attacks.guess import MemberGuess, checked
+from core.membership.attacks.thresholds import best_threshold
+from core.membership.splits import MembershipSplit
+
+__all__ = ["confidence_attack"]
+
+
+def confidence_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
+    """Judge people by the probability of the label the model prefers.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n,), in [0, 1]
+        P(label = 1) of everybody.
+    labels : array-like of shape (n,), 0 or 1
+        Checked, not used.
+    split : MembershipSplit
+        The threshold with the best balanced accuracy is set on the known.
+    """
+    p, _ = checked(probability, labels)
+    score = np.maximum(p, 1.0 - p)
+    known, member = split.known
+    rows, _ = split.judged
+    threshold = best_threshold(score[known], member)
+    return MemberGuess(
+        name="confidence", rows=rows, score=score[rows], verdict=(score[rows] >= threshold).astype(np.uint8)
+    )

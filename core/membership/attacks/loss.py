@@ -1,0 +1,42 @@
+"""The loss threshold (Yeom et al. 2018): whoever the model predicts well was in its training data.
+
+This is the quick attack: two passes over the people, no training.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.membership.attacks.guess import MemberGuess, checked, true_label_probability
+from core.membership.attacks.thresholds import best_threshold
+from core.membership.splits import MembershipSplit
+
+__all__ = ["loss_attack"]
+
+_LEAST = 1e-12
+"""A probability of 0 counts as this, so that a loss is finite."""
+
+
+def loss_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
+    """Judge people by the model's loss on their own label.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n,), in [0, 1]
+        P(label = 1) of everybody.
+    labels : array-like of shape (n,), 0 or 1
+    split : MembershipSplit
+        The threshold with the best balanced accuracy is set on the known.
+
+    Returns
+    -------
+    MemberGuess
+        The score is the log of the probability of the true label, the loss with its sign turned.
+    """
+    p, y = checked(probability, labels)
+    score = np.log(np.maximum(true_label_probability(p, y), _LEAST))
+    known, member = split.known
+    rows, _ = split.judged
+    threshold = best_threshold(score[known], member)
+    return MemberGuess(name="loss", rows=rows, score=score[rows], verdict=(score[rows] >= threshold).astype(np.uint8))

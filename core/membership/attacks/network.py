@@ -1,0 +1,110 @@
+"""The published attack: the target as its own shadow, and a network a label (Zhang et al. 2020, section 3.1).
+
+The attacker asks the target about people whose membership she knows and fits, for each label, a network with one
+hidden layer of 300 units on the pair of probabilities the target answers. A person whom the network gives at least
+one half is called a member.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.membership.attacks.guess import MemberGuess, checked
+from core.membership.splits import MembershipSplit
+from core.seeds import child_seed
+
+__all__ = ["HIDDEN", "network_attack"]
+
+HIDDEN = 300
+"""Units of the hidden layer, as published."""
+
+_STEPS = 150
+_RATE = 0.01
+_BATCH = 400
+"""Steps of the training, their length, and the most distinct answers a step looks at."""
+
+_NO_PROGRESS = 1e9
+"""A loss that falls by less is not falling: always."""
+
+_Floats = npt.NDArray[np.float64]
+
+
+def network_attack(
+    probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit, *, seed: int, balance: bool = False
+) -> MemberGuess:
+    """Judge people by what a network learned from the target's answers about known people.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n,), in [0, 1]
+        P(label = 1) of everybody.
+    labels : array-like of shape (n,), 0 or 1
+    split : MembershipSplit
+    seed : int
+    balance : bool
+        Let members and outsiders of a label weigh the same. Needed once members of one label were deleted from the
+        training data: else the networks learn how many were.
+
+    Notes
+    -----
+    A label all of whose known people are members, or outsiders, has nothing to learn from: its verdict is constant.
+    People with the same answer and label get the same score, as the networks are asked about each answer once.
+    """
+    p, y = checked(probability, labels)
+    known, member = split.known
+    rows, _ = split.judged
+    score = np.empty(rows.size)
+    for label in (0, 1):
+        learn, judge = y[known] == label, y[rows] == label
+        answers, place = np.unique(p[rows[judge]], return_inverse=True)
+        child = child_seed(seed, f"membership network {label}")
+        score[judge] = _learned(p[known[learn]], member[learn], answers, child, balance)[place]
+    return MemberGuess(name="network", rows=rows, score=score, verdict=(score >= 0.5).astype(np.uint8))
+
+
+def _learned(known: _Floats, member: npt.NDArray[np.uint8], asked: _Floats, seed: int, balance: bool) -> _Floats:
+    """Return the probability of being a member for the answers asked about, of one label."""
+    if not asked.size or np.unique(member).size < 2:
+        return np.full(asked.size, member.mean() if member.size else 0.5)
+    weights = _even(member) if balance else np.ones(member.size)
+    network = _fitted(known, member, weights, seed)
+    return np.asarray(network.predict_proba(_pairs(asked))[:, 1], dtype=np.float64)
+
+
+def _pairs(p: _Floats) -> _Floats:
+    return np.column_stack([1.0 - p, p])
+
+
+def _even(member: npt.NDArray[np.uint8]) -> _Floats:
+    """Return weights with which members and outsiders count the same, one on average."""
+    share = float(member.mean())
+    return np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
+
+
+def _fitted(p: _Floats, member: npt.NDArray[np.uint8], weights: _Floats, seed: int) -> Any:
+    """Return a trained network. Each distinct pair of answer and membership enters once, with its people's weight.
+
+    The loss is the one of all people, but there are few distinct answers. No pass over them counts as progress, so
+    that training stops after as many passes as it is given patience for, and has nothing to warn of.
+    """
+    from sklearn.neural_network import MLPClassifier
+    from threadpoolctl import threadpool_limits
+
+    both, place = np.unique(np.column_stack([p, member]), axis=0, return_inverse=True)
+    mass = np.bincount(place.ravel(), weights=weights)
+    batch = min(_BATCH, mass.size)
+    passes = max(2, round(_STEPS / np.ceil(mass.size / batch)))
+    network = MLPClassifier(
+        (HIDDEN,),
+        random_state=seed,
+        batch_size=batch,
+        learning_rate_init=_RATE,
+        tol=_NO_PROGRESS,
+        n_iter_no_change=passes - 1,
+        max_iter=passes + 1,
+    )
+    with threadpool_limits(limits=1):  # so small a network is slower on many threads
+        return network.fit(_pairs(both[:, 0]), both[:, 1].astype(np.uint8), sample_weight=mass / mass.mean())

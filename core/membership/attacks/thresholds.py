@@ -1,0 +1,31 @@
+"""The threshold an attacker sets on people she knows."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["best_threshold"]
+
+
+def best_threshold(score: npt.NDArray[np.float64], member: npt.NDArray[np.uint8]) -> float:
+    """Return the score from which up people are called members for the best balanced accuracy.
+
+    Of several as good the highest, which calls the fewest people members; infinity, which calls nobody one, if no
+    threshold is better than chance.
+
+    Parameters
+    ----------
+    score : ndarray of shape (m,)
+    member : ndarray of shape (m,), 0 or 1
+        With at least one of each.
+    """
+    levels, place = np.unique(score, return_inverse=True)
+    members = np.bincount(place, weights=member, minlength=levels.size)
+    outsiders = np.bincount(place, weights=1 - member.astype(np.int64), minlength=levels.size)
+    caught, alarms = np.cumsum(members[::-1])[::-1], np.cumsum(outsiders[::-1])[::-1]
+    # whole numbers, so that equal gains tie exactly
+    gain = caught * alarms[0] - alarms * caught[0]
+    if gain.max() <= 0:
+        return float("inf")
+    return float(levels[np.flatnonzero(gain == gain.max())[-1]])

@@ -1,0 +1,224 @@
+"""The same audit over privacy budgets, or over FairPick's theta, repeated with other splits and other noise.
+
+Every point comes from a split, a training and a network of its own; bands are over repeats and speak of other seeds on
+this table (`core.estimates.over_repeats`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.estimates import Estimate, not_measured, over_repeats, rate_over_repeats
+from core.membership.attacked import Attacked, attacked, clusters_of, left_by, pick, target_of, two_sides
+from core.membership.attacks import network_attack
+from core.membership.fairpick import Clusters, outsiders_at_random, random_deletion
+from core.membership.findings import EPSILONS, CurveBand, CurvePoint, MembershipSettings
+from core.membership.people import MemberPeople
+from core.membership.roc import roc
+from core.membership.splits import MembershipSplit, member_split
+from core.membership.targets import Train, quality
+from core.seeds import child_seed
+
+__all__ = ["THETAS", "epsilon_curve", "fairpick_curve", "fairpick_differences", "summarise_curve"]
+
+THETAS = (0.4, 0.6, 0.8, 1.0)
+"""Shares of the distribution differences that stay, as in Zhang et al. (2020)."""
+
+REPEATS = 25
+"""Repeats of Zhang et al. (2020)."""
+
+RATES = ("accuracy_train", "accuracy_test", "auc", "precision", "recall")
+GAPS = ("vd", "fpr_gap", "advantage_gap")
+
+
+def epsilon_curve(
+    people: MemberPeople,
+    settings: MembershipSettings,
+    *,
+    epsilons: Sequence[float] = EPSILONS,
+    repeats: int = REPEATS,
+    there: Collection[CurvePoint] = (),
+) -> Iterator[CurvePoint]:
+    """Yield one point a repeat and privacy budget of the private tree, all budgets of a repeat first.
+
+    Parameters
+    ----------
+    there : collection of CurvePoint
+        Points of an earlier run that are not computed again.
+    """
+    known = {(point.repeat, point.at) for point in there}
+    for repeat, seed in _repeats(settings, repeats):
+        split = member_split(people.n, seed=seed)
+        for epsilon in epsilons:
+            if (repeat, epsilon) not in known:
+                now = replace(settings, target="dp_id3", epsilon=epsilon, theta=1.0, seed=seed)
+                target = attacked(people, now, target_of(people, now), split=split)
+                yield _point(target, at=epsilon, repeat=repeat, variant="epsilon")
+
+
+def fairpick_curve(
+    people: MemberPeople,
+    settings: MembershipSettings,
+    *,
+    thetas: Sequence[float] = THETAS,
+    repeats: int = REPEATS,
+    train: Train | None = None,
+    there: Collection[CurvePoint] = (),
+) -> Iterator[CurvePoint]:
+    """Yield two points a repeat and theta: after FairPick, and after deleting as many rows at random.
+
+    Both share the split of their repeat, and are attacked with outsiders thinned like the members; see
+    `fairpick_differences`.
+
+    Parameters
+    ----------
+    train : Train, optional
+        The target; by its name in the settings when left out.
+    there : collection of CurvePoint
+        Points of an earlier run that are not computed again.
+    """
+    known = {(point.repeat, point.at, point.variant) for point in there}
+    for repeat, seed in _repeats(settings, repeats):
+        split, found = member_split(people.n, seed=seed), None
+        for theta in thetas:
+            now = replace(settings, theta=theta, seed=seed)
+            wanted = [v for v in ("fairpick", "random") if (repeat, theta, v) not in known]
+            if wanted:
+                found = clusters_of(people, split, now) if found is None else found
+                yield from _deleted(people, now, train or target_of(people, now), split, found, repeat, wanted)
+
+
+def _deleted(
+    people: MemberPeople,
+    settings: MembershipSettings,
+    train: Train,
+    split: MembershipSplit,
+    found: Clusters,
+    repeat: int,
+    wanted: Sequence[str],
+) -> Iterator[CurvePoint]:
+    """Yield the points of one repeat and theta."""
+    theta, whole = settings.theta, replace(settings, theta=1.0)
+    if theta >= 1.0:
+        target = attacked(people, whole, train, split=split)
+        whole_point = _point(target, at=theta, repeat=repeat, variant=wanted[0])
+        yield from (replace(whole_point, variant=variant) for variant in wanted)
+        return
+    picked = pick(people, split, settings, found=found)
+    for variant in wanted:
+        if variant == "random":
+            control = random_deletion(people.groups, split.members, picked, seed=settings.seed)
+            outsiders = outsiders_at_random(split.outsiders, like=control, seed=settings.seed)
+            left = split.keeping(control.kept, outsiders=outsiders)
+        else:
+            left = left_by(people, split, settings, picked, found=found)
+        target = attacked(people, whole, train, split=left)
+        yield _point(target, at=theta, repeat=repeat, variant=variant, deleted=int(picked.deleted.size))
+
+
+def _repeats(settings: MembershipSettings, repeats: int) -> Iterator[tuple[int, int]]:
+    """Yield the number and the seed of each repeat."""
+    if repeats < 1:
+        raise InputError(f"repeats must be at least 1, got {repeats!r}.")
+    for repeat in range(repeats):
+        yield repeat, child_seed(settings.seed, f"membership, repeat {repeat}")
+
+
+def _point(target: Attacked, *, at: float, repeat: int, variant: str, deleted: int = 0) -> CurvePoint:
+    """Attack a target with the paper's network and return the rates, without intervals."""
+    people, split, given = target.people, target.split, target.probability
+    guess = network_attack(given, people.labels, split, seed=target.settings.seed, balance=deleted > 0)
+    assert guess.verdict is not None
+    member, flagged = target.inside[guess.rows] == 1, guess.verdict == 1
+    side = two_sides(people, target.settings.group).groups[guess.rows] == 1
+    made = quality(given, people.labels, split.members, split.unseen)
+    vd = _rate(flagged, member & side) - _rate(flagged, member & ~side)
+    fpr_gap = _rate(flagged, ~member & side) - _rate(flagged, ~member & ~side)
+    return CurvePoint(
+        at=at,
+        repeat=repeat,
+        variant=variant,
+        accuracy_train=made.accuracy_train.value,
+        accuracy_test=made.accuracy_test.value,
+        auc=roc(guess.score, member).auc.value,
+        precision=_rate(member, flagged),
+        recall=_rate(flagged, member),
+        vd=vd,
+        fpr_gap=fpr_gap,
+        advantage_gap=vd - fpr_gap,
+        deleted=deleted,
+    )
+
+
+def _rate(hit: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_]) -> float:
+    """Return the share of hits among the chosen; nan where nobody is chosen."""
+    return float(hit[among].mean()) if among.any() else math.nan
+
+
+def summarise_curve(points: Iterable[CurvePoint], *, level: float = 0.95) -> tuple[CurveBand, ...]:
+    """Return means and intervals over repeats, by variant and from the lowest setting up."""
+    by_setting: dict[tuple[str, float], list[CurvePoint]] = {}
+    for point in points:
+        by_setting.setdefault((point.variant, point.at), []).append(point)
+    return tuple(
+        CurveBand(
+            at=at,
+            variant=variant,
+            repeats=len(own),
+            values={
+                **{name: _band(own, name, level, rate=True) for name in RATES},
+                **{name: _band(own, name, level, rate=False) for name in (*GAPS, "deleted")},
+            },
+        )
+        for (variant, at), own in sorted(by_setting.items())
+    )
+
+
+def fairpick_differences(points: Iterable[CurvePoint], *, level: float = 0.95) -> tuple[CurveBand, ...]:
+    """Return FairPick less its control, with intervals over repeats, from the lowest theta below 1 up.
+
+    Both share the split of a repeat, so that differences within repeats are looked at: what one split does to both
+    falls out. Repeats in which one of the two is not there yet are left out.
+
+    Returns
+    -------
+    tuple of CurveBand
+        Of the variant "fairpick - random".
+    """
+    by_way = {(point.at, point.repeat, point.variant): point for point in points}
+    pairs: dict[float, list[tuple[CurvePoint, CurvePoint]]] = {}
+    for (at, repeat, variant), picked in sorted(by_way.items()):
+        control = by_way.get((at, repeat, "random"))
+        if variant == "fairpick" and control is not None and at < 1.0:
+            pairs.setdefault(at, []).append((picked, control))
+    return tuple(
+        CurveBand(
+            at=at,
+            variant="fairpick - random",
+            repeats=len(own),
+            values={name: _difference(own, name, level) for name in (*RATES, *GAPS)},
+        )
+        for at, own in pairs.items()
+    )
+
+
+def _difference(pairs: Sequence[tuple[CurvePoint, CurvePoint]], name: str, level: float) -> Estimate:
+    """Return the mean of one quantity's differences over the repeats in which both were measured."""
+    values = np.array([getattr(picked, name) - getattr(control, name) for picked, control in pairs])
+    values = values[~np.isnan(values)]
+    return over_repeats(values, level=level) if values.size else not_measured(level=level)
+
+
+def _band(points: Sequence[CurvePoint], name: str, level: float, *, rate: bool) -> Estimate:
+    """Return one quantity over the repeats in which it was measured."""
+    values = np.array([getattr(point, name) for point in points], dtype=np.float64)
+    values = values[~np.isnan(values)]
+    if not values.size:
+        return not_measured(level=level)
+    return rate_over_repeats(values, level=level) if rate else over_repeats(values, level=level)

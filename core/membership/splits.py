@@ -1,0 +1,183 @@
+"""Who is in the training data, whom the attacker knows, and who is judged: people in disjoint sets.
+
+Members are trained on, outsiders are not. The attacker knows of some members and of some outsiders what they are, and
+judges others; nobody judged is known (Zhang et al. 2020: 15% and 15% known, 20% and 20% judged).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.seeds import child_generator
+
+__all__ = ["FEWEST", "MembershipSplit", "member_split", "split_between"]
+
+FEWEST = 10
+"""Fewest known, and fewest judged, members and outsiders."""
+
+_Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipSplit:
+    """Row numbers.
+
+    Attributes
+    ----------
+    members, outsiders : ndarray of int
+        Disjoint.
+    unseen : ndarray of int
+        All who were drawn as outsiders, those left aside by `keeping` among them: how well a model predicts is
+        measured on them, whatever was deleted from its training data.
+    known_members, judged_members : ndarray of int
+        Among the members, disjoint.
+    known_outsiders, judged_outsiders : ndarray of int
+        Among the outsiders, disjoint.
+    """
+
+    members: _Rows = field(repr=False)
+    outsiders: _Rows = field(repr=False)
+    unseen: _Rows = field(repr=False)
+    known_members: _Rows = field(repr=False)
+    known_outsiders: _Rows = field(repr=False)
+    judged_members: _Rows = field(repr=False)
+    judged_outsiders: _Rows = field(repr=False)
+
+    @property
+    def known(self) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+        """The rows the attacker knows, members first, and whether each is a member."""
+        return _together(self.known_members, self.known_outsiders)
+
+    @property
+    def judged(self) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+        """The rows the attacker judges, members first, and whether each is a member."""
+        return _together(self.judged_members, self.judged_outsiders)
+
+    def judging_everybody(self) -> MembershipSplit:
+        """Return the split with all members and outsiders judged.
+
+        Only for attacks that use nobody's membership, as `lira`: the known are among the judged then.
+        """
+        return replace(self, judged_members=self.members, judged_outsiders=self.outsiders)
+
+    def keeping(self, kept: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
+        """Return the split after all members but these rows were deleted from the training data.
+
+        The deleted are neither members nor outsiders then, and neither known nor judged. Who is left among the members
+        is no random half any more if the deletion looked at records: an attack could then tell members from outsiders
+        by their records alone, without any leak. So the outsiders must be thinned by the same rule, see
+        `core.membership.like_outsiders`; those left aside are still `unseen`.
+
+        Parameters
+        ----------
+        kept : array-like of int
+            Members that stay.
+        outsiders : array-like of int
+            Outsiders that stay.
+
+        Raises
+        ------
+        InputError
+            If a row to keep is no member, or no outsider, or fewer than `FEWEST` of the known or judged are kept.
+        """
+        left: dict[str, _Rows] = {}
+        for side, rows in (("members", kept), ("outsiders", outsiders)):
+            stay, own = np.asarray(rows, dtype=np.int64), getattr(self, side)
+            if (strangers := stay[~np.isin(stay, own)]).size:
+                raise InputError(f"Only {side} can be kept among the {side}, got row {strangers[0]}.")
+            names = (side, f"known_{side}", f"judged_{side}")
+            left |= {name: _inside(getattr(self, name), stay) for name in names}
+            _check_sizes(left[names[1]].size, left[names[2]].size, side)
+        return replace(self, **left)
+
+
+def member_split(
+    n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2, name: str = "membership split"
+) -> MembershipSplit:
+    """Make half of n people members, and draw whom the attacker knows and judges.
+
+    Parameters
+    ----------
+    n : int
+        Of an odd number one person is left out.
+    seed : int
+    known_share, judged_share : float in (0, 1)
+        Of the members, and of as many outsiders; together at most 1.
+    name : str
+        Of this use of chance, for repeats with one seed.
+
+    Raises
+    ------
+    InputError
+        If the shares break their rules or leave fewer than `FEWEST` known or judged members.
+    """
+    half = n // 2
+    order = child_generator(seed, name).permutation(n)
+    return _shared_out(order[:half], order[half : 2 * half], known_share, judged_share)
+
+
+def split_between(
+    members: npt.ArrayLike,
+    outsiders: npt.ArrayLike,
+    *,
+    seed: int,
+    known_share: float = 0.15,
+    judged_share: float = 0.2,
+    name: str = "membership split",
+) -> MembershipSplit:
+    """Draw whom the attacker knows and judges among given members and outsiders, as many of each.
+
+    The shares are of the smaller of the two sets. For the audited model the members are the audit's training records
+    and the outsiders its test records.
+
+    Raises
+    ------
+    InputError
+        As `member_split`, and if somebody is a member and an outsider.
+    """
+    rng = child_generator(seed, name)
+    inside, outside = (np.asarray(rows, dtype=np.int64) for rows in (members, outsiders))
+    if (both := np.intersect1d(inside, outside)).size:
+        raise InputError(f"Nobody can be a member and an outsider, got row {both[0]} as both.")
+    return _shared_out(rng.permutation(inside), rng.permutation(outside), known_share, judged_share)
+
+
+def _shared_out(members: _Rows, outsiders: _Rows, known_share: float, judged_share: float) -> MembershipSplit:
+    """Take the first rows of shuffled members and outsiders as known, the next as judged."""
+    shares = {"known_share": known_share, "judged_share": judged_share}
+    for name, share in shares.items():
+        if not 0.0 < share < 1.0:
+            raise InputError(f"{name} must be in (0, 1), got {share!r}.")
+    if known_share + judged_share > 1.0:
+        raise InputError(f"known_share and judged_share must add up to at most 1, got {known_share + judged_share:g}.")
+    size = min(members.size, outsiders.size)
+    known, judged = int(known_share * size), int(judged_share * size)
+    _check_sizes(known, judged)
+    return MembershipSplit(
+        members=np.sort(members),
+        outsiders=np.sort(outsiders),
+        unseen=np.sort(outsiders),
+        known_members=np.sort(members[:known]),
+        known_outsiders=np.sort(outsiders[:known]),
+        judged_members=np.sort(members[known : known + judged]),
+        judged_outsiders=np.sort(outsiders[known : known + judged]),
+    )
+
+
+def _check_sizes(known: int, judged: int, side: str = "members") -> None:
+    for told, count in (("know", known), ("judge", judged)):
+        if count < FEWEST:
+            raise InputError(f"A membership attack must {told} at least {FEWEST} {side}, got {count}.")
+
+
+def _inside(rows: _Rows, kept: _Rows) -> _Rows:
+    return rows[np.isin(rows, kept)]
+
+
+def _together(members: _Rows, outsiders: _Rows) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+    member = np.repeat(np.array([1, 0], dtype=np.uint8), [members.size, outsiders.size])
+    return np.concatenate([members, outsiders]), member

@@ -1,0 +1,267 @@
+"""Models under attack: each is trained on some rows with a seed and answers with P(label = 1) of everybody.
+
+A target is a callable (see `core.membership.attacks.Train`), so that an attack with shadow models can train it again on
+other rows. All know the people as codes of the public domains; only the audited fair model reads the audit's features.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.config import AuditConfig
+from core.datasets import AuditDataset
+from core.errors import InputError
+from core.estimates import accuracy, proportion
+from core.membership.attacks.guess import checked
+from core.membership.attacks.lira import Train
+from core.membership.findings import TargetFindings
+from core.membership.people import MemberPeople
+from core.models import fit_model
+
+__all__ = [
+    "TARGETS",
+    "TARGET_TITLES",
+    "AuditedTarget",
+    "ID3Target",
+    "LibraryTarget",
+    "audited_target",
+    "default_depth",
+    "id3_target",
+    "library_target",
+    "quality",
+    "target_by_name",
+]
+
+TARGET_TITLES = {
+    "dp_id3": "DP-ID3 tree",
+    "decision_tree": "Decision tree",
+    "random_forest": "Random forest",
+    "logistic": "Logistic regression",
+    "audited": "The audited model",
+}
+
+TARGETS = tuple(TARGET_TITLES)
+
+_TREES = 50
+
+_Rows = npt.NDArray[np.int64]
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ID3Target:
+    """A tree by DP-ID3; see `core.models.DPID3Classifier`.
+
+    Attributes
+    ----------
+    people : MemberPeople
+        The columns' domains are public.
+    epsilon : float, at least 1e-6, or infinite
+    max_depth : int
+    accounting : {"savings", "literal", "naive"}
+    """
+
+    people: MemberPeople
+    epsilon: float
+    max_depth: int
+    accounting: str
+
+    def fit(self, rows: _Rows, seed: int) -> Any:
+        """Return the tree trained on these rows."""
+        from core.models import DPID3Classifier
+
+        tree = DPID3Classifier(
+            self.epsilon,
+            self.max_depth,
+            seed,
+            domains=self.people.n_values,
+            classes=(0, 1),
+            accounting=self.accounting,
+        )
+        return tree.fit(self.people.codes[rows], self.people.labels[rows])
+
+    def answers(self, tree: Any) -> _Floats:
+        """Return a fitted tree's P(label = 1) of everybody, shape (n,)."""
+        return np.asarray(tree.predict_proba(self.people.codes)[:, 1], dtype=np.float64)
+
+    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+        """Train on these rows and return P(label = 1) of everybody, shape (n,)."""
+        return self.answers(self.fit(rows, seed))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LibraryTarget:
+    """A scikit-learn classifier on one indicator a value.
+
+    Attributes
+    ----------
+    people : MemberPeople
+    estimator : callable
+        Takes a seed and returns an unfitted classifier with `predict_proba`.
+    indicators : ndarray of shape (n, values of all columns), float32
+    """
+
+    people: MemberPeople
+    estimator: Callable[[int], Any]
+    indicators: npt.NDArray[np.float32]
+
+    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+        """Train on these rows and return P(label = 1) of everybody, shape (n,); the label itself if it is the only."""
+        labels = self.people.labels[rows]
+        if (labels == labels[0]).all():
+            return np.full(self.people.n, float(labels[0]))
+        fitted = self.estimator(seed).fit(self.indicators[rows], labels)
+        return np.clip(np.asarray(fitted.predict_proba(self.indicators)[:, 1], dtype=np.float64), 0.0, 1.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AuditedTarget:
+    """The audit's fair learning method; its answer is the score of `core.models.FairModel.scores`.
+
+    Attributes
+    ----------
+    config : AuditConfig
+    dataset : AuditDataset
+    """
+
+    config: AuditConfig
+    dataset: AuditDataset
+
+    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+        """Train on these rows and return the score of everybody, shape (n,), in [0, 1]."""
+        x, y, s = self.dataset.features, self.dataset.labels, self.dataset.sensitive
+        model = fit_model(
+            self.config.method,
+            x[rows],
+            y[rows],
+            s[rows],
+            metric=self.config.metric,
+            tolerance=self.config.tolerance,
+            seed=seed,
+            epsilon=self.config.epsilon,
+            domains=self.dataset.domains,
+        )
+        return model.scores(x, s)
+
+
+def id3_target(
+    people: MemberPeople, *, epsilon: float = math.inf, max_depth: int = 14, accounting: str = "savings"
+) -> ID3Target:
+    """Return the target of Zhang et al. (2020): an ID3 tree, with differential privacy for a finite epsilon.
+
+    Raises
+    ------
+    InputError
+        When it is trained: if epsilon, depth or accounting break their rules.
+    """
+    return ID3Target(people=people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
+
+
+def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> LibraryTarget:
+    """Return any scikit-learn classifier as a target.
+
+    Parameters
+    ----------
+    people : MemberPeople
+    estimator : callable
+        Takes a seed and returns an unfitted classifier with `predict_proba`.
+    """
+    starts = np.concatenate([[0], np.cumsum(people.n_values)])
+    indicators = np.zeros((people.n, int(starts[-1])), dtype=np.float32)
+    indicators[np.arange(people.n)[:, None], people.codes + starts[:-1]] = 1.0
+    return LibraryTarget(people=people, estimator=estimator, indicators=indicators)
+
+
+def audited_target(config: AuditConfig, dataset: AuditDataset) -> AuditedTarget:
+    """Return the audit's fair model as a target.
+
+    Its members are the audit's training rows and its outsiders the test rows: make the split with
+    `core.membership.split_between`. The first training, of the target itself, takes the audit's seed.
+    """
+    return AuditedTarget(config=config, dataset=dataset)
+
+
+def target_by_name(
+    name: str,
+    people: MemberPeople,
+    *,
+    epsilon: float = math.inf,
+    max_depth: int = 14,
+    accounting: str = "savings",
+    audit: tuple[AuditConfig, AuditDataset] | None = None,
+) -> Train:
+    """Return one of `TARGETS`.
+
+    Parameters
+    ----------
+    name : str
+    people : MemberPeople
+    epsilon, accounting
+        Of "dp_id3".
+    max_depth : int
+        Of the trees.
+    audit : tuple of (AuditConfig, AuditDataset), optional
+        Needed by "audited", of the same people in the same order.
+
+    Raises
+    ------
+    InputError
+        If there is no such target, or "audited" has no audit of these people.
+    """
+    if name == "dp_id3":
+        return id3_target(people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
+    if name == "audited":
+        return _audited(people, audit)
+    if name not in TARGETS:
+        raise InputError(f"target must be one of {', '.join(TARGETS)}, got {name!r}.")
+    return library_target(people, lambda seed: _estimator(name, max_depth, seed))
+
+
+def _audited(people: MemberPeople, audit: tuple[AuditConfig, AuditDataset] | None) -> AuditedTarget:
+    if audit is None:
+        raise InputError("The audited model can be a target only with the audit's settings and data, got none.")
+    if audit[1].n != people.n or not np.array_equal(audit[1].labels, people.labels):
+        raise InputError(f"The audit must be of the same {people.n:,} people, got {audit[1].n:,} others.")
+    return audited_target(*audit)
+
+
+def _estimator(name: str, max_depth: int, seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.tree import DecisionTreeClassifier
+
+    if name == "decision_tree":
+        return DecisionTreeClassifier(max_depth=max_depth, random_state=seed)
+    if name == "random_forest":
+        return RandomForestClassifier(n_estimators=_TREES, max_depth=max_depth, random_state=seed)
+    return LogisticRegression(C=1.0, solver="liblinear", random_state=seed)
+
+
+def default_depth(people: MemberPeople) -> int:
+    """Return a depth for the trees: as published 14 for the 14 columns of Adult and 10 for the 11 of COMPAS, else 8."""
+    d = len(people.names)
+    return {14: 14, 11: 10, 10: 10}.get(d, min(8, d))
+
+
+def quality(
+    probability: npt.ArrayLike, labels: npt.ArrayLike, members: npt.ArrayLike, outsiders: npt.ArrayLike
+) -> TargetFindings:
+    """Return how well a target predicts those it was trained on and others, and the majority label as control.
+
+    A probability of exactly one half predicts label 0, the first, as the trees do.
+    """
+    p, y = checked(probability, labels)
+    inside, outside = (np.asarray(rows, dtype=np.int64) for rows in (members, outsiders))
+    named = (p > 0.5).astype(np.uint8)
+    more = int(y[inside].mean() > 0.5)  # what a model without columns would learn
+    return TargetFindings(
+        accuracy_train=accuracy(y[inside], named[inside]),
+        accuracy_test=accuracy(y[outside], named[outside]),
+        majority_test=proportion(int(np.count_nonzero(y[outside] == more)), outside.size),
+    )
