@@ -6,7 +6,7 @@ import math
 
 from core.estimates import Estimate
 
-__all__ = ["count", "gap", "interval", "percent", "points", "tolerance_text"]
+__all__ = ["count", "epsilon_text", "gap", "interval", "percent", "points", "tolerance_text"]
 
 _COARSE = 0.035
 """From this half width of an interval on, percentages lose their decimal."""
@@ -41,13 +41,20 @@ def points(value: Estimate | float) -> str:
 
 
 def gap(value: float, *, decimals: int = 3) -> str:
-    """Write a signed gap as "+0.131" or "−0.079"."""
+    """Write a signed gap as "+0.131" or "−0.079"; one that is nan as "n/a"."""
+    if math.isnan(value):
+        return "n/a"
     return _plus(value, decimals)
 
 
 def count(number: int) -> str:
     """Write a count as "15,375"."""
     return f"{number:,}"
+
+
+def epsilon_text(value: float) -> str:
+    """Write a privacy budget as "0.1", "10" or "∞"."""
+    return "∞" if math.isinf(value) else f"{value:g}"
 
 
 def tolerance_text(value: float) -> str:

@@ -10,6 +10,12 @@ from core.figures.guard_cost import DefenceRow, draw_cost, draw_defences
 from core.figures.guard_people import Drawn, draw_mechanism, draw_transfer
 from core.figures.guard_values import ValueNoise, draw_value_noise, value_noise
 from core.figures.guard_where import draw_where
+from core.figures.membership_curves import draw_accuracy_by_epsilon, draw_attack_by_epsilon, draw_epsilon_curve
+from core.figures.membership_fairpick import draw_deleted, draw_fairpick
+from core.figures.membership_gaps import draw_gaps_between
+from core.figures.membership_groups import draw_group_gaps
+from core.figures.membership_ranges import draw_ranges
+from core.figures.membership_roc import draw_roc
 from core.figures.model import draw_accuracy, draw_rates
 from core.figures.queries import draw_leakage
 from core.figures.search import draw_methods, draw_more, draw_search
@@ -27,12 +33,19 @@ __all__ = [
     "Palette",
     "ValueNoise",
     "draw_accuracy",
+    "draw_accuracy_by_epsilon",
     "draw_answer_errors",
+    "draw_attack_by_epsilon",
     "draw_budget",
     "draw_cost",
     "draw_defences",
+    "draw_deleted",
     "draw_disclosure",
+    "draw_epsilon_curve",
+    "draw_fairpick",
     "draw_gaps",
+    "draw_gaps_between",
+    "draw_group_gaps",
     "draw_groups",
     "draw_leakage",
     "draw_mechanism",
@@ -40,8 +53,10 @@ __all__ = [
     "draw_models_accuracy",
     "draw_models_unfairness",
     "draw_more",
+    "draw_ranges",
     "draw_rates",
     "draw_recognition",
+    "draw_roc",
     "draw_search",
     "draw_targeted",
     "draw_trained",

@@ -340,8 +340,8 @@ def band(
 
 
 def short(name: str, longest: int = 18) -> str:
-    """Return a name from the user's table as harmless text of bounded length."""
-    return escape(name if len(name) <= longest else name[: longest - 1] + "…")
+    """Return a name from the user's table as harmless text of bounded length; plotly would not read &quot; back."""
+    return escape(name if len(name) <= longest else name[: longest - 1] + "…", quote=False)
 
 
 def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
