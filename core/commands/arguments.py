@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.datasets import AuditDataset, Table, build_dataset, load
+from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
 from core.errors import InputError
-from core.validation import choice, seed_value, unit_interval
+from core.validation import choice, privacy_budget, seed_value, unit_interval
 
 __all__ = [
     "add_dataset_arguments",
+    "add_epsilon_argument",
     "add_seeds_argument",
     "dataset_of",
+    "epsilon_of",
     "names_in",
     "numbers_in",
     "seeds_in",
+    "table_and_roles",
     "table_named",
 ]
 
@@ -46,8 +50,34 @@ def add_seeds_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", default="42", metavar="LIST", help="such as 0,1,2 or 0-9 (default 42)")
 
 
-def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
-    """Return the dataset the arguments name.
+def add_epsilon_argument(parser: argparse.ArgumentParser, flag: str = "--epsilon") -> None:
+    """Add the private tree's budget, under a name that the command has free."""
+    parser.add_argument(
+        flag,
+        dest="tree_epsilon",
+        type=float,
+        default=math.inf,
+        metavar="E",
+        help="privacy budget the model is trained with, above 0, of dp_id3 only (default inf: no noise)",
+    )
+
+
+def epsilon_of(arguments: argparse.Namespace, methods: Sequence[str], flag: str = "--epsilon") -> float:
+    """Return the private tree's budget.
+
+    Raises
+    ------
+    InputError
+        If it is not above 0, or finite although no private tree is trained.
+    """
+    epsilon = privacy_budget(arguments.tree_epsilon, name=flag)
+    if math.isfinite(epsilon) and "dp_id3" not in methods:
+        raise InputError(f"{flag} is for the method dp_id3 alone, got {epsilon:g} with {', '.join(methods)}.")
+    return epsilon
+
+
+def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
+    """Return the table the arguments name, and the roles of its columns for the attribute they name.
 
     Raises
     ------
@@ -60,7 +90,12 @@ def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
         choice(arguments.attribute, known, name="--attribute")
     table = table_named(arguments.dataset, arguments)
     wanted = arguments.attribute or table.roles[0].key
-    return build_dataset(table, next(roles for roles in table.roles if roles.key == wanted))
+    return table, next(roles for roles in table.roles if roles.key == wanted)
+
+
+def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
+    """Return the dataset the arguments name; raises what `table_and_roles` does."""
+    return build_dataset(*table_and_roles(arguments))
 
 
 def table_named(name: str, arguments: argparse.Namespace) -> Table:

@@ -6,7 +6,13 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from core.commands.arguments import add_dataset_arguments, add_seeds_argument, seeds_in
+from core.commands.arguments import (
+    add_dataset_arguments,
+    add_epsilon_argument,
+    add_seeds_argument,
+    epsilon_of,
+    seeds_in,
+)
 from core.commands.console import Console
 from core.commands.running import add_running_arguments, check_csv, finished, write_csv
 from core.commands.text_tables import aligned, estimate_words
@@ -41,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tolerance", type=float, default=AuditConfig().tolerance, metavar="T", help="trained for and told, in [0, 1]"
     )
+    add_epsilon_argument(parser)
     add_seeds_argument(parser)
     add_running_arguments(parser)
 
@@ -53,6 +60,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         method=arguments.method,
         metric=arguments.metric,
         tolerance=arguments.tolerance,
+        epsilon=epsilon_of(arguments, (arguments.method,)),
     )
     configs = leak_configs(config, seeds_in(arguments.seeds))
     points = sorted(
@@ -77,7 +85,8 @@ def _printed(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[
     first = leaks[0]
     over = "over seeds (t)" if first.n_seeds > 1 else "over people; one seed says nothing of another"
     what = f"{config.dataset}, {config.method}, {config.metric}"
-    yield f"Where the leak comes from: {what}, tolerance {config.tolerance:g}"
+    noise = f", trained with epsilon {config.epsilon:g}" if config.method == "dp_id3" else ""
+    yield f"Where the leak comes from: {what}, tolerance {config.tolerance:g}{noise}"
     yield f"{first.n_seeds} seeds; the model kept the tolerance in {first.n_true}. In brackets: 95% intervals {over}."
     yield "Accuracies in %, log-loss in nats a person; each change is against the step the line builds on."
     for leak in leaks:

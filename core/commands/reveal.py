@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from core.commands.arguments import add_dataset_arguments, dataset_of
+from core.commands.arguments import add_dataset_arguments, add_epsilon_argument, dataset_of, epsilon_of
 from core.commands.console import Console
 from core.commands.reveal_table import noiseless_table
 from core.commands.running import check_csv, write_csv
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--decimals", type=int, default=3, metavar="D", help="of rounded answers (default 3)")
     parser.add_argument("--as-published", action="store_true", help="noise as the paper prints it")
     parser.add_argument("--method", default=METHODS[0], help=f"of the audited model: {', '.join(METHODS)}")
+    add_epsilon_argument(parser, "--model-epsilon")
     parser.add_argument("--metric", default=METRICS[0], help=f"asked for: {', '.join(METRICS)}")
     parser.add_argument("--seed", type=int, default=42, metavar="S", help="default 42")
     parser.add_argument("--repeats", type=int, metavar="R", help="draws of people, questions and noise")
@@ -76,6 +77,7 @@ def _asked(arguments: argparse.Namespace, console: Console) -> Iterator[str]:
         method=arguments.method,
         metric=arguments.metric,
         seed=arguments.seed,
+        epsilon=epsilon_of(arguments, (arguments.method,), "--model-epsilon"),
     )
     pool = query_pool(config, dataset)
     asking = Asking(
@@ -90,7 +92,7 @@ def _asked(arguments: argparse.Namespace, console: Console) -> Iterator[str]:
     numbers = _numbers(arguments.questions, trials)
     groups = f"{trials.n_advantaged} {pool.advantaged}, {trials.n_disadvantaged} {pool.disadvantaged}"
     yield f"{asking.n} people of {dataset.title}: {groups}"
-    yield f"Questions: {asking.design}, about {pool.metric}, model {arguments.method}; answers: {_told(arguments)}"
+    yield f"Questions: {asking.design}, about {pool.metric}, model {_model(arguments)}; answers: {_told(arguments)}"
     yield f"{asking.repeats} draws of people, questions and noise, seed {arguments.seed}; 95% intervals over them"
     yield "Leakage in % (balanced accuracy; a coin toss gives 50)"
     yield ""
@@ -110,6 +112,12 @@ def _asked(arguments: argparse.Namespace, console: Console) -> Iterator[str]:
     if limit is not None:
         yield f"What anybody with a calibrated prior and the group sizes can expect at most: {100 * limit:.1f}"
     write_csv(pd.DataFrame(records), arguments.csv, console)
+
+
+def _model(arguments: argparse.Namespace) -> str:
+    """Return how the audited model is trained, in words."""
+    trained = f", epsilon {arguments.tree_epsilon:g}" if arguments.method == "dp_id3" else ""
+    return f"{arguments.method}{trained}"
 
 
 def _told(arguments: argparse.Namespace) -> str:
@@ -140,7 +148,7 @@ def _record(leak: Leak, asking: Asking, pool: QueryPool, arguments: argparse.Nam
     return {
         "dataset": arguments.dataset,
         "metric": pool.metric,
-        "model": arguments.method,
+        "model": _model(arguments),
         "people": asking.n,
         "design": asking.design,
         "answers": _told(arguments),

@@ -6,7 +6,15 @@ import argparse
 from collections.abc import Iterator
 
 from core.attack import PROTOCOLS
-from core.commands.arguments import add_dataset_arguments, add_seeds_argument, names_in, numbers_in, seeds_in
+from core.commands.arguments import (
+    add_dataset_arguments,
+    add_epsilon_argument,
+    add_seeds_argument,
+    epsilon_of,
+    names_in,
+    numbers_in,
+    seeds_in,
+)
 from core.commands.console import Console
 from core.commands.running import add_running_arguments, check_csv, finished, write_csv
 from core.commands.text_tables import aligned, spread_words
@@ -47,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tolerances", default="18", metavar="LIST", help="49, 18 (default), or numbers in [0, 1] such as 0,0.01,0.1"
     )
+    add_epsilon_argument(parser)
     add_seeds_argument(parser)
     add_running_arguments(parser)
     parser.add_argument("--protocol", default=PROTOCOLS[0], help=f"of the printed tables: {', '.join(PROTOCOLS)}")
@@ -68,10 +77,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _configs(arguments: argparse.Namespace) -> list[AuditConfig]:
     named = _NAMED_TOLERANCES.get(arguments.tolerances.strip())
+    methods = names_in(arguments.methods, METHODS, name="--methods")
     return grid(
-        AuditConfig(dataset=arguments.dataset),
+        AuditConfig(dataset=arguments.dataset, epsilon=epsilon_of(arguments, methods)),
         tolerances=numbers_in(arguments.tolerances, name="--tolerances") if named is None else named,
-        methods=names_in(arguments.methods, METHODS, name="--methods"),
+        methods=methods,
         metrics=names_in(arguments.metrics, METRICS, name="--metrics"),
         seeds=seeds_in(arguments.seeds),
     )
@@ -106,6 +116,8 @@ def _printed(summary: SweepSummary, arguments: argparse.Namespace) -> Iterator[s
         ],
         left=3,
     )
+    if any(row.method == "dp_id3" for row in rows):
+        yield f"dp_id3: a private tree trained with epsilon {arguments.tree_epsilon:g}."
     yield "true: seeds in which the model kept the tolerance told. none: no guess agrees with it; with --protocol"
     yield "as_published the tolerance is raised until the model keeps it."
     yield ""
