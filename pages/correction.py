@@ -58,6 +58,8 @@ def told() -> None:
         panels.chart(waterfall, key="leak_chart")
         st.caption(attack_words.promise_added(leak))
     st.markdown(attack_words.certificate(now))
+    if noise := attack_words.private_training(findings, now):
+        st.markdown(noise)
     if not now.is_true:
         panels.problem(attack_words.false_disclosure(now))
     left, right = st.columns([3, 2], gap="large")

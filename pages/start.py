@@ -55,6 +55,7 @@ shell.doors(
         ("correction.py", "Correction", ":material/tune:", wording.door_correction(now)),
         ("bias_queries.py", "Bias queries", ":material/quiz:", wording.door_bias_queries(findings)),
         ("attriguard.py", "AttriGuard", ":material/shield:", wording.door_attriguard(findings)),
+        ("membership.py", "Membership", ":material/group:", wording.door_membership(findings)),
     ]
 )
 st.caption(wording.provenance(findings))

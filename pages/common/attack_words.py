@@ -8,7 +8,7 @@ from core.adversaries import STRONG
 from core.audit import AuditConfig, AuditFindings
 from core.correction import Attribution, Disclosure
 from core.estimates import Estimate
-from core.wording import count, interval, percent, points, tolerance_text
+from core.wording import count, epsilon_text, interval, percent, points, tolerance_text
 from pages.common.shell import escape
 from pages.common.wording import attribute
 
@@ -22,6 +22,7 @@ __all__ = [
     "held_out",
     "known",
     "permuted",
+    "private_training",
     "promise_added",
     "share_words",
     "strong_line",
@@ -134,6 +135,26 @@ def permuted(control: Disclosure) -> str:
     return (
         "Control: with the predictions dealt out anew among the people, the same promise changes this attacker by "
         f"{points(control.gain)} ({low} to {high})."
+    )
+
+
+def private_training(findings: AuditFindings, now: Disclosure) -> str:
+    """Say what privacy noise in training did and did not do to the attack; nothing for other methods."""
+    if findings.config.method != "dp_id3":
+        return ""
+    epsilon = epsilon_text(findings.config.epsilon)
+    if math.isinf(findings.config.epsilon):
+        return "**Trained without privacy noise (ε = ∞).** A smaller ε on the Model page shows what noise does."
+    if now.gain is None:
+        told = "no correction meets the tolerance"
+    else:
+        low, high = _bare(now.gain.low), _bare(now.gain.high)
+        measurable = "" if now.gain.low > 0 or now.gain.high < 0 else ", nothing measurable"
+        told = f"being told the promise changes this attacker by {points(now.gain)} ({low} to {high}){measurable}"
+    return (
+        f"**Trained with privacy noise, ε = {epsilon}.** The noise hides whether a record was among the training data. "
+        "It does not reach an attacker who learns from features of people she knows: the strong one still gets "
+        f"{percent(findings.strong)}. Nor does it hide what the model does to groups: with this model {told}."
     )
 
 

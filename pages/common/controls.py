@@ -6,6 +6,7 @@ bound to the address, so that a link restores an audit. Nothing of a user's tabl
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
@@ -14,10 +15,12 @@ from core.audit import ATTACKERS
 from core.datasets.catalog import CATALOG
 from core.fairness import METRIC_TITLES, METRICS
 from core.models import METHOD_TITLES, METHODS
+from core.wording import epsilon_text
 from pages.common import state
 from pages.common.cached import own_table
 
 __all__ = [
+    "EPSILONS",
     "attacker_settings",
     "audit_settings",
     "data_settings",
@@ -26,6 +29,9 @@ __all__ = [
     "published_switch",
     "told_tolerance",
 ]
+
+EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
+"""Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
 
 _KEPT: dict[str, Any] = {"persist_state": "session"}
 _BOUND: dict[str, Any] = {"bind": "query-params", **_KEPT}
@@ -271,10 +277,29 @@ def method() -> None:
         METHODS,
         key="method",
         format_func=METHOD_TITLES.__getitem__,
-        help="In-, post- and pre-processing, and the control without mitigation. All on a decision tree of depth 8.",
+        help=(
+            "In-, post- and pre-processing, the control without mitigation, and a tree trained with privacy noise. All "
+            "on a decision tree of depth 8."
+        ),
         **_BOUND,
     )
     state.keep("method", value)
+    if value == "dp_id3":
+        epsilon()
+
+
+def epsilon() -> None:
+    """Choose the privacy budget the private tree is trained with."""
+    value = st.select_slider(
+        "Privacy budget ε",
+        EPSILONS,
+        value=state.default("epsilon"),
+        key="epsilon",
+        format_func=epsilon_text,
+        help="What one training record can change, at most: the smaller, the more noise on every count the tree sees.",
+        **_BOUND,
+    )
+    state.keep("epsilon", value)
 
 
 def train_share() -> None:

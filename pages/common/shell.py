@@ -43,6 +43,7 @@ _TITLES = {
     "correction": "Reconstruction correction",
     "bias_queries": "Bias queries",
     "attriguard": "AttriGuard",
+    "membership": "Membership inference",
     "desk": "Query desk",
 }
 
@@ -108,6 +109,12 @@ def navigation() -> Any:
                     url_path="bias_queries",
                 ),
                 st.Page(folder / "attriguard.py", title="AttriGuard", icon=":material/shield:", url_path="attriguard"),
+                st.Page(
+                    folder / "membership.py",
+                    title="Membership",
+                    icon=":material/group:",
+                    url_path="membership",
+                ),
             ],
             "Decision": [
                 st.Page(folder / "desk.py", title="Query desk", icon=":material/account_balance:", url_path="desk"),

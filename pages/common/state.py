@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import streamlit as st
@@ -20,11 +21,13 @@ __all__ = [
     "config",
     "dataset_name",
     "default",
+    "epsilon",
     "forget_forest",
     "forget_roles",
     "keep",
     "keep_forest",
     "keep_roles",
+    "roles_named",
 ]
 
 UPLOAD = "upload"
@@ -40,6 +43,7 @@ _DEFAULTS: dict[str, Any] = {
     "tolerance": 0.005,
     "train_share": 0.34,
     "seed": 42,
+    "epsilon": 10.0,
 }
 
 
@@ -82,6 +86,11 @@ def dataset_name() -> str:
     return str(_setting("dataset"))
 
 
+def epsilon() -> float:
+    """Return the privacy budget of the private tree, whether or not it is the chosen method."""
+    return float(_setting("epsilon"))
+
+
 def _own_roles(dataset: str) -> list[Roles]:
     own: list[Roles] = st.session_state.get(f"own_roles_{dataset}", [])
     return own
@@ -119,6 +128,11 @@ def chosen_roles(table: Table) -> Roles | None:
     return next((roles for roles in on_offer if roles.key == attribute), on_offer[0])
 
 
+def roles_named(table: Table, key: str) -> Roles:
+    """Return the roles with this key, the user's own before the suggested."""
+    return next(roles for roles in (*_own_roles(table.name), *table.roles) if roles.key == key)
+
+
 def keep_forest(parameters: tuple[tuple[str, Any], ...] | None) -> None:
     """Attack with a forest of these parameters from now on, for this table; None goes back to the pinned one."""
     st.session_state["forest"] = None if parameters is None else (dataset_name(), _attribute_key(), parameters)
@@ -152,5 +166,6 @@ def config(table: Table) -> AuditConfig | None:
         tolerance=float(_setting("tolerance")),
         train_share=float(_setting("train_share")),
         seed=int(_setting("seed")),
+        epsilon=epsilon() if _setting("method") == "dp_id3" else math.inf,
         forest=_forest(table.name),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from core.correction import Disclosure
 from core.datasets.dataset import AuditDataset, GroupRow, Table
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
-from core.wording import count, interval, percent, points, tolerance_text
+from core.wording import count, epsilon_text, interval, percent, points, tolerance_text
 from pages.common.shell import escape
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "door_bias_queries",
     "door_correction",
     "door_data",
+    "door_membership",
     "door_model",
     "metric_sentence",
     "model",
@@ -56,12 +58,14 @@ def model(findings: AuditFindings) -> tuple[str, str]:
     found, config = findings.model, findings.config
     point = (
         f"Measured unfairness: {tolerance_text(found.unfairness_train)} on the people the model learned from, "
-        f"{_rounded(found.unfairness_test.value)} on others. It is right for {percent(found.accuracy_test)} of them."
+        f"{_rounded(found.unfairness_test.value)} on others, {percent(found.accuracy_test)} of whom it gets right."
     )
     if config.method == "exponentiated_gradient":
         asked = f"Asked for {tolerance_text(config.tolerance)}."
     elif config.method == "threshold_optimizer":
         asked = "The threshold optimizer always aims at 0."
+    elif config.method == "dp_id3":
+        asked = f"Nothing was asked of its fairness; trained with ε = {epsilon_text(config.epsilon)}."
     else:
         asked = "Nothing was asked for."
     test = found.unfairness_test
@@ -139,6 +143,15 @@ def door_attriguard(findings: AuditFindings) -> str:
     )
 
 
+def door_membership(findings: AuditFindings) -> str:
+    """Return two sentences on membership inference."""
+    name = escape(attribute(findings.config))
+    return (
+        "From a model's answers somebody may guess who was in its training data. See whether that gives away more "
+        f"about some groups of {name} than about others, and what privacy noise in the training changes."
+    )
+
+
 def provenance(findings: AuditFindings) -> str:
     """Say where the data come from and how they were split."""
     sizes = findings.sizes
@@ -192,11 +205,25 @@ def model_cautions(findings: AuditFindings) -> list[str]:
             f"This method must be told each person's {escape(attribute(findings.config))} to predict, now and after "
             "its release."
         )
-    if findings.config.method in ("correlation_remover", "unmitigated") and findings.config.tolerance > 0:
+    if findings.config.method == "dp_id3":
+        cautions.append(_private(findings.config.epsilon))
+    if findings.config.method in ("correlation_remover", "unmitigated", "dp_id3") and findings.config.tolerance > 0:
         cautions.append("The tolerance in the settings is not used by this method.")
     if findings.config.method == "threshold_optimizer" and findings.config.tolerance > 0:
         cautions.append("The tolerance in the settings is not used: this method always aims at 0.")
     return cautions
+
+
+def _private(epsilon: float) -> str:
+    """Say what a private tree promises, and on which condition."""
+    if math.isinf(epsilon):
+        return "With ε = ∞ no noise is added: this is the plain tree, and it promises no privacy."
+    return (
+        f"The tree is {epsilon_text(epsilon)}-differentially private for one training record more or less, if the "
+        "categories and the smallest and largest numbers of the table are public, as is assumed here, and the seed of "
+        "the noise is not. Here the seed is in the settings, so it is a study and no release. The measured figures "
+        "are not private. It is no fairness method."
+    )
 
 
 def synthetic_badge(dataset: str) -> str:

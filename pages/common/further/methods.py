@@ -1,7 +1,8 @@
-"""Other ways to be fair: all four methods beside each other, for one metric or for all of them."""
+"""Other ways to train: all methods beside each other, for one metric or for all of them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -9,7 +10,8 @@ import streamlit as st
 from core.audit import PROTOCOLS, AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.fairness import METRICS
-from pages.common import measured, panels, shell, wording
+from core.wording import epsilon_text
+from pages.common import measured, panels, shell, state, wording
 from pages.common.further import words
 
 __all__ = ["draw"]
@@ -28,7 +30,8 @@ def _asked(config: AuditConfig) -> list[AuditConfig]:
 
     metrics = METRICS if st.session_state.get("methods_metrics") == "all four metrics" else (config.metric,)
     seeds = range(config.seed, config.seed + int(st.session_state.get("methods_seeds") or 1))
-    return grid(config, tolerances=[config.tolerance], methods=METHODS, metrics=metrics, seeds=list(seeds))
+    asked = replace(config, epsilon=state.epsilon())  # the private tree's; grid keeps it from the others
+    return grid(asked, tolerances=[config.tolerance], methods=METHODS, metrics=metrics, seeds=list(seeds))
 
 
 def _draw(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any], running: bool) -> None:
@@ -46,7 +49,8 @@ def _draw(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any], 
     if not points:
         st.caption(
             "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
-            "(pre-processing) and the model without mitigation, trained on the same people with the same seeds."
+            "(pre-processing), the model without mitigation and a tree trained with privacy noise "
+            f"(ε = {epsilon_text(state.epsilon())}, chosen on the Model page), on the same people with the same seeds."
         )
         return
     attribute = shell.escape(wording.attribute(config))

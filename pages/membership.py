@@ -1,0 +1,64 @@
+"""Membership inference: who was in the training data, about whom more of that leaks, and what changes it."""
+
+from pages.common import shell
+
+shell.guard()
+
+import streamlit as st
+
+from pages.common import panels, state, wording
+from pages.common.members import controls, guide, people, sections, words
+from pages.common.members.work import Membership
+
+with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name())):
+    published = controls.published()
+who = people.people()
+
+from core.figures import draw_gaps_between, draw_ranges, draw_roc
+
+colours = shell.palette()
+
+
+@st.fragment
+def told() -> None:
+    """Draw everything that follows the controls."""
+    opening = st.empty()
+    chosen = controls.chosen(who, published)
+    work = Membership(people.attacked_by(who, chosen), chosen)
+    busy = work.fill()
+    grown = work.wait_for_first()
+    found, code = grown.found, chosen.group
+    attack = words.shown(found)
+    there = words.compared(found, attack, code)
+    status = "growing" if busy else "stopped" if work.stopped else "finished"
+    with opening:
+        shell.finding(*words.finding(found, code, chosen, status))
+    tables = {}
+    left, right = st.columns([3, 2], gap="large")
+    place = 0 if there is None else there[0]
+    with left:
+        shell.whisper(*words.gaps_chart(found, code))
+        drawn = draw_gaps_between(found, colours, group=place)
+        panels.chart(drawn, key="member_gaps_chart")
+        tables["Gaps"] = drawn.table
+    with right:
+        shell.whisper(*words.roc_chart(found))
+        curve = draw_roc(found, colours, attack="lira" if "lira" in found.attacks else attack.name, group=place)
+        panels.chart(curve, key="member_roc_chart")
+        tables["Members caught against false alarms"] = curve.table
+    work.watch(busy, grown)
+    if sentence := words.void(chosen):
+        panels.problem(sentence, point="No promise any more.")
+    st.caption(words.promise(found, chosen, code))
+    ranges = None if there is None else words.ranges_of(attack, there[1])
+    if ranges is not None:
+        shell.whisper(*words.ranges_chart(found, code))
+        steps = draw_ranges(ranges, colours, muted=attack.muted)
+        panels.chart(steps, key="member_ranges_chart")
+        tables["Where the flags fall"] = steps.table
+    panels.how_to_read(guide.guide(found, chosen, who.people.notes))
+    panels.numbers(tables, key="membership")
+    sections.draw(controls.section(), work, grown)
+
+
+told()
