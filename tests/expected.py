@@ -30,23 +30,25 @@ def run_once(
 
 
 @cache
-def _demo() -> AuditDataset:
+def demo() -> AuditDataset:
     table = demo_table()
     return build_dataset(table, table.roles[0])
 
 
 def _config(changes: dict[str, Any]) -> AuditConfig:
     settings = {name: state.default(name) for name in _SETTINGS} | changes
-    return AuditConfig(dataset="demo", roles=_demo().roles, **settings)
+    if settings["method"] == "dp_id3":
+        settings.setdefault("epsilon", state.default("epsilon"))
+    return AuditConfig(dataset="demo", roles=demo().roles, **settings)
 
 
 def audit(**changes: Any) -> AuditFindings:
     """Return the findings of the demo, with the pages' default settings but for these changes."""
-    return run_once(_config(changes), dataset=_demo())
+    return run_once(_config(changes), dataset=demo())
 
 
 @cache
 def model(**changes: Any) -> ModelFindings:
     """Return what is found about the audited model alone."""
     config = _config(changes)
-    return train_model(config, _demo(), split(_demo(), train_share=config.train_share, seed=config.seed))
+    return train_model(config, demo(), split(demo(), train_share=config.train_share, seed=config.seed))

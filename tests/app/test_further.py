@@ -61,7 +61,7 @@ def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand
     points.allow(100)
     finish(dashboard)
     (frame,) = (f.value for f in dashboard.test.dataframe)
-    assert len(frame) == 4 and frame["Method"].iloc[0] == "Exponentiated gradient"
+    assert len(frame) == 5 and frame["Method"].iloc[0] == "Exponentiated gradient"
 
 
 def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: PointsOnDemand) -> None:

@@ -136,6 +136,18 @@ def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.Mo
     assert not any("Traceback" in line for line in log)
 
 
+def test_a_table_that_is_never_downloaded(dashboard: Dashboard, log: list[str]):
+    dashboard.open("start", settled=False)
+    dashboard.test.selectbox(key="dataset").set_value("compas")
+    for page in ("start", "data", "model", "correction", "bias_queries", "attriguard"):
+        dashboard.open(page)
+        problem = dashboard.plain_problem()
+        assert problem.startswith("COMPAS is read from a file of yours") and problem.count(". ") == 0
+        assert "compas/compas-scores-two-years.csv" in problem and "FAIRLEAK_DATA" in problem
+        assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
+    assert not any("Traceback" in line for line in log)
+
+
 @pytest.mark.parametrize(
     "error", [RuntimeError(SECRET), KeyError(SECRET), OSError(SECRET), ZeroDivisionError()], ids=repr
 )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
 from core.fairness import METRIC_TITLES, METRICS
-from core.models import METHODS
-from core.wording import percent, tolerance_text
-from pages.common import shell, state
+from core.models import METHOD_TITLES, METHODS
+from core.wording import percent, points, tolerance_text
+from pages.common import attack_words, shell, state
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -55,8 +56,45 @@ def test_every_method(start: Start, method: str):
     said = " ".join(box.value for box in dashboard.test.info)
     assert ("must be told each person's sex to predict" in said) == found.needs_sensitive
     assert ("not used" in said) == (method != "exponentiated_gradient")
+    assert [slider.key for slider in dashboard.test.select_slider] == ["epsilon"] * (method == "dp_id3")
     dashboard.open("correction")
     assert "%" in dashboard.finding
+    noise = [text for text in dashboard.texts if text.startswith("**Trained with privacy noise, ε = 10.**")]
+    assert len(noise) == (method == "dp_id3")
+
+
+def test_the_private_trees_budget_is_kept_told_and_in_links(start: Start):
+    dashboard = start({"method": METHOD_TITLES["dp_id3"], "epsilon": "5"}).open("model")
+    slider = dashboard.test.select_slider(key="epsilon")
+    assert slider.value == 5.0
+    found = expected.model(method="dp_id3", epsilon=5.0)
+    assert percent(found.accuracy_test) in dashboard.finding
+    assert any("5-differentially private" in box.value for box in dashboard.test.info)
+    assert "trained with ε = 5." in dashboard.finding
+    slider.set_value(math.inf)
+    dashboard.settle()
+    found = expected.model(method="dp_id3", epsilon=math.inf)
+    assert percent(found.accuracy_test) in dashboard.finding
+    assert any("no noise is added" in box.value for box in dashboard.test.info)
+    dashboard.open("correction")
+    assert dashboard.test.select_slider(key="epsilon").value == math.inf
+    assert any(text.startswith("**Trained without privacy noise") for text in dashboard.texts)
+
+
+def test_the_correction_says_what_privacy_noise_did(start: Start):
+    dashboard = start({"method": METHOD_TITLES["dp_id3"], "epsilon": "5"}).open("correction")
+    findings = expected.audit(method="dp_id3", epsilon=5.0)
+    now = findings.disclose(attack_words.first_told(findings))
+    assert now.gain is not None
+    (said,) = (text for text in dashboard.texts if "**Trained with privacy noise, ε = 5.**" in text)
+    assert percent(findings.strong) in said and points(now.gain) in said
+    assert ("nothing measurable" in said) == (now.gain.low <= 0 <= now.gain.high)
+
+
+def test_a_budget_outside_those_on_offer_cannot_come_by_link(start: Start):
+    dashboard = start({"method": METHOD_TITLES["dp_id3"], "epsilon": "-3"}).open("model")
+    assert dashboard.test.select_slider(key="epsilon").value == state.default("epsilon")
+    assert not dashboard.test.exception and "%" in dashboard.finding
 
 
 @pytest.mark.parametrize("metric", METRICS)

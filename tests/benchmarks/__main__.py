@@ -12,6 +12,7 @@ from tests.benchmarks import (
     bench_attriguard,
     bench_correction,
     bench_groups,
+    bench_membership,
     bench_pages,
     bench_queries,
     bench_slider,
@@ -38,7 +39,7 @@ def adult_arrays() -> dict[str, np.ndarray] | None:
 
 
 def main() -> None:
-    """Run the corrections' benchmarks, then the queries', AttriGuard's, the sweep's and the pages'."""
+    """Run the corrections' benchmarks, then the queries', AttriGuard's, the tree's, the sweep's and the pages'."""
     arrays = adult_arrays()
     if arrays is None:
         bench_correction.main()
@@ -53,6 +54,8 @@ def main() -> None:
     bench_queries.main()
     print()
     bench_attriguard.main()
+    print()
+    bench_membership.main()
     print()
     bench_slider.main()
     print()

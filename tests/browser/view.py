@@ -34,6 +34,7 @@ _TITLES = {
     "Data": "Data",
     "Model": "Model",
     "Correction": "Reconstruction correction",
+    "Membership": "Membership inference",
     "Query desk": "Query desk",
 }
 

@@ -102,6 +102,8 @@ def test_the_control_itself_has_no_twin(capsys: pytest.CaptureFixture[str]):
         (["--method", "magic"], "method must be one of"),
         (["--metric", "magic"], "metric must be one of"),
         (["--seeds", "x"], "--seeds must be whole numbers"),
+        (["--method", "dp_id3", "--epsilon", "0"], "--epsilon must be at least 1e-06, or infinite, got 0.0"),
+        (["--epsilon", "2"], "--epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
         (["--tolerance", "x"], "argument --tolerance: invalid float value"),
     ],
 )
@@ -173,6 +175,8 @@ BAD = [
     (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
     (["--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
     (["--methods", "magic"], "--methods must be one of"),
+    (["--methods", "all", "--epsilon", "nan"], "--epsilon must be at least 1e-06, or infinite, got nan"),
+    (["--epsilon", "2"], "--epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
     (["--metrics", "statistical_parity,magic"], "--metrics must be one of"),
     (["--tolerances", "1.4"], "--tolerances must be in [0, 1], got '1.4'"),
     (["--tolerances", "nan"], "--tolerances must be in [0, 1], got 'nan'"),
@@ -190,6 +194,15 @@ BAD = [
     (["--cost", "magic"], "--cost must be one of"),
     (["--magic"], "unrecognized arguments: --magic"),
 ]
+
+
+def test_a_private_tree_is_swept_with_its_epsilon(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    arguments = ["sweep", "--methods", "dp_id3,unmitigated", "--epsilon", "50", "--store", str(tmp_path / "store")]
+    assert main(arguments) == 0
+    told = capsys.readouterr().out
+    assert "dp_id3: a private tree trained with epsilon 50." in told
+    rows = [line.split() for line in told.splitlines() if line.startswith(("dp_id3  ", "unmitigated  "))]
+    assert len(rows) == 2 * 4 + 2
 
 
 @pytest.mark.parametrize("arguments, words", BAD, ids=[" ".join(a) for a, _ in BAD])
@@ -228,8 +241,10 @@ def test_numbers_in_tables():
 
 
 def whole(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
-    """Start the command line as a user does."""
+    """Start the command line as a user does, who can interrupt it even if these tests run where Ctrl-C is ignored."""
     command = [sys.executable, "-m", "core", *arguments]
+    if os.name == "posix":
+        settings = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)} | settings
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, cwd=ROOT, start_new_session=True, **streams, **settings)
 
@@ -270,7 +285,7 @@ def test_the_readmes_commands_are_commands():
     told = re.findall(r"^\.venv/bin/python -m core (.+)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
     assert len(told) >= 3
     found = {parser().parse_args(shlex.split(line)).command for line in told}
-    assert found == {"sweep", "attribution", "reveal", "queries", "attriguard"}
+    assert found == {"sweep", "attribution", "reveal", "queries", "attriguard", "membership"}
 
 
 def test_the_small_table_is_what_the_tests_think_it_is():

@@ -81,6 +81,12 @@ def test_every_design_has_numbers_of_its_own(design: str, capsys: Capture):
         assert found[-1][1] > 90
 
 
+def test_the_models_own_epsilon_is_told_beside_that_of_the_answers(capsys: Capture):
+    private = ["--method", "dp_id3", "--model-epsilon", "50", "--noise", "laplace", "--questions", "6"]
+    assert main([*SMALL, *private]) == 0
+    assert "model dp_id3, epsilon 50; answers: laplace, epsilon 5" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("metric", ["equalized_odds", "predictive_equality"])
 def test_every_metric(metric: str, capsys: Capture):
     assert main([*SMALL, "--metric", metric, "--questions", "18"]) == 0
@@ -119,6 +125,7 @@ BAD = [
     (["--noise", "noisy_sums", "--epsilon", "nan"], "epsilon must be above 0, got nan"),
     (["--noise", "smooth_laplace", "--delta", "1"], "delta must be in (0, 1), got 1.0"),
     (["--noise", "rounded", "--decimals", "-1"], "decimals must be a whole number from 0 to 15, got -1"),
+    (["--model-epsilon", "2"], "--model-epsilon is for the method dp_id3 alone, got 2 with unmitigated."),
     (["--questions", "1,x"], "--questions must be whole numbers with a comma between them, got '1,x'"),
     (["--questions", "5,1000"], "--questions must be in 0 to 18, got 1000"),
     (["--questions", "-1"], "--questions must be in 0 to 18, got -1"),

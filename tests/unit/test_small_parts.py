@@ -19,10 +19,11 @@ from core.validation import (
     choice,
     one_length,
     positive_array,
+    privacy_budget,
     seed_value,
     unit_interval,
 )
-from core.wording import count, gap, interval, percent, points, tolerance_text
+from core.wording import count, epsilon_text, gap, interval, percent, points, tolerance_text
 
 
 @pytest.mark.parametrize("value", [1.4, -0.1, math.nan, math.inf, "a", None])
@@ -31,6 +32,14 @@ def test_unit_interval_names_parameter_rule_and_value(value: object) -> None:
         unit_interval(value, name="tolerance")  # type: ignore[arg-type]
     assert str(caught.value).startswith("tolerance must be")
     assert repr(value) in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [0, -0.1, math.nan, -math.inf, "1", None, True, [1.0], 1j])
+def test_a_privacy_budget_is_above_0(value: object) -> None:
+    with pytest.raises(InputError, match=r"^epsilon must be at least 1e-06, or infinite, got "):
+        privacy_budget(value)  # type: ignore[arg-type]
+    assert privacy_budget(math.inf) == math.inf and privacy_budget(np.float32(0.5)) == 0.5
+    assert (epsilon_text(math.inf), epsilon_text(0.05), epsilon_text(10.0)) == ("∞", "0.05", "10")
 
 
 @pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, "1", None, True, [1.0], 1j])

@@ -130,11 +130,11 @@ def files_in(folder: Path) -> list[Path]:
 
 
 def test_the_catalogue():
-    assert list(CATALOG) == ["demo", "adult", "acs_income", "acs_public_coverage"]
+    assert list(CATALOG) == ["demo", "adult", "acs_income", "acs_public_coverage", "compas"]
     assert all(entry.name == name and entry.about.endswith(".") for name, entry in CATALOG.items())
     assert load("demo").synthetic
     with pytest.raises(InputError, match="dataset must be one of demo, adult"):
-        load("compas")
+        load("german")
 
 
 def test_the_default_cache_lies_outside_the_repository():

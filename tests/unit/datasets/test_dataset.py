@@ -145,6 +145,12 @@ def test_a_group_for_each_value() -> None:
     assert codes[:40].eq(1).all() and codes[40:130].eq(0).all() and codes[130:161].eq(2).all()
     assert codes[161:].isna().all()
     assert groups_of(cells[:159], roles)[1:] == (("b", "a", "c"), "")  # one rare value stays, to be refused by name
+    more = pd.concat([cells[:159], pd.Series(["e"] * 100)])
+    codes, names, note = groups_of(more, roles)  # 29 join 40, where two values stay by themselves
+    assert names == ("e", "b", "other values") and "2 rare values" in note
+    assert codes.tolist() == [2] * 40 + [1] * 90 + [2] * 29 + [0] * 100
+    apart = pd.concat([more, pd.Series(["a"] * 20)])  # 29 beside 60: refused by name
+    assert groups_of(apart, roles)[1:] == (("e", "b", "a", "c"), "")
     with pytest.raises(InputError, match="must have 2 to 20 of them, got 21"):
         groups_of(pd.Series([f"v{i}" for i in range(21)] * 30), roles)
     with pytest.raises(InputError, match="must have 2 to 20 of them, got 1"):

@@ -1,4 +1,4 @@
-"""The four ways to train, on small data."""
+"""The ways to train, on small data."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.datasets import AuditDataset
-from core.errors import InputError
+from core.errors import InputError, PrivacyLeakWarning
 from core.fairness import METRICS, unfairness
-from core.models import METHODS, fit_model
+from core.models import METHODS, FairModel, fit_model
 from tests.samples import dataset
 
 
@@ -92,12 +92,48 @@ def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditD
     assert np.abs(scores - each.mean(axis=0)).max() > 1e-3  # weighted, not counted
 
 
+def _private(people: AuditDataset, epsilon: float, seed: int = 1) -> FairModel:
+    told = people.features, people.labels, people.sensitive
+    return fit_model("dp_id3", *told, epsilon=epsilon, domains=people.domains, seed=seed)
+
+
+def test_the_private_tree_keeps_to_its_budget_on_public_domains(people: AuditDataset) -> None:
+    assert people.domains == (
+        (people.features[:, 0].min(), people.features[:, 0].max()),
+        (people.features[:, 1].min(), people.features[:, 1].max()),
+        3,  # up, down, and a missing value
+    )
+    tree = _private(people, 20.0).estimator.tree
+    assert tree.domains_ == people.domains and tree.depth_ <= 3
+    assert tree.budget_ledger_.total == pytest.approx(20.0) and tree.accounting == "savings"
+    with pytest.warns(PrivacyLeakWarning, match="read from the records"):
+        fit_model("dp_id3", people.features, people.labels, people.sensitive, epsilon=20.0)
+
+
+def test_the_seed_fixes_the_noise_of_a_private_tree(people: AuditDataset) -> None:
+    one, again, other = (_private(people, 1.0, seed).scores(people.features, people.sensitive) for seed in (1, 1, 2))
+    assert np.array_equal(one, again) and not np.array_equal(one, other)
+
+
+def test_a_missing_category_is_a_value_of_its_own_for_the_private_tree(people: AuditDataset) -> None:
+    features = people.features.copy()
+    features[::2, 2] = -1
+    labels = (features[:, 2] == -1).astype(np.uint8)
+    model = fit_model("dp_id3", features, labels, people.sensitive, epsilon=1000.0, domains=people.domains)
+    assert np.array_equal(model.predict(features, people.sensitive, seed=0), labels)
+
+
+def test_little_budget_answers_the_same_for_everybody(people: AuditDataset) -> None:
+    assert np.unique(_private(people, 0.01).scores(people.features, people.sensitive)).size == 1
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         ({"method": "magic"}, "method must be one of"),
         ({"metric": "magic"}, "metric must be one of"),
         ({"tolerance": 1.4}, r"tolerance must be in \[0, 1\], got 1.4"),
+        ({"epsilon": 0.0}, "epsilon must be above 0"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"labels": np.zeros(1500, dtype=np.uint8)}, "both labels and both groups"),
         ({"sensitive": np.zeros(3, dtype=np.uint8)}, "same length"),

@@ -14,7 +14,7 @@ import pytest
 from core.attriguard import allocate, allocation_program
 from core.attriguard.allocation_program import allocate_with_solver
 from core.attriguard.comparators.qpm import _mapping
-from core.attriguard.convex import solve
+from core.convex import solve
 from core.errors import FairLeakError
 
 

@@ -1,0 +1,170 @@
+"""What the tests of the membership page share: audits of core with few shadow models and repeats."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+import core.membership
+from core.datasets import demo_table
+from core.datasets.splits import split
+from core.membership import (
+    ATTACKS,
+    Attacked,
+    DisparityResult,
+    MemberGuess,
+    MemberPeople,
+    MembershipFindings,
+    MembershipSettings,
+    attacked,
+    audited_target,
+    default_depth,
+    findings_of,
+    guesses,
+    judge,
+    member_people,
+    split_between,
+    target_of,
+)
+from core.wording import gap
+from pages.common.members import choice, over_epsilon, picking
+from tests import expected
+from tests.app.dashboard import Dashboard
+
+EPSILONS = (0.1, float("inf"))
+SHADOWS = 4
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Few shadow models and repeats, and attacks that come only as far as a test allows."""
+    monkeypatch.setattr(choice, "MOST_SHADOWS", SHADOWS)
+    monkeypatch.setattr(choice, "SHADOWS", {})
+    for section in (over_epsilon, picking):
+        monkeypatch.setattr(section, "REPEATS", 1)
+    monkeypatch.setattr(over_epsilon, "EPSILONS", EPSILONS)
+    monkeypatch.setattr(picking, "THETAS", (0.4, 1.0))
+    made = Gate()
+    monkeypatch.setattr(core.membership, "guesses", made.guesses)
+    return made
+
+
+class Gate:
+    """Attacks that come only as far as a test allows."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.reached = threading.Event()
+        self.asked: list[tuple[str, ...]] = []
+
+    def guesses(self, target: Attacked, *, there: Collection[str] = (), report: Any = None) -> Iterator[MemberGuess]:
+        """Yield the first attack, the others once the gate is open."""
+        self.asked.append(tuple(there))
+        for i, guess in enumerate(guesses_once(target), 1):
+            if guess.name in there:
+                continue
+            yield guess
+            self.reached.set()
+            assert self.open.wait(60)
+            if report is not None:
+                report(i, len(ATTACKS))
+
+
+_guesses: dict[Any, list[MemberGuess]] = {}
+
+
+def guesses_once(target: Attacked) -> list[MemberGuess]:
+    """Return all attacks' guesses, computed once for all tests: they do not depend on the groups."""
+    key = (target.settings, target.people.title, target.people.n)
+    if key not in _guesses:
+        _guesses[key] = list(guesses(target))
+    return _guesses[key]
+
+
+@cache
+def people(roles: int = 0) -> MemberPeople:
+    """Return the demo's people in the groups of one of its roles."""
+    table = demo_table()
+    return member_people(table, table.roles[roles])
+
+
+@cache
+def found(roles: int = 0, **changes: Any) -> MembershipFindings:
+    """Return the whole audit of the demo, with the page's settings but for these changes."""
+    own = people(roles)
+    settings = replace(MembershipSettings(max_depth=default_depth(own), shadows=SHADOWS), **changes)
+    if settings.target != "audited":
+        target = attacked(own, settings, target_of(own, settings))
+    else:
+        config, dataset = expected.audit().config, expected.demo()
+        audit = split(dataset, train_share=config.train_share, seed=config.seed)
+        between = split_between(audit.train, audit.test, seed=config.seed)
+        target = attacked(own, settings, audited_target(config, dataset), split=between)
+    return replace(findings_of(target), attacks={g.name: judge(target, g) for g in guesses_once(target)})
+
+
+def result(audit: MembershipFindings, group: str = "", attack: str = "network") -> DisparityResult:
+    """Return the gaps of a group, or of the only comparison."""
+    measured = audit.attacks[attack].disparities
+    assert measured is not None
+    return next(one for one in measured.results if one.group == (group or one.group))
+
+
+def widget(dashboard: Dashboard, key: str) -> Any:
+    """Return the control whose key begins like this."""
+    test = dashboard.test
+    kinds = {
+        "member_epsilon": test.select_slider,
+        "member_depth": test.slider,
+        "member_theta": test.slider,
+        "member_published": test.toggle,
+        "member_measure": test.button_group,
+        "further": test.button_group,
+    }
+    offered = next((widgets for start, widgets in kinds.items() if key.startswith(start)), test.selectbox)
+    return next(one for one in offered if (one.key or "").startswith(key))
+
+
+def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
+    """Set controls by the beginning of their key, and look at the page after each."""
+    for key, value in controls.items():
+        widget(dashboard, key).set_value(value)
+        dashboard.settle()
+    return dashboard
+
+
+def told(dashboard: Dashboard) -> str:
+    """Return all text but the explanations, as it is read."""
+    words = " ".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)])
+    return re.sub(r"\\(.)", r"\1", words)
+
+
+def finding(dashboard: Dashboard) -> str:
+    """Return the finding with its grey line, as it is read."""
+    return re.sub(r"\\(.)", r"\1", dashboard.finding)
+
+
+def assert_tells(dashboard: Dashboard, audit: MembershipFindings, group: str = "") -> None:
+    """Check finding and grey line against core: the gap in what leaks, both attacks' AUC, the control."""
+    words, attack = finding(dashboard), audit.attacks["network"]
+    gaps, strong = result(audit, group), audit.attacks["lira"].roc.auc
+    assert f"{attack.roc.auc.value:.3f} ({attack.roc.auc.low:.3f} to {attack.roc.auc.high:.3f})" in words, words
+    assert f"LiRA: {strong.value:.3f} ({strong.low:.3f} to {strong.high:.3f})." in words, words
+    if attack.muted:
+        assert "cannot tell who was in the training data" in words and "says nothing" in words
+        assert f"VD would read {gap(gaps.vd.value)}" in words
+        assert "TPR − FPR gap" not in words
+        return
+    real = gaps.advantage_gap
+    assert f"TPR − FPR gap {gap(real.value)} ({gap(real.low)} to {gap(real.high)})" in words, words
+    outsiders = sum(rate.n for rate in gaps.false_alarms)
+    assert f"the same attack on {outsiders:,} outsiders" in words
+    clear = real.low > 0 or real.high < 0
+    assert clear == ("points." in words.split("\n")[0])

@@ -1,0 +1,254 @@
+"""Membership inference in-process: whatever the controls say, the page says what core says."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.membership import TARGETS, ledger_of
+from core.wording import count, gap
+from pages.common import cached
+from pages.common.members import over_epsilon
+from tests.app.dashboard import Dashboard, RecordedJob
+from tests.app.members import EPSILONS, Gate, assert_tells, choose, finding, found, gate, people, result, told, widget
+
+__all__ = ["gate"]
+
+pytestmark = pytest.mark.filterwarnings("ignore::core.errors.PrivacyLeakWarning")
+
+
+def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    assert_tells(dashboard, found())
+    assert any("synthetic" in text.lower() for text in dashboard.texts)
+    assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
+    assert not dashboard.test.warning and not dashboard.test.error
+    assert not dashboard.has_button("cancel_members") and not dashboard.has_button("start_members")
+    assert "Nothing is promised at ε = ∞" in told(dashboard)
+    assert "safe" not in (told(dashboard) + " ".join(dashboard.texts)).lower()
+
+
+def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    for epsilon in (0.1, 20.0):
+        choose(dashboard, member_epsilon=epsilon)
+        assert_tells(dashboard, found(epsilon=epsilon))
+        assert f"What ε = {epsilon:g} promises" in told(dashboard)
+    jobs = len(RecordedJob.started)
+    choose(dashboard, member_epsilon=0.1)
+    assert_tells(dashboard, found(epsilon=0.1))
+    assert len(RecordedJob.started) == jobs  # nothing is computed twice
+
+
+def test_at_a_small_epsilon_the_gap_says_nothing(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    audit = found(epsilon=0.01)
+    assert audit.attacks["network"].muted
+    choose(dashboard, member_epsilon=0.01)
+    assert finding(dashboard).startswith("## At ε = 0.01 the ")
+    assert "Muted, because VD is" in told(dashboard)
+
+
+def test_a_deeper_tree_is_another_target(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    choose(dashboard, member_depth=3)
+    assert_tells(dashboard, found(max_depth=3))
+
+
+@pytest.mark.parametrize("target", [name for name in TARGETS if name != "dp_id3"])
+def test_every_target(dashboard: Dashboard, gate: Gate, target: str):
+    dashboard.open("membership")
+    choose(dashboard, member_target=target)
+    deep = {} if target in ("decision_tree", "random_forest") else {"max_depth": 1}
+    assert_tells(dashboard, found(target=target, **deep))
+    assert "trained without a privacy budget" in told(dashboard)
+    assert widget(dashboard, "member_epsilon").disabled
+
+
+def test_as_published(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    choose(dashboard, member_published=True, member_epsilon=100.0)
+    vd = result(found(epsilon=100.0, accounting="literal")).vd
+    words = finding(dashboard)
+    assert f"VD {gap(vd.value)}" in words.split("\n")[0] and f"{gap(vd.low)} to {gap(vd.high)}" in words
+    assert "As published: VD alone" in words and "Left out: outsiders are flagged, too" in words
+
+
+def test_each_group_of_four(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    dashboard.test.selectbox(key="attribute").set_value("age/ranges")
+    dashboard.settle()
+    names = people(2).group_names
+    for code in (1, 3):
+        choose(dashboard, member_group=code)
+        words = finding(dashboard)
+        gaps = result(found(2), names[code]).advantage_gap
+        assert f"“{names[code]}”" in told(dashboard)
+        assert f"{gap(gaps.value)} ({gap(gaps.low)} to {gap(gaps.high)})" in words
+
+
+def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    choose(dashboard, member_theta=0.4, further_members="picking")
+    audit = found(theta=0.4)
+    assert_tells(dashboard, audit)
+    assert audit.fairpick is not None
+    rows = sum(audit.fairpick.deleted.values())
+    assert f"At θ = 0.4 FairPick deletes {count(rows)} of 6,000 training rows" in told(dashboard)
+    assert not dashboard.test.warning
+    choose(dashboard, member_epsilon=5.0)
+    assert "does not hold" in dashboard.plain_problem()
+    assert "What ε = 5 promises" not in told(dashboard)
+
+
+SECTIONS = {
+    "over_epsilon": "Is the attack any good?",
+    "accuracy": "An attack lives on the distance",
+    "picking": "At θ = 1 FairPick deletes nobody",
+    "others": "TPR − FPR gap with 95% intervals, each group against all others",
+    "accounting": "Without a privacy budget there is nothing to account for",
+}
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_section(dashboard: Dashboard, gate: Gate, section: str):
+    dashboard.open("membership")
+    choose(dashboard, further_members=section)
+    dashboard.until(lambda: SECTIONS[section] in told(dashboard))
+    assert_tells(dashboard, found())
+    assert not dashboard.test.warning
+
+
+def test_the_curve_over_epsilon_is_filled_cancelled_and_resumed(
+    dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch
+):
+    made: list[int] = []
+    whole = over_epsilon.epsilon_curve
+
+    def counted(*args: Any, there: Any = (), **more: Any) -> Any:
+        for point in whole(*args, there=there, **more):
+            made.append(1)
+            if len(made) == 1:
+                dashboard_job().cancel()
+            yield point
+
+    def dashboard_job() -> RecordedJob:
+        return next(job for job in RecordedJob.started if job.lane == "sweep" and job.busy)
+
+    monkeypatch.setattr(over_epsilon, "epsilon_curve", counted)
+    dashboard.open("membership")
+    dashboard.until(lambda: dashboard.has_button("start_epsilon"))
+    total = len(EPSILONS)
+    assert dashboard.button("start_epsilon").label == f"Stopped after 1 of {total} models. Go on"
+    dashboard.button("start_epsilon").click()
+    dashboard.until(lambda: len(made) == total and not dashboard.has_button("cancel_epsilon"))
+    dashboard.settle()
+    assert not dashboard.has_button("start_epsilon")
+    assert len(made) == total  # the point that was there is not computed again
+
+
+def test_other_groups_and_pairs(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    choose(dashboard, further_members="others", member_by="roles:origin")
+    assert "By origin" in told(dashboard)
+    choose(dashboard, member_and_by="roles:age/ranges")
+    assert "By origin and age" in told(dashboard)
+    assert "Smallest gap that a sample of this size finds" in told(dashboard)
+    choose(dashboard, member_and_by="roles:origin")
+    assert "two different attributes" in dashboard.plain_problem()
+    assert_tells(dashboard, found())  # the rest of the page stands
+
+
+def test_accounting_shows_the_ledger_and_the_naive_trees_cost(dashboard: Dashboard, gate: Gate):
+    dashboard.open("membership")
+    choose(dashboard, member_epsilon=1.0, further_members="accounting")
+    naive = ledger_of(people(), found(epsilon=1.0).settings, "naive")
+    problem = dashboard.plain_problem()
+    assert "The naive tree is not private" in problem and f"{naive.counts_total:,.4g} on its counts" in problem
+    three, ledger = (frame.value for frame in dashboard.test.dataframe[:2])
+    assert list(three["private"]) == ["yes", "yes", "no"]
+    assert math.isclose(ledger["epsilon"].sum(), 1.0, abs_tol=1e-9)
+
+
+def test_attacks_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Gate):
+    gate.open.clear()
+    dashboard.open("membership", settled=False)
+    dashboard.until(lambda: bool(dashboard.findings))
+    assert "AUC of a threshold on the loss" in finding(dashboard) and "LiRA is still running" in finding(dashboard)
+    dashboard.button("cancel_members").click()
+    dashboard.test.run()
+    gate.open.set()
+    dashboard.settle()
+    assert "LiRA was stopped" in finding(dashboard)
+    assert re.fullmatch(r"Stopped after [1-3] of 4 attacks. Go on", dashboard.button("start_members").label)
+    choose(dashboard, further_members="others")  # other work does not lose what is there
+    assert "LiRA was stopped" in finding(dashboard)
+    dashboard.button("start_members").click()
+    dashboard.settle()
+    assert_tells(dashboard, found())
+    assert "loss" in gate.asked[-1]  # what was there is not attacked again
+
+
+def own_table(rare: int) -> bytes:
+    """Return a table of one's own, with so many people of the first group."""
+    rng = np.random.default_rng(5)
+    rows = ["town,job,years,hired"]
+    for k in range(800):
+        town = "*Up*" if k < rare else "<b>Down</b>"
+        years = int(rng.integers(0, 40))
+        hired = "yes" if rng.random() < 0.3 + years / 80 else "no"
+        rows.append(f"{town},{'abcdefgh'[rng.integers(8)]},{years},{hired}")
+    return "\n".join(rows).encode()
+
+
+def bring(dashboard: Dashboard, rare: int) -> None:
+    """Upload the table and say what its columns are."""
+    from core.datasets.dataset import Roles
+
+    dashboard.open("data").upload("towns.csv", own_table(rare))
+    roles = Roles(label="hired", positive="yes", sensitive="town", group=("*Up*",))
+    dashboard.test.session_state["own_roles_upload"] = [roles]
+    dashboard.test.session_state["attribute"] = roles.key
+    dashboard.settle()
+
+
+def test_a_table_of_ones_own_stays_in_the_session(dashboard: Dashboard, gate: Gate):
+    bring(dashboard, 350)
+    dashboard.open("membership")
+    assert "“*Up*”" in told(dashboard) or "*Up*" in finding(dashboard)
+    assert "LiRA:" in finding(dashboard)
+    shared = cached.store_of("adult")
+    assert not [key for key in shared._results if "membership" in str(type(shared._results[key])).lower()]
+
+
+def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gate: Gate):
+    bring(dashboard, 40)
+    dashboard.open("membership")
+    words = finding(dashboard)
+    assert "The gaps between" in words and "*Up*" in words and "cannot be measured in this table." in words
+    assert "at least 10 members" in words
+    choose(dashboard, further_members="others")
+    assert not dashboard.test.exception
+
+
+def test_labels_all_alike_are_answered_in_one_sentence(
+    dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch
+):
+    import core.membership
+
+    whole = core.membership.member_people
+
+    def alike(*arguments: Any) -> Any:
+        own = whole(*arguments)
+        return replace(own, labels=np.ones_like(own.labels), title="all alike")
+
+    monkeypatch.setattr(core.membership, "member_people", alike)
+    bring(dashboard, 350)
+    dashboard.open("membership")
+    assert "needs people of both labels, got label 1 alone." in dashboard.plain_problem()
+    assert not dashboard.test.exception and dashboard.has_button("again_members")

@@ -1,0 +1,151 @@
+"""What a private tree promises, on whatever tables hypothesis finds.
+
+Without noise it is the tree of a recursive ID3 that shares no code with it. Its ledger adds up to the budget on every
+full path and to no more on any. The promise itself is checked by composition: with what is released held equal, a
+record more moves every table it is released from by what the ledger has paid for, and nothing else is read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from core.errors import PrivacyLeakWarning
+from core.models import DPID3Classifier
+from core.models.dp_id3 import ACCOUNTINGS, BudgetLedger, growing
+from tests.plain_id3 import plain_id3, plain_shares
+
+EVERY = settings(max_examples=120, deadline=None, derandomize=True)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A small table: codes (n, d), labels (n,), codes of each column, classes, depth."""
+
+    codes: np.ndarray
+    labels: np.ndarray
+    sizes: tuple[int, ...]
+    n_classes: int
+    depth: int
+
+
+@st.composite
+def tables(draw: st.DrawFn, *, fewest: int = 1, most: int = 14) -> Case:
+    """Draw a table; columns are often copies of one another under other names of the values, which makes ties."""
+    sizes = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=4)))
+    n, n_classes = draw(st.integers(fewest, most)), draw(st.integers(2, 3))
+    columns = [draw(st.lists(st.integers(0, k - 1), min_size=n, max_size=n)) for k in sizes]
+    if draw(st.booleans()) and len(sizes) > 1:
+        sizes, columns = (
+            (sizes[0], sizes[0], *sizes[2:]),
+            [columns[0], [sizes[0] - 1 - v for v in columns[0]], *columns[2:]],
+        )
+    labels = np.array(draw(st.lists(st.integers(0, n_classes - 1), min_size=n, max_size=n)))
+    return Case(np.array(columns).T, labels, sizes, n_classes, draw(st.integers(1, 5)))
+
+
+def fitted(case: Case, epsilon: float, accounting: str = "savings", seed: int = 0) -> DPID3Classifier:
+    tree = DPID3Classifier(
+        epsilon, case.depth, seed, domains=case.sizes, classes=range(case.n_classes), accounting=accounting
+    )
+    return tree.fit(case.codes, case.labels)
+
+
+def everybody(sizes: tuple[int, ...]) -> np.ndarray:
+    """Return every record there can be."""
+    return np.stack([grid.ravel() for grid in np.meshgrid(*map(np.arange, sizes), indexing="ij")], axis=1)
+
+
+@EVERY
+@given(tables(), st.sampled_from(ACCOUNTINGS))
+def test_without_noise_it_is_the_plain_tree(case: Case, accounting: str):
+    plain = plain_id3([tuple(row) for row in case.codes.tolist()], case.labels.tolist(), case.sizes, case.depth)
+    tree = fitted(case, math.inf, accounting)
+    records = everybody(case.sizes)
+    expected = np.array([plain_shares(plain, tuple(row), case.n_classes) for row in records.tolist()])
+    assert np.array_equal(tree.predict_proba(records), expected)
+    assert np.array_equal(tree.predict(records), expected.argmax(axis=1))
+    event(f"{tree.depth_} levels")
+
+
+@EVERY
+@given(tables(most=60), st.sampled_from(["savings", "literal"]))
+def test_much_budget_approaches_the_plain_tree_where_there_are_records(case: Case, accounting: str):
+    plain, noisy = fitted(case, math.inf), fitted(case, 1e7, accounting)
+    assert np.allclose(noisy.predict_proba(case.codes), plain.predict_proba(case.codes), rtol=0, atol=1e-12)
+
+
+@EVERY
+@given(
+    st.integers(1, 40),
+    st.integers(1, 60),
+    st.floats(1e-6, 1e6),
+    st.sampled_from(["savings", "literal"]),
+)
+def test_the_ledger_adds_up(depth: int, further: int, epsilon: float, accounting: str):
+    ledger = BudgetLedger(accounting=accounting, asked=epsilon, depth=depth, n_attributes=depth + further - 1)
+    assert ledger.total == pytest.approx(epsilon, rel=1e-9, abs=1e-9)
+    paths = [math.fsum(entry.epsilon for entry in ledger.path(level)) for level in range(depth + 1)]
+    assert max(paths) <= epsilon * (1 + 1e-9)
+    assert paths[-1] == pytest.approx(epsilon, rel=1e-9)
+    if accounting == "savings":
+        assert paths == pytest.approx([epsilon] * (depth + 1), rel=1e-9)
+
+
+@contextmanager
+def told(values: Iterator[int]) -> Iterator[list[tuple[np.ndarray, float]]]:
+    """Let every count come out as told, whatever it is, and keep what it was and what it cost."""
+    asked: list[tuple[np.ndarray, float]] = []
+
+    def release(counts: np.ndarray, epsilon: float, rng: np.random.Generator) -> np.ndarray:
+        asked.append((counts.copy(), epsilon))
+        return np.array([next(values) for _ in range(counts.size)], dtype=np.int64).reshape(counts.shape)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(growing, "noisy_counts", release)
+        yield asked
+
+
+def loss(case: Case, record: list[int], label: int, epsilon: float, accounting: str, seed: int) -> float:
+    """Return the privacy loss between a table and the same with a record more, given that all releases are equal."""
+    more = Case(np.vstack([case.codes, record]), np.append(case.labels, label), case.sizes, case.n_classes, case.depth)
+    runs, trees = [], []
+    for table in (case, more):
+        rng = np.random.default_rng(seed)
+        with told(int(rng.choice([-3, 0, 2, 40, 10_000])) for _ in itertools.count()) as asked:
+            trees.append(fitted(table, epsilon, accounting).tree_)
+        runs.append(asked)
+    assert [x.shape for x, _ in runs[0]] == [x.shape for x, _ in runs[1]]
+    assert np.array_equal(trees[0].answer, trees[1].answer) and np.array_equal(trees[0].attribute, trees[1].attribute)
+    return math.fsum(each * np.abs(one - two).sum() for (one, each), (two, _) in zip(*runs, strict=True))
+
+
+@EVERY
+@given(tables(most=8), st.data(), st.floats(0.01, 100), st.integers(0, 1000))
+def test_equal_releases_make_equal_trees_and_cost_no_more_than_the_budget(
+    case: Case, data: st.DataObject, epsilon: float, seed: int
+):
+    record = [data.draw(st.integers(0, k - 1)) for k in case.sizes]
+    label = data.draw(st.integers(0, case.n_classes - 1))
+    assert loss(case, record, label, epsilon, "literal", seed) <= epsilon * (1 + 1e-9)
+    # with savings every leaf spends all of it
+    assert loss(case, record, label, epsilon, "savings", seed) == pytest.approx(epsilon, rel=1e-9)
+
+
+def test_the_naive_tree_costs_more_than_its_budget_by_its_counts_alone():
+    rng = np.random.default_rng(0)
+    case = Case(rng.integers(0, 2, (40, 3)), rng.integers(0, 2, 40), (2, 2, 2), 2, 1)
+    with told(itertools.repeat(40)) as asked, pytest.warns(PrivacyLeakWarning, match="every count"):
+        tree = fitted(case, 1.0, "naive")
+    holding = [each for counts, each in asked if counts.any()]  # somebody is in a table: one more would move it
+    assert holding == [1.0] * 7  # two tables of each of three columns, and the leaves'
+    assert tree.budget_ledger_.counts_total == 7.0
+    assert math.isinf(tree.budget_ledger_.total)

@@ -1,0 +1,111 @@
+"""What FairPick promises, on whatever counts hypothesis finds: differences in exact fractions, and a solver beside."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.membership import fairpick, fairpick_counts, fairpick_literal, fairpick_program
+from core.membership.fairpick.rounding import whole
+
+THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))
+
+
+@st.composite
+def counts_of_clusters(draw, most: int = 400) -> np.ndarray:
+    """Draw counts of groups that share a cluster."""
+    rows = draw(st.lists(st.tuples(st.integers(0, most), st.integers(0, most)), min_size=0, max_size=9))
+    shared = draw(st.tuples(st.integers(1, most), st.integers(1, most)))
+    rows.insert(draw(st.integers(0, len(rows))), shared)
+    return np.array(rows)
+
+
+def exact_differences(counts) -> list[Fraction]:
+    """Return every cluster's share of group 1 minus its share of group 0."""
+    sums = [sum(Fraction(row[g]) for row in counts) for g in (0, 1)]
+    return [Fraction(row[1]) / sums[1] - Fraction(row[0]) / sums[0] for row in counts]
+
+
+@given(counts_of_clusters(), THETA)
+def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(counts: np.ndarray, theta: float) -> None:
+    x = fairpick_counts(counts, theta)
+    assert x.shape == counts.shape and (x >= 0).all() and (x <= counts).all()
+    assert not (x.min(axis=1) > 0).any()  # never from both groups of a cluster
+    left = [
+        [Fraction(int(n)) - Fraction(float(d)) for n, d in zip(*rows, strict=True)]
+        for rows in zip(counts, x, strict=True)
+    ]
+    before, after = exact_differences(counts.tolist()), exact_differences(left)
+    # as little of both groups is left as these are shares of
+    tight = 1e-12 * float(counts.sum() / max(1e-9, min(counts.sum(axis=0) - x.sum(axis=0))))
+    for was, now in zip(before, after, strict=True):
+        assert float(now) == pytest.approx(theta * float(was), abs=tight)
+    shares = x.sum(axis=0) / counts.sum(axis=0)
+    assert shares[0] == pytest.approx(shares[1], abs=1e-12)
+
+
+@given(counts_of_clusters())
+def test_theta_one_deletes_nobody(counts: np.ndarray) -> None:
+    assert not fairpick_counts(counts, 1.0).any() and not fairpick_literal(counts, 1.0).deletions.any()
+
+
+@given(counts_of_clusters(), THETA)
+def test_swapping_the_groups_swaps_the_deletions(counts: np.ndarray, theta: float) -> None:
+    assert fairpick_counts(counts[:, ::-1], theta) == pytest.approx(fairpick_counts(counts, theta)[:, ::-1])
+
+
+@given(counts_of_clusters(), st.floats(0.01, 1), st.floats(0.01, 1))
+def test_a_smaller_theta_deletes_at_least_as_many_everywhere(counts: np.ndarray, one: float, other: float) -> None:
+    more, less = (fairpick_counts(counts, theta) for theta in sorted((one, other)))
+    assert (more >= less - 1e-9 * counts.sum()).all()
+
+
+@settings(max_examples=60)
+@given(counts_of_clusters(), st.floats(0.05, 0.99))
+def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float) -> None:
+    x, solved = fairpick_counts(counts, theta), fairpick_program(counts, theta)
+    assert solved == pytest.approx(x, rel=1e-6, abs=1e-6 * max(float(x.max()), 1e-3))
+
+
+@given(counts_of_clusters(), st.floats(0.01, 0.99))
+def test_the_published_variant_solves_its_equations_and_ignores_negative_requests(counts, theta: float) -> None:
+    found, sizes = fairpick_literal(counts, theta), counts.sum(axis=0)
+    dd = np.array([float(d) for d in exact_differences(counts.tolist())])
+    shares = found.asked.sum(axis=0) / sizes
+    reached = found.asked[:, 1] / sizes[1] - found.asked[:, 0] / sizes[0]
+    assert shares[0] == pytest.approx(shares[1], abs=1e-9)
+    assert reached == pytest.approx((1 - theta) * dd + theta * dd * shares[0], abs=1e-9)
+    assert np.linalg.norm(found.asked) <= np.linalg.norm(fairpick_counts(counts, theta)) + 1e-9 * counts.sum()
+    assert found.ignored == int((found.asked < -1e-9 * counts.sum()).sum())
+    assert (found.deletions >= 0).all() and (found.deletions <= counts).all()
+    assert found.ignored > 0 or np.abs(dd).max() * (1 - theta) * counts.sum() < 1e-6
+
+
+@given(counts_of_clusters(), THETA)
+def test_whole_deletions_keep_the_sums_and_never_exceed_the_people(counts: np.ndarray, theta: float) -> None:
+    x = fairpick_counts(counts, theta)
+    rounded = whole(x, counts)
+    assert rounded.dtype.kind == "i" and (rounded >= 0).all() and (rounded <= counts).all()
+    assert (np.abs(rounded - x) < 1).all()
+    assert (np.abs(rounded.sum(axis=0) - x.sum(axis=0)) <= 0.5 + 1e-6).all()
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), THETA)
+def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float) -> None:
+    rng = np.random.default_rng(seed)
+    n = 300
+    codes, labels, groups = rng.integers(0, 4, (n, 3)), rng.integers(0, 2, n), rng.integers(0, 2, n)
+    codes[:, 0] += 2 * groups
+    members = rng.permutation(n)[:240]
+    found = fairpick(codes, labels, groups, members, theta=theta, seed=seed)
+    assert sorted([*found.kept, *found.deleted]) == sorted(members)
+    assert sum(found.deleted_by_group.values()) == found.deleted.size and (found.deleted.size == 0 or theta < 1)
+    for label, before in found.dd_before.items():
+        # each group's rounding moves a share by at most two people of those that stay
+        left = [int(((labels == label) & (groups == g))[found.kept].sum()) for g in (0, 1)]
+        assert np.abs(found.dd_after[label] - theta * before).max() <= 2 / left[0] + 2 / left[1]

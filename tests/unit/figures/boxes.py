@@ -1,0 +1,130 @@
+"""Where the words of a chart stand on a screen of a given width, in pixels, so that tests can see them collide."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import plotly.graph_objects as go
+
+__all__ = ["Box", "assert_readable", "boxes", "plain"]
+
+_LETTER = 5.9 / 13  # width of a letter of Source Sans, in font sizes
+_LINE = 1.3
+_SLACK = 2.0  # pixels by which boxes may touch
+
+
+class Box(NamedTuple):
+    """Words and the rectangle they take."""
+
+    words: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+def plain(words: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", words)).strip()
+
+
+def assert_readable(figure: go.Figure, widths: tuple[int, ...] = (360, 700, 1240)) -> None:
+    """Check that at every width no words are cut at the chart's border and no two overlap."""
+    plain_figure = figure.to_plotly_json()
+    height = plain_figure["layout"]["height"]
+    for width in widths:
+        found = _boxes(plain_figure, width)
+        for box in found:
+            assert box.left >= -_SLACK and box.right <= width + _SLACK, (width, box)
+            assert box.top >= -_SLACK and box.bottom <= height + _SLACK, (width, box)
+        for a, b in combinations(found, 2):
+            across = min(a.right, b.right) - max(a.left, b.left)
+            along = min(a.bottom, b.bottom) - max(a.top, b.top)
+            assert across <= _SLACK or along <= _SLACK, (width, a, b)
+
+
+def boxes(figure: go.Figure, width: int) -> list[Box]:
+    """Return the words of a chart that is drawn `width` pixels wide: labels, remarks and ticks."""
+    return _boxes(figure.to_plotly_json(), width)
+
+
+def _boxes(figure: dict[str, Any], width: int) -> list[Box]:
+    plot = _plot(figure["layout"], width)
+    return [*_labels(figure, plot), *_remarks(figure, plot), *_ticks(figure, plot)]
+
+
+class _Plot(NamedTuple):
+    """The plot in pixels."""
+
+    left: float
+    top: float
+    wide: float
+    high: float
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def across(self, x: float, ref: str = "x") -> float:
+        share = x if ref == "paper" else (x - self.x[0]) / (self.x[1] - self.x[0])
+        return self.left + share * self.wide
+
+    def down(self, y: float, ref: str = "y") -> float:
+        share = y if ref == "paper" else (y - self.y[0]) / (self.y[1] - self.y[0])
+        return self.top + (1 - share) * self.high
+
+
+def _plot(layout: dict[str, Any], width: int) -> _Plot:
+    margin, (x, y) = layout["margin"], (tuple(layout[axis]["range"]) for axis in ("xaxis", "yaxis"))
+    high = layout["height"] - margin["t"] - margin["b"]
+    return _Plot(margin["l"], margin["t"], width - margin["l"] - margin["r"], high, x, y)
+
+
+def _box(words: str, x: float, y: float, size: float, across: str, along: str) -> Box:
+    lines = [plain(line) for line in words.split("<br>")]
+    wide, high = max(map(len, lines)) * _LETTER * size, _LINE * size * len(lines)
+    left = x - {"left": 0.0, "center": wide / 2, "right": wide}[across]
+    top = y - {"top": 0.0, "middle": high / 2, "bottom": high}[along]
+    return Box(" ".join(lines), left, top, left + wide, top + high)
+
+
+def _labels(figure: dict[str, Any], plot: _Plot) -> list[Box]:
+    found = []
+    for trace in figure["data"]:
+        if trace.get("mode") != "text":
+            continue
+        sizes = trace["textfont"]["size"]
+        for x, y, words, place, size in zip(
+            trace["x"], trace["y"], trace["text"], trace["textposition"], sizes, strict=True
+        ):
+            along, across = place.split()
+            anchor = {"left": "right", "right": "left", "center": "center"}[across]  # "left" is left of the point
+            edge = {"top": "bottom", "bottom": "top", "middle": "middle"}[along]
+            found.append(_box(words, plot.across(x), plot.down(y), size, anchor, edge))
+    return found
+
+
+def _remarks(figure: dict[str, Any], plot: _Plot) -> list[Box]:
+    return [
+        _box(
+            a["text"],
+            plot.across(a["x"], a["xref"]) + a["xshift"],
+            plot.down(a["y"], a["yref"]) - a["yshift"],
+            a["font"]["size"],
+            a["xanchor"],
+            a["yanchor"],
+        )
+        for a in figure["layout"].get("annotations", ())
+    ]
+
+
+def _ticks(figure: dict[str, Any], plot: _Plot) -> list[Box]:
+    found, bottom = [], plot.top + plot.high + 8
+    x, y = figure["layout"]["xaxis"], figure["layout"]["yaxis"]
+    if x.get("showticklabels") is not False:
+        for at, words in zip(x.get("tickvals", ()), x.get("ticktext", ()), strict=True):
+            found.append(_box(words, plot.across(at), bottom, x["tickfont"]["size"], "center", "top"))
+    if y.get("showticklabels"):
+        for at, words in zip(y.get("tickvals", ()), y.get("ticktext", ()), strict=True):
+            found.append(_box(words, plot.left - 2, plot.down(at), y["tickfont"]["size"], "right", "middle"))
+    return found

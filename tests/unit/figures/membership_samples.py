@@ -1,0 +1,158 @@
+"""Invented findings of membership audits, to draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.estimates import Estimate, not_measured
+from core.membership.disparity import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
+from core.membership.findings import (
+    EPSILONS,
+    AttackFindings,
+    CurveBand,
+    MembershipFindings,
+    MembershipSettings,
+    TargetFindings,
+)
+from core.membership.roc import Roc
+
+__all__ = ["attack", "bands", "compared", "estimate", "fairpick_bands", "findings", "low_fpr", "ranges", "roc"]
+
+ADULT = (0.131, 0.210, -0.079)
+REASON = "n/a, needs at least 1,000 people outside the training data, got 137"
+
+
+def estimate(value: float, half: float = 0.018, n: int = 4522) -> Estimate:
+    return Estimate(value=value, low=value - half, high=value + half, n=n)
+
+
+def gap_test(value: float) -> GapTest:
+    return GapTest(p_value=0.0005, p_adjusted=0.001, smallest_detectable=0.026, significant=abs(value) > 0.03)
+
+
+def compared(
+    values: tuple[float, float, float] = ADULT, *, group: str = "women", others: str = "men", half: float = 0.018
+) -> DisparityResult:
+    """Return the three gaps of a group against others."""
+    names = ("vd", "fpr_gap", "advantage_gap")
+    return DisparityResult(
+        group=group,
+        others=others,
+        **{name: estimate(value, half) for name, value in zip(names, values, strict=True)},
+        recall=(estimate(0.95), estimate(0.95 - values[0])),
+        false_alarms=(estimate(0.8), estimate(0.8 - values[1])),
+        tests={name: gap_test(value) for name, value in zip(names, values, strict=True)},
+    )
+
+
+def low_fpr(
+    value: float = -0.051, *, group: str = "women", others: str = "men", reason: str = "", half: float = 0.013
+) -> GapResult:
+    """Return LiRA's gap."""
+    return GapResult(
+        group=group,
+        others=others,
+        fpr=0.01,
+        estimate=not_measured() if reason else estimate(value, half),
+        rates=(estimate(0.064), estimate(0.064 - value)),
+        test=None if reason else gap_test(value),
+        reason=reason,
+    )
+
+
+def roc(lift: float, n: int = 3000, levels: int = 0, seed: int = 1) -> Roc:
+    """Return the curve of scores that are higher for members by `lift`, rounded to few levels if asked."""
+    rng = np.random.default_rng(seed)
+    ins, outs = rng.exponential(1 + lift, n), rng.exponential(1, n)
+    if levels:
+        ins, outs = (np.round(levels * (1 - np.exp(-side))) / levels for side in (ins, outs))
+    cuts = np.unique(np.concatenate([ins, outs]))[::-1]
+    fpr = np.concatenate([[0.0], 1 - np.searchsorted(np.sort(outs), cuts) / n])
+    tpr = np.concatenate([[0.0], 1 - np.searchsorted(np.sort(ins), cuts) / n])
+    return Roc(fpr=fpr, tpr=tpr, auc=estimate(float(np.trapezoid(tpr, fpr)), 0.008), n_members=n, n_outsiders=n)
+
+
+def ranges(
+    differences: Sequence[float] = (-0.005, -0.006, -0.008, -0.013, -0.015, -0.02, -0.022, -0.025, -0.025, 0.27),
+    *,
+    group: str = "women",
+    others: str = "men",
+) -> RangeTable:
+    """Return ten ranges with these differences."""
+    rows = tuple(
+        RangeRow(low=i / 10, high=(i + 1) / 10, group=0.05 + max(d, 0), others=0.05 + max(-d, 0), difference=d)
+        for i, d in enumerate(differences)
+    )
+    return RangeTable(group=group, others=others, rows=rows, vd=float(np.sum(differences)))
+
+
+def attack(name: str, **changes: Any) -> AttackFindings:
+    """Return what an attack found about women and men."""
+    decides = name != "lira"
+    facts: dict[str, Any] = {
+        "name": name,
+        "roc": roc(0.7),
+        "roc_by_group": (roc(0.9, seed=2), roc(0.5, 2000, seed=3)),
+        "precision": estimate(0.557) if decides else None,
+        "recall": estimate(0.883) if decides else None,
+        "disparities": Disparities(results=(compared(),)) if decides else None,
+        "low_fpr": (low_fpr(),),
+        "ranges": (ranges(),) if decides else (),
+        "muted": False,
+    }
+    return AttackFindings(**(facts | changes))
+
+
+def findings(attacks: Sequence[AttackFindings] = (), names: tuple[str, ...] = ("men", "women")) -> MembershipFindings:
+    """Return findings with these attacks finished."""
+    rate = estimate(0.8)
+    return MembershipFindings(
+        settings=MembershipSettings(),
+        title="invented",
+        attribute="sex",
+        group_names=names,
+        n_members=22_611,
+        n_judged=18_088,
+        target=TargetFindings(accuracy_train=rate, accuracy_test=rate, majority_test=rate),
+        attacks={found.name: found for found in attacks},
+    )
+
+
+def bands(epsilons: Sequence[float] = EPSILONS, *, repeats: int = 25) -> list[CurveBand]:
+    """Return bands over epsilon as they look on census data."""
+    half = 0.012 if repeats > 1 else math.nan
+    made = []
+    for i, epsilon in enumerate(epsilons):
+        share = EPSILONS.index(epsilon) / (len(EPSILONS) - 1)
+        values = {
+            "accuracy_train": 0.752 + 0.2 * share**2,
+            "accuracy_test": 0.752 + 0.068 * min(1, 1.4 * share) - 0.018 * (share == 1),
+            "auc": 0.5 + 0.12 * max(0.0, share - 0.3),
+            "vd": 0.187 - 0.056 * share,
+            "fpr_gap": 0.186 + 0.024 * share,
+            "advantage_gap": 0.001 - 0.08 * share,
+        }
+        made.append(
+            CurveBand(
+                at=epsilon,
+                variant="epsilon",
+                repeats=max(1, repeats - i),
+                values={name: estimate(value, half if name != "auc" else half / 4) for name, value in values.items()},
+            )
+        )
+    return made
+
+
+def fairpick_bands(thetas: Sequence[float] = (0.4, 0.6, 0.8, 1.0)) -> list[CurveBand]:
+    """Return bands over theta as they look on census data."""
+    made = []
+    for theta in thetas:
+        for variant, floor in (("fairpick", 0.03), ("random", 0.098)):
+            vd = 0.131 - (1 - theta) * (0.131 - floor)
+            values = {"vd": estimate(vd, 0.01), "deleted": estimate(12_000 * (1 - theta), 300)}
+            made.append(CurveBand(at=theta, variant=variant, repeats=5, values=values))
+    return made

@@ -1,0 +1,163 @@
+"""People: the audit's records and groups, public domains, and other groups of the same people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.datasets import build_dataset
+from core.errors import InputError
+from core.membership import (
+    Grouping,
+    column_grouping,
+    grouped_by,
+    member_people,
+    own_grouping,
+    pair_groups,
+    regrouped,
+    table_grouping,
+)
+from tests.unit.membership.villagers import ROLES, frame, table, villagers
+
+
+@pytest.mark.parametrize("missing", ["keep", "drop"])
+def test_records_and_groups_are_those_of_an_audit(missing):
+    roles = replace(ROLES, missing=missing)
+    people, audit = member_people(table(), roles), build_dataset(table(), roles)
+    assert np.array_equal(people.labels, audit.labels) and np.array_equal(people.groups, audit.sensitive)
+    assert people.group_names == audit.group_names and people.n == audit.n
+    assert set(people.names) == {*audit.feature_names, "origin"}
+
+
+def test_the_sensitive_column_is_a_feature_unless_left_out():
+    assert villagers().names == ("skill", "town", "guild", "origin")
+    without = member_people(table(), replace(ROLES, excluded=("origin", "town")))
+    assert without.names == ("skill", "guild") and np.array_equal(without.groups, villagers().groups)
+
+
+def test_values_are_what_the_cells_say():
+    people, cells = villagers(), frame()
+    for place, name in enumerate(people.names):
+        assert people.codes[:, place].min() >= 0 and people.codes[:, place].max() < people.n_values[place]
+        told = np.array(people.values[place])[people.codes[:, place]]
+        absent = cells[name].isna().to_numpy()
+        assert np.array_equal(told == "missing", absent)
+        if name != "skill":
+            assert np.array_equal(told[~absent], cells[name].to_numpy()[~absent])
+            assert list(people.values[place][:-1]) == sorted(people.values[place][:-1])
+
+
+def test_numbers_go_into_ten_bins_of_equal_width():
+    people, numbers = villagers(), frame()["skill"].to_numpy()
+    there = ~np.isnan(numbers)
+    limits = np.linspace(np.nanmin(numbers), np.nanmax(numbers), 11)
+    expected = np.array([sum(x >= edge for edge in limits[1:10]) for x in numbers[there]])
+    assert people.n_values[0] == 11 and np.array_equal(people.codes[there, 0], expected)
+    assert (people.codes[~there, 0] == 10).all()
+
+
+def test_a_note_says_what_is_taken_as_public():
+    assert "taken as public" in villagers().notes[-1]
+    assert villagers().fingerprint == villagers().fingerprint != villagers(seed=1).fingerprint
+
+
+def test_a_column_that_becomes_constant_is_left_out():
+    cells = frame()
+    cells["town"] = np.where(cells["skill"].isna(), "hill", "port")
+    shown = replace(table(), frame=cells)
+    assert "town" in member_people(shown, ROLES).names
+    dropped = member_people(shown, replace(ROLES, missing="drop"))
+    assert "town" not in dropped.names and any("town" in note for note in dropped.notes)
+
+
+def test_bad_roles_are_refused_as_in_an_audit():
+    with pytest.raises(InputError, match="must be a column of the table, got 'hier'"):
+        member_people(table(), replace(ROLES, label="hier"))
+    cells = frame()
+    cells.loc[:370, "hired"] = "no"
+    with pytest.raises(InputError, match="at least 30 records of each label"):
+        member_people(replace(table(), frame=cells), ROLES)
+
+
+def test_groups_by_a_column():
+    people = villagers()
+    towns = grouped_by(people, "town")
+    assert towns.group_names == ("hill", "lake", "port") and towns.attribute == "town"
+    assert np.array_equal(towns.groups, people.codes[:, 1]) and np.array_equal(towns.codes, people.codes)
+    assert towns.fingerprint != people.fingerprint
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_of_two_groups_by_a_column_the_smaller_comes_first(turned):
+    cells = frame()
+    if turned:
+        cells["origin"] = cells["origin"].map({"north": "south", "south": "north"})
+    grouping = column_grouping(member_people(replace(table(), frame=cells), ROLES), "origin")
+    rarer = cells["origin"].value_counts().idxmin()
+    assert grouping.names[1] == rarer and np.array_equal(grouping.codes == 1, cells["origin"] == rarer)
+
+
+def test_groups_by_a_pair():
+    people, cells = villagers(), frame()
+    both = grouped_by(people, (own_grouping(people), "town"))
+    assert both.n_groups == 6 and both.attribute == "origin and town"
+    for code, name in enumerate(both.group_names):
+        origin, town = name.split(", ")
+        assert np.array_equal(both.groups == code, (cells["origin"] == origin) & (cells["town"] == town))
+
+
+def test_pairs_that_nobody_has_make_no_group():
+    first = Grouping(codes=np.array([0, 0, 1, 1], dtype=np.uint8), names=("a", "b"), attribute="x")
+    second = Grouping(codes=np.array([0, 1, 1, 1], dtype=np.uint8), names=("c", "d"), attribute="y")
+    both = pair_groups(first, second)
+    assert both.names == ("a, c", "a, d", "b, d") and both.codes.tolist() == [0, 1, 2, 2]
+
+
+def test_groups_by_other_roles_keep_the_people():
+    cells = frame()
+    cells.loc[:4, "town"] = None
+    shown = replace(table(), frame=cells)
+    people = member_people(shown, ROLES)
+    by = replace(ROLES, sensitive="town", group=("port",), first_name="people of the port", other_name="others")
+    grouping = table_grouping(shown, ROLES, by)
+    assert grouping.names == ("others", "people of the port", "town missing")
+    assert np.array_equal(grouping.codes == 1, cells["town"] == "port")
+    assert np.flatnonzero(grouping.codes == 2).tolist() == [0, 1, 2, 3, 4]
+    assert regrouped(people, grouping).n == people.n
+
+
+def test_the_own_roles_give_the_own_groups():
+    people = villagers()
+    again = table_grouping(table(), ROLES, ROLES)
+    assert np.array_equal(again.codes, people.groups) and again.names == people.group_names
+
+
+def test_bad_groupings_are_refused():
+    people = villagers()
+    with pytest.raises(InputError, match="must be one of skill, town, guild, origin, got 'age'"):
+        column_grouping(people, "age")
+    with pytest.raises(InputError, match="two different attributes, got 'town' twice"):
+        grouped_by(people, ("town", "town"))
+    with pytest.raises(InputError, match="must have the same length"):
+        regrouped(people, column_grouping(villagers(300), "town"))
+    with pytest.raises(InputError, match="must be a column of the table, got 'age'"):
+        table_grouping(table(), ROLES, replace(ROLES, sensitive="age"))
+
+
+def test_a_given_range_sets_the_bins():
+    numbers = frame()["skill"].to_numpy()
+    people = member_people(table(), ROLES, ranges={"skill": (-1.0, 1.0), "nowhere": (0, 1)})
+    there = ~np.isnan(numbers)
+    expected = [sum(x >= edge for edge in np.linspace(-1, 1, 11)[1:10]) for x in numbers[there]]
+    assert numbers[there].min() < -1 and numbers[there].max() > 1
+    assert np.array_equal(people.codes[there, 0], expected)
+    assert people.notes[-1].endswith("but for the range of skill.") and people.fingerprint != villagers().fingerprint
+    assert people.values[0][0] == "-1 to -0.8"
+
+
+@pytest.mark.parametrize("limits", [(1.0, 1.0), (2.0, 1.0), (0.0, np.inf), (np.nan, 1.0)])
+def test_a_bad_range_is_refused(limits):
+    with pytest.raises(InputError, match="range of 'skill' must be two rising, finite numbers"):
+        member_people(table(), ROLES, ranges={"skill": limits})

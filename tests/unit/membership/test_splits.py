@@ -1,0 +1,94 @@
+"""Splits: disjoint sets of the sizes asked for, the same for the same seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.membership import MembershipSplit, member_split, split_between
+
+
+def check(split: MembershipSplit) -> None:
+    """Nobody is in two sets that must not share people, and every set lies where it must."""
+    known, judged = split.known[0], split.judged[0]
+    for rows in (split.members, split.outsiders, known, judged):
+        assert np.unique(rows).size == rows.size
+    assert not np.isin(split.members, split.outsiders).any() and not np.isin(known, judged).any()
+    for part in ("known", "judged"):
+        assert np.isin(getattr(split, f"{part}_members"), split.members).all()
+        assert np.isin(getattr(split, f"{part}_outsiders"), split.outsiders).all()
+        rows, member = getattr(split, part)
+        assert np.array_equal(np.isin(rows, split.members), member == 1)
+
+
+@given(n=st.integers(200, 2000), seed=st.integers(0, 2**32 - 1), known=st.floats(0.1, 0.4), judged=st.floats(0.1, 0.6))
+def test_sets_are_disjoint_and_sized(n, seed, known, judged):
+    split = member_split(n, seed=seed, known_share=known, judged_share=judged)
+    check(split)
+    assert split.members.size == split.outsiders.size == n // 2
+    assert split.known_members.size == split.known_outsiders.size == int(known * (n // 2))
+    assert split.judged_members.size == split.judged_outsiders.size == int(judged * (n // 2))
+
+
+@given(seed=st.integers(0, 1000), inside=st.integers(100, 300), outside=st.integers(100, 300))
+def test_given_sides_stay(seed, inside, outside):
+    rows = np.random.default_rng(seed).permutation(1000)
+    members, outsiders = rows[:inside], rows[500 : 500 + outside]
+    split = split_between(members, outsiders, seed=seed)
+    check(split)
+    assert set(split.members) == set(members) and set(split.outsiders) == set(outsiders)
+    assert split.judged_members.size == split.judged_outsiders.size == int(0.2 * min(inside, outside))
+
+
+@given(seed=st.integers(0, 1000), shares=st.tuples(st.floats(0.3, 1.0), st.floats(0.3, 1.0)))
+def test_deleted_members_and_outsiders_left_aside_are_nowhere(seed, shares):
+    split = member_split(1000, seed=seed)
+    rng = np.random.default_rng(seed)
+    sides = (split.members, split.outsiders)
+    kept, outside = (
+        rng.choice(rows, int(share * rows.size), replace=False) for rows, share in zip(sides, shares, strict=True)
+    )
+    left = split.keeping(kept, outsiders=outside)
+    check(left)
+    gone = np.setdiff1d(np.concatenate(sides), np.concatenate([kept, outside]))
+    assert set(left.members) == set(kept) and set(left.outsiders) == set(outside)
+    assert not np.isin(gone, np.concatenate([left.members, left.outsiders, left.known[0], left.judged[0]])).any()
+    assert np.array_equal(left.unseen, split.outsiders) and np.array_equal(split.unseen, split.outsiders)
+
+
+def test_seed_and_name_make_the_split():
+    first, again, other = (member_split(500, seed=seed) for seed in (3, 3, 4))
+    assert np.array_equal(first.members, again.members) and np.array_equal(first.judged[0], again.judged[0])
+    assert not np.array_equal(first.members, other.members)
+    assert not np.array_equal(first.members, member_split(500, seed=3, name="repeat 1").members)
+
+
+def test_everybody_judged():
+    split = member_split(500, seed=0).judging_everybody()
+    rows, member = split.judged
+    assert sorted(rows) == list(range(500)) and member.sum() == 250
+
+
+def test_bad_splits_are_refused():
+    with pytest.raises(InputError, match="must know at least 10 members, got 7"):
+        member_split(100, seed=0)
+    with pytest.raises(InputError, match="must judge at least 10 members, got 5"):
+        member_split(1000, seed=0, judged_share=0.01)
+    with pytest.raises(InputError, match=r"known_share must be in \(0, 1\), got 0"):
+        member_split(1000, seed=0, known_share=0.0)
+    with pytest.raises(InputError, match=r"add up to at most 1, got 1[.]2"):
+        member_split(1000, seed=0, known_share=0.6, judged_share=0.6)
+    with pytest.raises(InputError, match="Nobody can be a member and an outsider, got row 5 as both"):
+        split_between(np.arange(6), np.arange(5, 300), seed=0)
+    split = member_split(1000, seed=0)
+    with pytest.raises(InputError, match="Only members can be kept among the members, got row "):
+        split.keeping(split.outsiders[:1], outsiders=split.outsiders)
+    with pytest.raises(InputError, match="Only outsiders can be kept among the outsiders, got row "):
+        split.keeping(split.members, outsiders=split.members[:1])
+    with pytest.raises(InputError, match="must know at least 10 members, got 0"):
+        split.keeping(split.judged_members, outsiders=split.outsiders)
+    with pytest.raises(InputError, match="must judge at least 10 outsiders, got 0"):
+        split.keeping(split.members, outsiders=split.known_outsiders)

@@ -1,0 +1,270 @@
+"""The study attack by attack, and its curves: seeded, cancelled, resumed, and never more than was asked for."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from core.errors import Cancelled, InputError
+from core.membership import (
+    ATTACKS,
+    Attacked,
+    CurvePoint,
+    MemberGuess,
+    MemberPeople,
+    MembershipFindings,
+    MembershipSettings,
+    accountings,
+    attacked,
+    epsilon_curve,
+    fairpick_curve,
+    findings_of,
+    guesses,
+    judge,
+    ledger_of,
+    study,
+    study_steps,
+    summarise_curve,
+    target_of,
+)
+from core.membership.attacked import two_sides
+
+SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
+
+
+def people(n: int = 800, n_groups: int = 2, seed: int = 1) -> MemberPeople:
+    """Return invented people: five columns, the last of which is the group; the label follows the first two."""
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(0, n_groups, n).astype(np.uint8)
+    codes = np.column_stack([*(rng.integers(0, k, n) for k in (6, 5, 4, 7)), groups]).astype(np.int64)
+    chance = 0.2 + 0.1 * codes[:, 0] * (codes[:, 1] > 1)
+    names = ("a", "b", "c", "d", "group")
+    return MemberPeople(
+        title="invented",
+        source="",
+        codes=codes,
+        names=names,
+        values=tuple(tuple(map(str, range(k))) for k in (6, 5, 4, 7, n_groups)),
+        labels=(rng.random(n) < chance).astype(np.uint8),
+        groups=groups,
+        group_names=tuple(f"group {i}" for i in range(n_groups)),
+        attribute="group",
+        protected=(4,),
+    )
+
+
+@cache
+def whole_study() -> tuple[MembershipFindings, ...]:
+    return tuple(study(people(), SETTINGS))
+
+
+@cache
+def network() -> tuple[Attacked, MemberGuess]:
+    """Return a target and what the paper's network says of it."""
+    own = people()
+    target = attacked(own, SETTINGS, target_of(own, SETTINGS))
+    return target, next(guesses(target, there=("loss", "confidence")))
+
+
+def test_attacks_come_in_order_and_nothing_before_is_lost():
+    steps = whole_study()
+    assert [list(found.attacks) for found in steps] == [list(ATTACKS[: i + 1]) for i in range(len(ATTACKS))]
+    for before, after in itertools.pairwise(steps):
+        for name, attack in before.attacks.items():
+            assert after.attacks[name] is attack
+    assert {name for name, attack in steps[-1].attacks.items() if attack.disparities is None} == {"lira"}
+
+
+def test_the_same_seed_says_the_same_and_another_does_not():
+    first, again = whole_study()[-1], list(study(people(), SETTINGS))[-1]
+    other = next(study(people(), replace(SETTINGS, seed=4)))
+    assert repr(first.to_dict()) == repr(again.to_dict())  # nan is equal to nan
+    assert first.attacks["loss"].roc.auc != other.attacks["loss"].roc.auc
+
+
+def test_every_step_is_reported_and_the_report_may_stop_it():
+    told: list[tuple[int, int]] = []
+    list(study(people(), SETTINGS, report=lambda done, total: told.append((done, total))))
+    assert [done for done, _ in told] == list(range(1, study_steps(SETTINGS) + 1))
+    assert {total for _, total in told} == {study_steps(SETTINGS)}
+
+    def stop(done: int, total: int) -> None:
+        if done == 4:  # within LiRA
+            raise Cancelled("Stopped.")
+
+    growing = study(people(), SETTINGS, report=stop)
+    there = [next(growing) for _ in range(3)]
+    with pytest.raises(Cancelled):
+        next(growing)
+    assert list(there[-1].attacks) == list(ATTACKS[:3])
+
+
+def test_attacks_that_are_there_are_not_made_again():
+    own = people()
+    target = attacked(own, SETTINGS, target_of(own, SETTINGS))
+    left = {guess.name: guess for guess in guesses(target, there=("loss", "network"))}
+    assert list(left) == ["confidence", "lira"]
+    for name, guess in left.items():
+        assert judge(target, guess).roc.auc == whole_study()[-1].attacks[name].roc.auc
+
+
+def test_the_verdicts_gaps_are_those_counted_by_hand():
+    own = people()
+    target, guess = network()
+    found = judge(target, guess)
+    assert guess.verdict is not None and found.disparities is not None
+    member = np.isin(guess.rows, target.split.members)
+    side = own.groups[guess.rows] == 1
+
+    def rate(among: np.ndarray) -> float:
+        assert guess.verdict is not None
+        return float(guess.verdict[among].mean())
+
+    vd = rate(member & side) - rate(member & ~side)
+    fpr_gap = rate(~member & side) - rate(~member & ~side)
+    (result,) = found.disparities.results
+    assert result.vd.value == pytest.approx(vd, abs=1e-12)
+    assert result.fpr_gap.value == pytest.approx(fpr_gap, abs=1e-12)
+    assert result.advantage_gap.value == pytest.approx(vd - fpr_gap, abs=1e-12)
+    assert found.ranges[0].vd == pytest.approx(vd, abs=1e-12)
+    assert found.recall is not None and found.recall.value == pytest.approx(rate(member))
+
+
+def test_people_in_other_groups_are_judged_by_the_same_guesses():
+    own = people()
+    groups = (own.codes[:, 2]).astype(np.uint8)
+    other = replace(own, groups=groups, group_names=("c0", "c1", "c2", "c3"), attribute="c")
+    target, guess = network()
+    found, before = judge(target, guess, people=other), judge(target, guess)
+    assert found.roc.auc == before.roc.auc and np.array_equal(found.roc.tpr, before.roc.tpr)
+    assert found.disparities is not None
+    assert [result.group for result in found.disparities.results] == ["c0", "c1", "c2", "c3"]
+
+
+def test_fairpick_takes_people_out_of_the_audit():
+    own = people(2000)
+    settings = replace(SETTINGS, theta=0.4)
+    target = attacked(own, settings, target_of(own, settings))
+    found = findings_of(target)
+    assert found.fairpick is not None and target.picked is not None
+    deleted = target.picked.deleted
+    assert sum(found.fairpick.deleted.values()) == deleted.size > 0
+    assert found.n_members == 1000 - deleted.size
+    for rows in (target.split.members, target.split.known[0], target.split.judged[0]):
+        assert not np.intersect1d(rows, deleted).size
+
+
+def test_of_many_groups_the_chosen_one_is_set_against_all_others():
+    own = people(n_groups=3)
+    sides = two_sides(own, 2)
+    assert sides.group_names == ("all others", "group 2")
+    assert np.array_equal(sides.groups == 1, own.groups == 2)
+    assert two_sides(people(), 1).group_names == ("group 0", "group 1")
+
+
+@cache
+def whole_curve() -> tuple[CurvePoint, ...]:
+    return tuple(points())
+
+
+def points(**more: object) -> list[CurvePoint]:
+    return list(epsilon_curve(people(), SETTINGS, epsilons=(0.5, math.inf), repeats=3, **more))  # type: ignore[arg-type]
+
+
+def test_a_curve_goes_through_all_budgets_of_a_repeat_first():
+    made = whole_curve()
+    assert [(point.repeat, point.at) for point in made] == [(r, e) for r in range(3) for e in (0.5, math.inf)]
+    assert all(point.advantage_gap == pytest.approx(point.vd - point.fpr_gap) for point in made)
+    assert len({point.auc for point in made if point.at == math.inf}) == 3  # each repeat is another split
+
+
+def test_a_resumed_curve_is_the_same_as_one_never_stopped():
+    whole = whole_curve()
+    assert (*whole[:4], *points(there=whole[:4])) == whole
+    assert points(there=whole) == []
+
+
+def test_a_curve_does_not_depend_on_the_sliders_epsilon_and_theta():
+    moved = replace(SETTINGS, epsilon=0.1, theta=0.4, target="logistic")
+    again = epsilon_curve(people(), moved, epsilons=(0.5, math.inf), repeats=1)
+    assert tuple(again) == whole_curve()[:2]
+
+
+def test_fairpick_and_its_control_delete_as_many():
+    made = list(fairpick_curve(people(2000), SETTINGS, thetas=(0.5, 1.0), repeats=2))
+    by_way = {(point.repeat, point.at, point.variant): point for point in made}
+    assert len(by_way) == len(made) == 8
+    for repeat in range(2):
+        assert by_way[repeat, 0.5, "fairpick"].deleted == by_way[repeat, 0.5, "random"].deleted > 0
+        nobody = (by_way[repeat, 1.0, "fairpick"], by_way[repeat, 1.0, "random"])
+        assert replace(nobody[0], variant="") == replace(nobody[1], variant="")
+        assert nobody[0].deleted == 0
+
+
+def test_bands_are_means_over_the_repeats_that_were_measured():
+    point = whole_curve()[0]
+    lacking = replace(point, precision=math.nan)
+    bands = summarise_curve([point, replace(point, repeat=1, vd=point.vd + 0.2), replace(lacking, repeat=2)])
+    (band,) = bands
+    assert band.repeats == 3 and band.values["precision"].n == 2
+    assert band.values["vd"].value == pytest.approx(point.vd + 0.2 / 3)
+    assert band.values["vd"].low < band.values["vd"].value < band.values["vd"].high
+    (lone,) = summarise_curve([lacking])
+    assert math.isnan(lone.values["precision"].value) and math.isnan(lone.values["auc"].low)
+
+
+@pytest.mark.filterwarnings("ignore::core.errors.PrivacyLeakWarning")
+def test_accountings_cost_what_their_ledgers_say():
+    own, settings = people(), replace(SETTINGS, epsilon=2.0)
+    savings, literal, naive = accountings(own, settings)
+    assert savings.ledger.total == pytest.approx(2.0, abs=1e-9) == literal.ledger.total
+    assert naive.ledger.total == math.inf and naive.ledger.counts_total > 2.0
+    assert ledger_of(own, settings).entries == savings.ledger.entries
+    assert {found.target.majority_test for found in (savings, literal, naive)} == {savings.target.majority_test}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"epsilon": 0.0}, "epsilon"),
+        ({"theta": 0.0}, "theta must be in"),
+        ({"theta": 1.5}, "theta must be in"),
+        ({"target": "oracle"}, "target must be one of"),
+        ({"accounting": "none"}, "accounting must be one of"),
+        ({"max_depth": 0}, "max_depth"),
+    ],
+)
+def test_bad_settings_are_answered_in_one_sentence(changes: dict[str, object], words: str):
+    with pytest.raises(InputError, match=words) as raised:
+        next(study(people(), replace(SETTINGS, **changes)))  # type: ignore[arg-type]
+    assert str(raised.value).count(". ") == 0
+
+
+@pytest.mark.parametrize("target", ["dp_id3", "logistic", "random_forest"])
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels_all_alike_are_answered_in_one_sentence(target: str, label: int):
+    own = replace(people(), labels=np.full(800, label, dtype=np.uint8))
+    with pytest.raises(
+        InputError, match=f"^A membership attack needs people of both labels, got label {label} alone.$"
+    ):
+        next(study(own, replace(SETTINGS, target=target)))
+
+
+def test_a_group_of_a_few_is_not_measured_and_says_why_in_one_sentence():
+    own = replace(people(), groups=(np.arange(800) < 12).astype(np.uint8))
+    quick = next(study(own, replace(SETTINGS, target="logistic")))
+    measured = quick.attacks["loss"].disparities
+    assert measured is not None and measured.results == ()
+    ((name, why),) = measured.not_measured
+    assert name == "group 1" and "needs at least 10 members and 10 outsiders" in why and why.count(". ") == 0
+    assert math.isnan(quick.attacks["loss"].low_fpr[0].estimate.value)
+
+
+def test_bad_repeats_are_refused():
+    with pytest.raises(InputError, match="repeats must be at least 1, got 0"):
+        next(epsilon_curve(people(), SETTINGS, repeats=0))

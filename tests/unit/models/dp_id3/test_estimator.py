@@ -1,0 +1,219 @@
+"""The private tree as an estimator: what scikit-learn expects, what seeds fix, what it refuses, what it warns of."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from core import membership, models
+from core.errors import InputError, PrivacyLeakWarning
+from core.models import DPID3Classifier
+from core.models.dp_id3 import growing
+from core.models.dp_id3.gains import exact_score, noisy_score
+
+SIZES = (3, 2, 4)
+NEEDS_A_SWITCH = "check_array_api_input"  # runs only with SCIPY_ARRAY_API set before scipy is loaded
+CHECKS = [c for _, c in estimator_checks_generator(DPID3Classifier()) if c.func.__name__ != NEEDS_A_SWITCH]
+
+
+def records(n: int = 600, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return records of three columns, and a label that leans on the first two."""
+    rng = np.random.default_rng(seed)
+    codes = np.stack([rng.integers(0, k, n) for k in SIZES], axis=1)
+    return codes, (rng.random(n) < 0.15 + 0.3 * codes[:, 1] + 0.2 * codes[:, 0]).astype(int)
+
+
+def private(epsilon: float = 5.0, seed: Any = 1, **settings: Any) -> DPID3Classifier:
+    return DPID3Classifier(epsilon, random_state=seed, **{"domains": SIZES, "classes": (0, 1), **settings})
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.func.__name__)
+def test_scikit_learn_accepts_it(check: Any):
+    """All checks apply, and no failure is expected; sample weights and sparse records it does not offer at all.
+
+    The checks fit records without domains, so they are of the tree without noise.
+    """
+    check(DPID3Classifier())
+
+
+def test_the_same_seed_makes_the_same_tree_and_another_seed_another():
+    x, y = records()
+    one, again, other = (private(seed=seed).fit(x, y).predict_proba(x) for seed in (1, 1, 2))
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+    unseeded = [private(seed=None).fit(x, y).predict_proba(x) for _ in range(2)]
+    assert not np.array_equal(*unseeded)
+    for make in (np.random.RandomState, np.random.default_rng):
+        assert np.array_equal(*(private(seed=make(3)).fit(x, y).predict_proba(x) for _ in range(2)))
+
+
+def test_a_copy_is_the_same(tmp_path: Any):
+    x, y = records()
+    tree = private().fit(x, y)
+    assert np.array_equal(pickle.loads(pickle.dumps(tree)).predict_proba(x), tree.predict_proba(x))
+    assert np.array_equal(clone(tree).fit(x, y).predict_proba(x), tree.predict_proba(x))
+
+
+def test_without_noise_the_seed_does_not_matter():
+    x, y = records()
+    one, other = (DPID3Classifier(random_state=seed).fit(x, y).predict_proba(x) for seed in (1, 2))
+    assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("accounting", ["savings", "literal"])
+def test_more_budget_predicts_better_on_the_whole(accounting: str):
+    x, y = records(3000)
+    right = [
+        np.mean([(private(e, seed, accounting=accounting).fit(x, y).predict(x) == y).mean() for seed in range(12)])
+        for e in (0.001, 0.5, 500.0)
+    ]
+    best = (DPID3Classifier().fit(x, y).predict(x) == y).mean()
+    assert right[0] < right[1] - 0.05 and right[1] <= right[2] + 0.02
+    assert right[2] == pytest.approx(best, abs=0.01)
+
+
+def test_labels_of_any_kind():
+    x, y = records()
+    named = np.array(["no", "perhaps", "yes"])[np.minimum(y + x[:, 0] // 2, 2)]
+    tree = private(50.0, classes=("yes", "no", "perhaps", "never")).fit(x, named)
+    assert tree.classes_.tolist() == ["never", "no", "perhaps", "yes"]
+    shares = tree.predict_proba(x)
+    assert shares.shape == (600, 4) and np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all()
+    assert np.array_equal(tree.predict(x), tree.classes_[shares.argmax(axis=1)])
+    assert (tree.predict(x) == named).mean() > 0.5
+
+
+def test_a_tree_has_a_child_for_every_value_whether_somebody_has_it_or_not():
+    x, y = records()
+    few = x.copy()
+    few[:, 2] = 0
+    for values in (x, few):
+        tree = private(1000.0, max_depth=1, domains=(3, 2, 400)).fit(values, y).tree_
+        asked = tree.attribute[0]
+        assert asked >= 0 and len(tree.attribute) == 1 + (3, 2, 400)[asked]
+    inner = tree.answer[tree.attribute >= 0]
+    assert not inner.any()  # of a node that goes on, no class counts are kept
+
+
+def test_an_unseen_value_answers_as_the_node_above():
+    x, y = np.array([[0], [0], [0], [1]]), np.array([1, 1, 0, 0])
+    tree = DPID3Classifier(domains=(4,), classes=(0, 1)).fit(x, y)
+    assert tree.predict_proba([[3]]).tolist() == [[0.5, 0.5]]
+    assert tree.predict([[3]]).tolist() == [0]  # of equals the first
+    assert (tree.n_nodes_, tree.depth_) == (5, 1)
+
+
+def test_numbers_go_into_ten_bins_of_their_public_range():
+    x = np.array([[-5.0], [0.0], [0.99], [1.0], [5.5], [9.0], [10.0], [99.0]])
+    y = np.array([0, 0, 0, 1, 0, 1, 1, 1])
+    tree = DPID3Classifier(domains=((0, 10),), classes=(0, 1)).fit(x, y)
+    assert tree.n_nodes_ == 11
+    assert tree.predict_proba([[0.5], [1.9], [-1e300], [1e300]])[:, 1].tolist() == [0, 1, 0, 1]
+
+
+def test_what_is_read_from_records_without_domains():
+    x = np.array([[0, 0.5, -1, 3], [2, 1.5, 4, 3]])
+    tree = DPID3Classifier().fit(x, [0, 1])
+    assert tree.domains_ == (3, (0.5, 1.5), (-1.0, 4.0), 4)
+
+
+@pytest.mark.parametrize("accounting", ["savings", "literal"])
+def test_a_private_tree_that_keeps_its_promise_is_silent(accounting: str):
+    with warnings.catch_warnings(record=True) as told:
+        private(accounting=accounting).fit(*records())
+        DPID3Classifier().fit(*records())
+    assert not told
+
+
+@pytest.mark.parametrize(
+    "settings, words",
+    [
+        ({"domains": None}, "Domains or classes were read from the records"),
+        ({"classes": None}, "Domains or classes were read from the records"),
+        ({"accounting": "naive"}, "gives every count the whole epsilon"),
+    ],
+)
+def test_a_promise_that_is_not_kept_is_warned_of(settings: dict[str, Any], words: str):
+    with pytest.warns(PrivacyLeakWarning, match=words):
+        private(**settings).fit(*records())
+
+
+BAD = [
+    ({"epsilon": 0}, "epsilon must be at least 1e-06, or infinite, got 0."),
+    ({"epsilon": 5e-324}, "epsilon must be at least 1e-06, or infinite, got 5e-324."),
+    ({"epsilon": 9e-7}, "epsilon must be at least 1e-06, or infinite, got 9e-07."),
+    ({"epsilon": -1.0}, "epsilon must be at least 1e-06, or infinite, got -1.0."),
+    ({"epsilon": math.nan}, "epsilon must be at least 1e-06, or infinite, got nan."),
+    ({"epsilon": "1"}, "epsilon must be at least 1e-06, or infinite, got '1'."),
+    ({"epsilon": True}, "epsilon must be at least 1e-06, or infinite, got True."),
+    ({"max_depth": 0}, "max_depth must be None or a whole number of at least 1, got 0."),
+    ({"max_depth": 2.5}, "max_depth must be None or a whole number of at least 1, got 2.5."),
+    ({"accounting": "none"}, "accounting must be one of savings, literal, naive, got 'none'."),
+    ({"domains": (3, 2)}, "domains must have one entry a column, got 2 for 3 columns."),
+    ({"domains": (3, 2, 0)}, "The domain of column 2 must have 1 to 1,000,000 codes, got 0."),
+    ({"domains": (3, 2, (1, 1))}, "The domain of column 2 must go from a number to a larger one, got 1.0 to 1.0."),
+    (
+        {"domains": (3, "age", 4)},
+        "The domain of column 1 must be a number of codes or a pair (low, high), got 'age'.",
+    ),
+    ({"domains": (3, 2, 3)}, "Column 2 must hold whole numbers from 0 to 2, got 3."),
+    ({"classes": (1,)}, "The labels must be of at least two classes, got one class: 1."),
+    ({"classes": (0, 2)}, "The labels must be among the classes 0, 2, got 1."),
+    ({"random_state": -1}, "seed must be a whole number from 0 to 4294967295, got -1."),
+]
+
+
+@pytest.mark.parametrize("settings, sentence", BAD, ids=lambda value: str(value)[:40])
+def test_bad_settings_are_told_in_one_sentence(settings: dict[str, Any], sentence: str):
+    with pytest.raises(InputError) as told:
+        private().set_params(**settings).fit(*records())
+    assert str(told.value) == sentence
+
+
+def test_bad_records_are_told_in_one_sentence():
+    x, y = records()
+    with pytest.raises(InputError, match=r"^The labels must be of at least two classes, got one class: 1\.$"):
+        DPID3Classifier().fit(x, np.ones(len(x), dtype=int))
+    for value, word in ((math.nan, "NaN"), (math.inf, "infinity")):
+        with pytest.raises(InputError, match=rf"^X must hold finite numbers, got {word}\.$"):
+            DPID3Classifier().fit(np.where(x == 1, value, x), y)
+    tree = private().fit(x, y)
+    for column, value in ((0, 3), (1, -1), (2, 0.5)):
+        wrong = x.astype(float)
+        wrong[5, column] = value
+        with pytest.raises(InputError, match=rf"^Column {column} must hold whole numbers from 0 to \d, got {value}\.$"):
+            tree.predict(wrong)
+
+
+def test_a_tree_that_would_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(growing, "_MOST_NODES", 20)
+    with pytest.raises(
+        InputError, match=r"^The tree may have at most 20 nodes, got more; lower epsilon or max_depth\.$"
+    ):
+        DPID3Classifier(domains=SIZES, classes=(0, 1)).fit(*records())
+
+
+@pytest.mark.parametrize("n", [3, 50, 5000])
+def test_scores_of_exact_counts_are_the_conditional_entropy_by_either_way(n: int):
+    rng = np.random.default_rng(n)
+    m, k, c = 40, 7, 3
+    cells = rng.integers(0, m * k * c, n)
+    table = np.array([x * math.log2(x) if x else 0.0 for x in range(n + 1)])
+    joint = np.bincount(cells, minlength=m * k * c).reshape(m, k, c)
+    expected = [sum(x * math.log2(x / sum(row)) for row in node for x in row if x) for node in joint.tolist()]
+    assert np.allclose(exact_score(cells, m, k, c, table), expected, atol=1e-9)
+    assert np.allclose(noisy_score(joint, joint.sum(axis=2)), expected, atol=1e-9)
+
+
+def test_both_doors_lead_to_the_same_classifier():
+    assert membership.DPID3Classifier is models.DPID3Classifier is DPID3Classifier
+    for module in (membership, models, models.dp_id3):
+        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+            module.nothing  # noqa: B018

@@ -1,0 +1,253 @@
+"""``python -m core membership``: tables, files of numbers and curves of a small table, and bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.__main__ import main
+from core.datasets import Table
+from core.membership import (
+    ATTACK_TITLES,
+    ATTACKS,
+    DELETION_REMINDER,
+    MembershipSettings,
+    default_depth,
+    epsilon_curve,
+    member_people,
+    study,
+    summarise_curve,
+)
+from tests import samples
+
+Capture = pytest.CaptureFixture[str]
+FEW = ["membership", "--shadows", "8", "--depth", "3"]
+GAPS = ("vd", "fpr gap", "advantage gap")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A small table under the name of the demo, and no folders of this machine."""
+    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.commands.arguments.default_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
+
+
+def read(path: Path) -> Any:
+    """Return the content of a JSON file that has no NaN and no Infinity."""
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(f"{constant} is no JSON")
+
+    return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+def rows(told: str, *beginning: str) -> list[list[str]]:
+    """Return the rows of all tables that begin with these cells, cells apart by two blanks."""
+    split = [re.split(r"\s{2,}", line.strip()) for line in told.splitlines()]
+    return [cells for cells in split if cells[: len(beginning)] == list(beginning)]
+
+
+def test_every_attack_at_two_budgets(tmp_path: Path, capsys: Capture):
+    csv, out = tmp_path / "numbers.csv", tmp_path / "all.json"
+    assert main([*FEW, "--epsilon", "inf,0.5", "--csv", str(csv), "--json", str(out)]) == 0
+    told = capsys.readouterr()
+    assert "1,500 people of Sample; origin: north, south" in told.out
+    assert "Target: DP-ID3 tree, depth 3, accounting savings, seed 42" in told.out
+    assert "22 of 22 steps" in told.err and f"Every number is in {csv}." in told.err
+    table, content = pd.read_csv(csv), read(out)
+    assert list(table["attack"]) == 2 * list(ATTACKS) and set(table["group"]) == {"north"}
+    assert [target["settings"]["epsilon"] for target in content["targets"]] == ["inf", 0.5]
+    assert [target["true cost"] for target in content["targets"]] == ["inf", pytest.approx(0.5)]
+    people = member_people(samples.table(1500), samples.ROLES)
+    settings = MembershipSettings(max_depth=3, shadows=8)
+    *_, found = study(people, settings)
+    for (_, row), name in zip(table[:4].iterrows(), ATTACKS, strict=True):
+        attack = found.attacks[name]
+        assert row["auc"] == attack.roc.auc.value and row["muted"] == attack.muted
+        assert row["accuracy test"] == found.target.accuracy_test.value
+        if attack.disparities is None:
+            assert row[list(GAPS)].isna().all()
+        else:
+            (result,) = attack.disparities.results
+            assert [row[name] for name in GAPS] == [result.vd.value, result.fpr_gap.value, result.advantage_gap.value]
+            assert row["advantage gap"] == pytest.approx(row["vd"] - row["fpr gap"])
+        assert content["targets"][0]["attacks"][name]["roc"]["auc"]["value"] == attack.roc.auc.value
+
+
+def with_streets(n: int = 1500) -> Table:
+    """Return the people with a column of so many values that a tree remembers some of them."""
+    made = samples.table(n)
+    streets = [f"street {number}" for number in np.random.default_rng(5).integers(0, 200, n)]
+    return replace(made, frame=made.frame.assign(street=streets))
+
+
+def test_what_is_printed_is_what_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    csv = tmp_path / "numbers.csv"
+    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: with_streets())
+    assert main([*FEW, "--epsilon", "inf,0.01", "--csv", str(csv)]) == 0
+    told, table = capsys.readouterr().out, pd.read_csv(csv)
+    for _, row in table.iterrows():
+        budget = f"{row['epsilon']:g}"
+        attack, gaps = rows(told, budget, ATTACK_TITLES[row["attack"]])
+        assert attack[2].startswith(f"{row['auc']:.4f} [")
+        assert ("not measurably above chance" in attack) == row["muted"]
+        if row["attack"] == "lira":
+            assert gaps[3:] == ["n/a"] * 4
+            continue
+        assert gaps[2] == "north" and gaps[6] == "n/a"
+        for cell, name in zip(gaps[3:6], GAPS, strict=True):
+            assert cell.startswith(f"{100 * row[name]:+.1f} [")
+            assert ("*" in cell) == (row[f"{name} p"] < 0.05)
+        assert gaps[3].endswith("muted") == row["muted"] and "muted" not in gaps[4] + gaps[5]
+    assert table["muted"].any() and not table["muted"].all()
+    assert "says nothing of a leak" in told
+    assert "needs at least 1,000 people outside the training data, got" in told
+    assert "LiRA gives scores and no verdict: no VD." in told
+
+
+def test_over_repeats(tmp_path: Path, capsys: Capture):
+    out = tmp_path / "all.json"
+    assert main([*FEW, "--attacks", "loss", "--epsilon", "1,inf", "--repeats", "2", "--json", str(out)]) == 0
+    told = capsys.readouterr()
+    assert "in 2 repeats" not in told.out and "over 2 repeats" in told.out and "north minus south" in told.out
+    assert "6 of 6 steps" in told.err
+    people = member_people(samples.table(1500), samples.ROLES)
+    points = epsilon_curve(people, MembershipSettings(max_depth=3), epsilons=(1.0, float("inf")), repeats=2)
+    bands = {"inf" if band.at > 1 else 1.0: band for band in summarise_curve(points)}
+    content = read(out)["over epsilon"]
+    assert {band["epsilon"] for band in content} == set(bands)
+    for band in content:
+        for name, value in bands[band["epsilon"]].values.items():
+            assert band["values"][name]["value"] == pytest.approx(value.value), name
+    *_, last = rows(told.out, "inf")
+    assert last[1].startswith(f"{100 * bands['inf'].values['accuracy_test'].value:.1f} [")
+
+
+def test_fairpick_beside_its_control(tmp_path: Path, capsys: Capture):
+    out = tmp_path / "all.json"
+    asked = [*FEW, "--attacks", "loss", "--epsilon", "1", "--theta", "0.5", "--repeats", "2", "--json", str(out)]
+    assert main(asked) == 0
+    told, content = capsys.readouterr(), read(out)
+    deleted = content["fairpick"]["deleted"]
+    assert f"deletes {sum(deleted.values())} of the 750 people trained on above, in the split of seed 42" in told.out
+    assert "with splits of their own" in told.out
+    assert set(deleted) == {"north", "south"} and sum(deleted.values()) > 0
+    said = next(line for line in told.out.splitlines() if line.startswith("FairPick, theta 0.5"))
+    assert f"{deleted['north']:,} north" in said
+    assert content["fairpick"]["largest_after"] < content["fairpick"]["largest_before"]
+    everybody, picked, control = rows(told.out, "1")[-3:]
+    assert everybody[1:3] == ["everybody", "0"]
+    assert picked[1] == "FairPick" and control[1] == "as many deleted at random" and picked[2] == control[2] != "0"
+    assert told.out.rstrip().endswith(DELETION_REMINDER)
+
+
+def test_without_theta_nothing_is_deleted(tmp_path: Path, capsys: Capture):
+    out = tmp_path / "all.json"
+    assert main([*FEW, "--attacks", "loss", "--epsilon", "inf", "--json", str(out)]) == 0
+    assert "FairPick" not in capsys.readouterr().out and read(out)["fairpick"] is None
+
+
+@pytest.mark.parametrize("target", ["decision_tree", "logistic", "audited"])
+def test_other_targets(target: str, tmp_path: Path, capsys: Capture):
+    csv = tmp_path / "numbers.csv"
+    more = [] if target == "audited" else ["--repeats", "2"]
+    assert main([*FEW, "--target", target, "--attacks", "loss,network", *more, "--csv", str(csv)]) == 0
+    told, table = capsys.readouterr().out, pd.read_csv(csv)
+    assert list(table["attack"]) == ["loss", "network"] and set(table["target"]) == {target}
+    assert len(rows(told, "none")) == 5 + bool(more) and "accounting" not in told
+    assert ("depth 3" in told) == (target == "decision_tree")
+    if target == "audited":
+        assert "510 people trained on" in told  # the audit's own share
+
+
+def test_the_naive_accounting_is_said_not_to_be_private(tmp_path: Path, capsys: Capture):
+    asked = [*FEW, "--accounting", "naive", "--epsilon", "1", "--attacks", "loss"]
+    assert main(asked) == 0
+    told = capsys.readouterr()
+    assert "the tree is not private" in told.err and rows(told.out, "1", "no bound")
+    assert main([*FEW, "--epsilon", "1", "--attacks", "loss"]) == 0
+    told = capsys.readouterr()
+    assert "private" not in told.err and rows(told.out, "1", "1")
+
+
+def test_the_same_seed_gives_the_same_and_another_does_not(capsys: Capture):
+    def told(seed: str) -> str:
+        assert main([*FEW, "--attacks", "loss,network", "--epsilon", "2", "--seed", seed]) == 0
+        return capsys.readouterr().out.split("Target:")[1].split("\n", 1)[1]
+
+    assert told("7") == told("7") != told("8")
+
+
+def test_the_depth_follows_the_columns(tmp_path: Path, capsys: Capture):
+    assert main(["membership", "--attacks", "loss", "--epsilon", "inf"]) == 0
+    depth = default_depth(member_people(samples.table(1500), samples.ROLES))
+    assert f"depth {depth}," in capsys.readouterr().out
+
+
+BAD = [
+    (["--dataset", "nowhere"], "--dataset must be one of demo, adult"),
+    (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
+    (["--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
+    (["--target", "magic"], "--target must be one of dp_id3, decision_tree"),
+    (["--target", "logistic", "--epsilon", "1"], "--epsilon is for the target dp_id3, got it with --target logistic"),
+    (["--target", "logistic", "--accounting", "naive"], "--accounting is for the target dp_id3"),
+    (["--accounting", "magic"], "--accounting must be one of savings, literal, naive, got 'magic'"),
+    (["--epsilon", "1,x"], "--epsilon must be numbers, or inf, with a comma between them, got '1,x'"),
+    (["--epsilon", ""], "--epsilon must be numbers, or inf, with a comma between them, got ''"),
+    (["--epsilon", "0"], "--epsilon must be from 1e-06 to 100, or inf, got 0"),
+    (["--epsilon", "5e-324"], "--epsilon must be from 1e-06 to 100, or inf, got 4.94066e-324"),
+    (["--target", "audited", "--theta", "0.5"], "--theta is not for the target audited"),
+    (["--target", "audited", "--repeats", "2"], "--repeats is not for the target audited"),
+    (["--epsilon", "-1"], "--epsilon must be from 1e-06 to 100, or inf, got -1"),
+    (["--epsilon", "1e4"], "--epsilon must be from 1e-06 to 100, or inf, got 10000"),
+    (["--epsilon", "nan"], "--epsilon must be from 1e-06 to 100, or inf, got nan"),
+    (["--epsilon=-inf"], "--epsilon must be from 1e-06 to 100, or inf, got -inf"),
+    (["--attacks", "magic"], "--attacks must be one of loss, confidence, network, lira, got 'magic'"),
+    (["--attacks", ""], "--attacks must be values with a comma between them, got ''"),
+    (["--depth", "0"], "--depth must be a whole number of at least 1, got 0"),
+    (["--depth", "x"], "argument --depth: invalid int value: 'x'"),
+    (["--shadows", "2"], "--shadows must be a whole number of at least 4, got 2"),
+    (["--shadows", "5"], "--shadows must be even, half of them with each person, got 5"),
+    (["--theta", "0"], "--theta must be in (0, 1], got 0"),
+    (["--theta", "1.5"], "--theta must be in (0, 1], got 1.5"),
+    (["--theta", "nan"], "--theta must be in (0, 1], got nan"),
+    (["--repeats", "0"], "--repeats must be a whole number of at least 1, got 0"),
+    (["--seed", "-1"], "--seed must be a whole number from 0"),
+    (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
+    (["--json", "/no/such/folder/out.json"], "--json must be a file in a folder that exists"),
+]
+
+
+@pytest.mark.parametrize("arguments, words", BAD, ids=[" ".join(a) for a, _ in BAD])
+def test_bad_input_is_one_sentence_and_code_3(arguments: list[str], words: str, capsys: Capture):
+    try:
+        code = main(["membership", *arguments])
+    except SystemExit as left:
+        code = int(left.code or 0)
+    told = capsys.readouterr()
+    assert code == 3 and not told.out and words in told.err and told.err.startswith("python -m core membership: ")
+    assert len(told.err.splitlines()) == 1
+
+
+def test_too_few_people_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(120))
+    assert main([*FEW, "--epsilon", "1"]) == 3
+    told = capsys.readouterr()
+    assert not told.out and "must know at least 10 members, got 9" in told.err and len(told.err.splitlines()) == 1
+
+
+def test_compas_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture):
+    from core.datasets import load
+
+    monkeypatch.setattr("core.commands.arguments.load", load)
+    assert main(["membership", "--dataset", "compas", "--data", str(tmp_path)]) == 3
+    told = capsys.readouterr()
+    assert not told.out and "compas/compas-scores-two-years.csv" in told.err and len(told.err.splitlines()) == 1
