@@ -133,7 +133,7 @@ def test_little_budget_answers_the_same_for_everybody(people: AuditDataset) -> N
         ({"method": "magic"}, "method must be one of"),
         ({"metric": "magic"}, "metric must be one of"),
         ({"tolerance": 1.4}, r"tolerance must be in \[0, 1\], got 1.4"),
-        ({"epsilon": 0.0}, "epsilon must be above 0"),
+        ({"epsilon": 0.0}, "epsilon must be at least 1e-06"),
         ({"seed": -1}, "seed must be a whole number"),
         ({"labels": np.zeros(1500, dtype=np.uint8)}, "both labels and both groups"),
         ({"sensitive": np.zeros(3, dtype=np.uint8)}, "same length"),
