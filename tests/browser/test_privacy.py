@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from playwright.sync_api import expect
 
+from core.datasets import CATALOG
 from tests.browser.conftest import Open
 from tests.browser.driver import ROOT, Server
 from tests.browser.tables import people
@@ -58,7 +59,7 @@ def released(server: Server) -> list[int]:
 def assert_built_in_only(view: View) -> None:
     """Open the list of tables and check that nobody's own is among them."""
     view.field("dataset").click()
-    expect(view.page.get_by_role("option")).to_have_count(4)
+    expect(view.page.get_by_role("option")).to_have_count(len(CATALOG))
     expect(view.page.get_by_role("option", name="Your table")).to_have_count(0)
 
 
