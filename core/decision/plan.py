@@ -1,0 +1,132 @@
+"""What a release audit is to do: the content of its TOML file, checked and frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.config import AuditConfig
+from core.results import Result
+
+__all__ = ["PLAN_SCHEMA", "AuditPlan", "DataPlan", "GuardPlan", "MembershipPlan", "ModelPlan", "PlannedAnswers"]
+
+PLAN_SCHEMA = 1
+"""Version of the file format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPlan(Result):
+    """Where the table comes from.
+
+    Attributes
+    ----------
+    dataset : str
+        A name of the catalogue, or "" for a file.
+    file : str
+        Path of a CSV or Parquet file, relative to the plan's; "" for a dataset of the catalogue.
+    """
+
+    dataset: str = "demo"
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPlan(Result):
+    """Which model is audited.
+
+    Attributes
+    ----------
+    kind : {"train", "predictions", "file"}
+        Trained here, by the audit's method; given as columns of the table; or an ONNX or skops file.
+    file : str
+        Path of the model file, relative to the plan's.
+    threshold : float in [0, 1]
+        From which score on a prediction counts as 1, where only scores are given.
+    """
+
+    kind: str = "train"
+    file: str = ""
+    threshold: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedAnswers(Result):
+    """The answers to bias questions that are planned.
+
+    Attributes
+    ----------
+    questions : int
+        How many; 0 for none.
+    people : int
+        How many people they are about, drawn from the test records.
+    mechanism : {"exact", "rounded", "laplace", "cauchy", "noisy_sums"}
+    epsilon : float
+        Budget of all answers together; not used by exact and rounded answers.
+    decimals : int
+        Of rounded answers.
+    repeats : int
+        Over how many draws of people, questions and noise the leakage is taken.
+    """
+
+    questions: int = 0
+    people: int = 100
+    mechanism: str = "noisy_sums"
+    epsilon: float = 1.0
+    decimals: int = 3
+    repeats: int = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipPlan(Result):
+    """How membership is attacked.
+
+    Attributes
+    ----------
+    shadows : int
+        Shadow models of LiRA, where the model can be trained again; 0 leaves LiRA out.
+    """
+
+    shadows: int = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardPlan(Result):
+    """AttriGuard, where records are published with its noise.
+
+    Attributes
+    ----------
+    budget : float, at least 0
+        Columns changed per person on average; 0 if AttriGuard is not used.
+    """
+
+    budget: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPlan(Result):
+    """Everything a release audit is asked to do.
+
+    Attributes
+    ----------
+    title : str
+        What to call the audit in the report; the dataset's title when empty.
+    data : DataPlan
+    model : ModelPlan
+    config : AuditConfig
+        Roles of the columns, method, metric, tolerance, seed; its tolerance is what is disclosed.
+    answers : PlannedAnswers
+    membership : MembershipPlan
+    guard : GuardPlan
+    policy : str
+        Path of the policy file, relative to the plan's; "" for the default policy.
+    schema : int
+    """
+
+    title: str = ""
+    data: DataPlan = field(default_factory=DataPlan)
+    model: ModelPlan = field(default_factory=ModelPlan)
+    config: AuditConfig = field(default_factory=AuditConfig)
+    answers: PlannedAnswers = field(default_factory=PlannedAnswers)
+    membership: MembershipPlan = field(default_factory=MembershipPlan)
+    guard: GuardPlan = field(default_factory=GuardPlan)
+    policy: str = ""
+    schema: int = PLAN_SCHEMA

@@ -1,0 +1,192 @@
+"""What a release audit found, whole: the object that page, command line and report draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.decision.plan import AuditPlan
+from core.estimates import Estimate
+from core.policy import Measurement, Verdict
+from core.results import Result
+
+__all__ = ["REPORT_SCHEMA", "DataSummary", "GroupSummary", "ModelSummary", "Provenance", "ReleaseAudit", "SelfTest"]
+
+REPORT_SCHEMA = 1
+"""Version of the report's JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSummary(Result):
+    """One group in the data and under the model.
+
+    Attributes
+    ----------
+    group : str
+    count : int
+        Records in the table.
+    label_rate : Estimate
+        Positive labels among all its records.
+    test_rate, test_tpr, test_fpr : Estimate
+        Positive predictions on the test records: among all, among positive labels, among negative labels.
+    """
+
+    group: str
+    count: int
+    label_rate: Estimate
+    test_rate: Estimate
+    test_tpr: Estimate
+    test_fpr: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSummary(Result):
+    """The table.
+
+    Attributes
+    ----------
+    title, source : str
+    attribute, label : str
+        What the sensitive attribute and the label are called.
+    synthetic : bool
+    n : int
+        Records audited.
+    sets : dict of str to int
+        Records by set: train, attack, validation, test.
+    split : str
+        How the sets came about, in one sentence.
+    features : tuple of str
+    notes : tuple of str
+        What was left out, filled in, or stands twice.
+    fingerprint : str
+        SHA-256 of the arrays.
+    """
+
+    title: str
+    source: str
+    attribute: str
+    label: str
+    synthetic: bool
+    n: int
+    sets: dict[str, int]
+    split: str
+    features: tuple[str, ...]
+    notes: tuple[str, ...]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSummary(Result):
+    """The audited model.
+
+    Attributes
+    ----------
+    kind, title : str
+        See `core.decision.plan.ModelPlan`; what to call the model.
+    metric : str
+    tolerance : float
+    achieved : float
+        Unfairness on the training records.
+    unfairness_test : Estimate
+    accuracy_train, accuracy_test, majority_test : Estimate
+    fingerprint : str
+        SHA-256 of the predictions and scores, and of the file where there is one.
+    notes : tuple of str
+    """
+
+    kind: str
+    title: str
+    metric: str
+    tolerance: float
+    achieved: float
+    unfairness_test: Estimate
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+    fingerprint: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfTest(Result):
+    """Whether FairLeak itself reports a leak where there is none, and one where there is.
+
+    Attributes
+    ----------
+    attack : str
+        Which attack's verdict was tried.
+    false_alarms : Estimate
+        Share of null models (no leak by construction) that were called leaking.
+    detected : Estimate
+        Share of planted leaks that were caught.
+    passed : bool
+        Whether false alarms are at most 5% plus two standard errors and at least 95% of the leaks are caught.
+    told : str
+        What was planted, in one sentence.
+    """
+
+    attack: str
+    false_alarms: Estimate
+    detected: Estimate
+    passed: bool
+    told: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance(Result):
+    """What it takes to get the same numbers again. Equality ignores the times.
+
+    Attributes
+    ----------
+    fairleak, python, platform : str
+        Versions, and the machine's kind.
+    packages : dict of str to str
+        Version by name, of what computes numbers.
+    code, policy, plan : str
+        SHA-256 of FairLeak's own code, of the policy and of the plan.
+    seeds : dict of str to int
+    """
+
+    fairleak: str
+    python: str
+    platform: str
+    packages: dict[str, str]
+    code: str
+    policy: str
+    plan: str
+    seeds: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseAudit(Result):
+    """A whole release audit.
+
+    Attributes
+    ----------
+    plan : AuditPlan
+    data : DataSummary
+    groups : tuple of GroupSummary
+        First group first.
+    model : ModelSummary
+    measurements : tuple of Measurement
+        One a check of `core.policy.CHECKS`, in their order.
+    verdict : Verdict
+    tables : dict of str to tuple of dict
+        Title -> rows (column -> text or number): what the report shows beside the verdicts and offers as CSV.
+    self_tests : tuple of SelfTest
+    provenance : Provenance
+    times : dict of str to str or float
+        "started" (ISO 8601, UTC) and "seconds"; all that differs between two runs.
+    schema : int
+    """
+
+    plan: AuditPlan
+    data: DataSummary
+    groups: tuple[GroupSummary, ...]
+    model: ModelSummary
+    measurements: tuple[Measurement, ...]
+    verdict: Verdict
+    tables: dict[str, tuple[dict[str, str | float | int | None], ...]]
+    self_tests: tuple[SelfTest, ...]
+    provenance: Provenance
+    times: dict[str, str | float]
+    schema: int = REPORT_SCHEMA

@@ -1,0 +1,123 @@
+"""The checks a policy may set a limit to: each says what an attack gains, or what the model does, as one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.results import Result
+
+__all__ = ["CHECKS", "UNITS", "Check"]
+
+UNITS = ("points", "percent", "gap", "ratio", "columns")
+"""How a number is written: a difference of rates, a rate, a difference between groups, a quotient, changed columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Result):
+    """One number a limit can be set to.
+
+    Attributes
+    ----------
+    name : str
+        Its name in a policy file.
+    title : str
+        What was attacked, with {attribute} for the sensitive attribute: a row's first line.
+    unit : str
+        One of `UNITS`.
+    at_least : bool
+        Whether the limit is a least value; otherwise it is a largest.
+    definition : str
+        What the number is, against which control, in one or two sentences.
+    needs : tuple of str
+        What must be at hand beyond a table: "predictions", "scores", "a model that can be trained again",
+        "planned answers", "a guard".
+    """
+
+    name: str
+    title: str
+    unit: str
+    definition: str
+    at_least: bool = False
+    needs: tuple[str, ...] = ("predictions",)
+
+
+_ALL = (
+    Check(
+        name="attribute_excess",
+        title="{attribute} read off the predictions",
+        unit="points",
+        definition="Accuracy of the strong adversary with the model's predictions minus its accuracy with features and "
+        "labels alone, on the people the model was trained on.",
+    ),
+    Check(
+        name="correction_gain",
+        title="{attribute} recovered from the fairness promise",
+        unit="points",
+        definition="Accuracy of the paper's adversary after reconstruction correction with the disclosed tolerance "
+        "minus its accuracy before (Ferry et al. 2023).",
+    ),
+    Check(
+        name="answers_excess",
+        title="{attribute} learned from answered questions",
+        unit="points",
+        definition="Balanced accuracy of the strongest decoder with a prior after the planned answers to bias "
+        "questions minus that of the prior alone (Hamman et al. 2023).",
+        needs=("scores", "planned answers"),
+    ),
+    Check(
+        name="targeted_leakage",
+        title="One person singled out by the planned answers",
+        unit="percent",
+        definition="Largest balanced accuracy with which the planned answers can tell one person's group, whatever is "
+        "asked and without a prior: computed from the declared mechanism and budget, not measured.",
+        needs=("planned answers",),
+    ),
+    Check(
+        name="membership_caught",
+        title="Members caught at 1% false alarms",
+        unit="percent",
+        definition="Share of the training records that the strongest membership attack names while it wrongly names 1% "
+        "of the others.",
+        needs=("scores",),
+    ),
+    Check(
+        name="membership_gap",
+        title="Difference in members caught, between groups",
+        unit="points",
+        definition="Largest absolute difference between a group and the others in the share of members caught at 1% "
+        "false alarms of each group.",
+        needs=("scores",),
+    ),
+    Check(
+        name="unfairness",
+        title="Unfairness on unseen people",
+        unit="gap",
+        definition="Largest distance of a group's rate from everybody's on the test records, by the audited metric.",
+    ),
+    Check(
+        name="four_fifths",
+        title="Lowest acceptance rate as a share of the highest",
+        unit="ratio",
+        at_least=True,
+        definition="Acceptance rate of the group accepted least, divided by that of the group accepted most, on the "
+        "test records: the four-fifths rule asks for 0.8.",
+    ),
+    Check(
+        name="attriguard_exposure",
+        title="{attribute} guessed despite AttriGuard",
+        unit="percent",
+        definition="Accuracy of the best attacker, those trained against the noise among them, on records with "
+        "AttriGuard's noise at the planned budget; never below the majority guess (Jia and Gong 2018).",
+        needs=("a guard",),
+    ),
+    Check(
+        name="attriguard_cost",
+        title="What AttriGuard costs",
+        unit="columns",
+        definition="Columns of a person's record that AttriGuard changes on average at the planned budget.",
+        needs=("a guard",),
+    ),
+)
+
+CHECKS = {check.name: check for check in _ALL}
+"""Name -> Check, in the order of a policy."""

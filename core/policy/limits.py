@@ -1,0 +1,71 @@
+"""A release policy: limits, each with who set it, when, why and after which source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.results import Result
+
+__all__ = ["POLICY_SCHEMA", "Limit", "Policy"]
+
+POLICY_SCHEMA = 1
+"""Version of the file format."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limit(Result):
+    """One limit.
+
+    Attributes
+    ----------
+    check : str
+        One of `core.policy.CHECKS`.
+    value : float
+        Largest value that is still allowed, or least where the check says so; as a share (0.05 for 5 points).
+    required : bool
+        Whether a release needs this check to pass; otherwise it is shown and does not block.
+    author, date : str
+        Who set the limit, and when (YYYY-MM-DD).
+    rationale : str
+        Why this value.
+    source : str
+        Law, standard, paper or internal document it follows; empty means that there is none, and is shown so.
+    """
+
+    check: str
+    value: float
+    required: bool = True
+    author: str = ""
+    date: str = ""
+    rationale: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy(Result):
+    """What a release must keep to.
+
+    Attributes
+    ----------
+    name, version : str
+    author, date : str
+        Who answers for the policy, and since when (YYYY-MM-DD).
+    rationale : str
+        What the policy is for, and why it leaves out the checks it does not ask for.
+    level : float in (0, 1)
+        Confidence of the decisions together: with Holm's correction, the chance that any limit is called kept or
+        broken wrongly is at most 1 - level.
+    limits : tuple of Limit
+        One a check at most, in the order of the file.
+    schema : int
+        `POLICY_SCHEMA` of the file.
+    """
+
+    name: str
+    version: str
+    author: str = ""
+    date: str = ""
+    rationale: str = ""
+    level: float = 0.95
+    limits: tuple[Limit, ...] = ()
+    schema: int = POLICY_SCHEMA

@@ -1,0 +1,81 @@
+"""What a policy says about an audit: pass, fail, inconclusive, not run, for every check and for the release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.estimates import Estimate
+from core.policy.limits import Limit, Policy
+from core.policy.measurement import Measurement
+from core.results import Result
+
+__all__ = ["VERDICTS", "CheckVerdict", "Verdict"]
+
+VERDICTS = ("fail", "inconclusive", "not_run", "pass", "not_asked")
+"""Verdicts of a check, in the order they are shown; "not_asked" is no limit of the policy's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckVerdict(Result):
+    """The verdict on one check.
+
+    Attributes
+    ----------
+    check : str
+    verdict : str
+        One of `VERDICTS`.
+    limit : Limit or None
+        None if the policy does not ask for the check.
+    item : int
+        Place of the limit in the policy, from 1; 0 without a limit.
+    measurement : Measurement or None
+        None if the audit did not try the check at all.
+    decided : Estimate or None
+        The interval at the level of its step of Holm's procedure, from which the verdict follows; None where
+        nothing is estimated.
+    p_value, p_adjusted : float
+        Two-sided p-value of "the value is exactly the limit", and after Holm's correction; nan where nothing is
+        estimated.
+    why : str
+        The verdict in one sentence.
+    blocks : bool
+        Whether it stands against a release.
+    """
+
+    check: str
+    verdict: str
+    limit: Limit | None
+    item: int
+    measurement: Measurement | None
+    decided: Estimate | None
+    p_value: float
+    p_adjusted: float
+    why: str
+    blocks: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Result):
+    """The verdict on a release.
+
+    Attributes
+    ----------
+    overall : str
+        "pass", "fail", "inconclusive" or "not_run": the worst of the required checks.
+    headline, detail : str
+        The verdict as a title ("Do not release: two of six checks fail.") and the sentence under it.
+    rows : tuple of CheckVerdict
+        In the order fail, inconclusive, not run, pass, not asked; within these in the policy's order.
+    policy : Policy
+    """
+
+    overall: str
+    headline: str
+    detail: str
+    rows: tuple[CheckVerdict, ...]
+    policy: Policy
+
+    @property
+    def exit_code(self) -> int:
+        """Return the command line's exit code: 0 pass, 1 fail, 2 inconclusive or not run."""
+        return {"pass": 0, "fail": 1}.get(self.overall, 2)
