@@ -1,21 +1,34 @@
-"""One SHA-256 fingerprint over data and settings: the key of every cache, and the identity of a result."""
+"""One SHA-256 fingerprint over data and settings: the key of every cache, and the identity of a result.
+
+`fingerprint` changes with FairLeak's version, so that no cache outlives the code that filled it. `content_fingerprint`
+does not: it says whether two tables, plans or policies are the same, whoever asks and whenever. `code_fingerprint` is
+that of FairLeak's own code.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
+from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import core
+from core.errors import FairLeakError
 from core.results import plain
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     import pandas
 
-__all__ = ["fingerprint", "fingerprint_frame"]
+__all__ = ["code_fingerprint", "content_fingerprint", "fingerprint", "fingerprint_frame", "fingerprint_of_code"]
+
+_CODE = (".py", ".toml", ".json", ".html")
+"""What the files end in that decide what FairLeak computes and says."""
 
 
 def fingerprint(*parts: Any) -> str:
@@ -24,7 +37,16 @@ def fingerprint(*parts: Any) -> str:
     A part may be a string, number, None, bytes, numpy array, frozen dataclass, or lists and dicts of these.
     Arrays enter with dtype, shape and every byte: nothing is sampled.
     """
-    digest = hashlib.sha256(core.__version__.encode())
+    return _digest(core.__version__, parts)
+
+
+def content_fingerprint(*parts: Any) -> str:
+    """Return the SHA-256 of the parts, as `fingerprint` does, but the same for every version of FairLeak."""
+    return _digest("content", parts)
+
+
+def _digest(begun: str, parts: tuple[Any, ...]) -> str:
+    digest = hashlib.sha256(begun.encode())
     for part in parts:
         digest.update(b"\x00part\x00")
         if isinstance(part, np.ndarray):
@@ -47,3 +69,41 @@ def fingerprint_frame(frame: pandas.DataFrame) -> str:
         digest.update(f"\x00column\x00{column}\x00{frame.dtypes.iloc[position]}".encode())
         digest.update(pd.util.hash_array(frame.iloc[:, position].to_numpy(), categorize=True).tobytes())
     return digest.hexdigest()
+
+
+@cache
+def code_fingerprint() -> str:
+    """Return the SHA-256 of FairLeak's own code: every .py, .toml, .json and .html file of core, read once a process.
+
+    The same for a folder of sources and an installed package, and whatever the line ends of the copy.
+
+    Raises
+    ------
+    FairLeakError
+        If a file cannot be read.
+    """
+    from importlib.resources import files
+
+    return fingerprint_of_code(files(core))
+
+
+def fingerprint_of_code(folder: Traversable) -> str:
+    """Return the SHA-256 of the names and contents of a folder's code, line ends normalised, in the order of names."""
+    digest = hashlib.sha256()
+    try:
+        for name, file in sorted(_code_files(folder, ""), key=lambda found: found[0]):
+            content = file.read_bytes().replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            digest.update(f"{name}\x00{len(content)}\x00".encode() + content)
+    except OSError as error:
+        raise FairLeakError(
+            f"FairLeak's own code must be readable for its fingerprint, but a file is not: {error}."
+        ) from error
+    return digest.hexdigest()
+
+
+def _code_files(folder: Traversable, above: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _code_files(entry, f"{above}{entry.name}/")
+        elif entry.name.endswith(_CODE):
+            yield above + entry.name, entry

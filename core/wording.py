@@ -6,10 +6,16 @@ import math
 
 from core.estimates import Estimate
 
-__all__ = ["count", "epsilon_text", "gap", "interval", "percent", "points", "tolerance_text"]
+__all__ = ["count", "epsilon_text", "gap", "in_words", "interval", "percent", "points", "tolerance_text"]
 
 _COARSE = 0.035
 """From this half width of an interval on, percentages lose their decimal."""
+
+
+_WORDS = (
+    *("none", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
 
 
 def _decimals(estimate: Estimate) -> int:
@@ -50,6 +56,11 @@ def gap(value: float, *, decimals: int = 3) -> str:
 def count(number: int) -> str:
     """Write a count as "15,375"."""
     return f"{number:,}"
+
+
+def in_words(number: int) -> str:
+    """Write a count as in a sentence: "none", "one" to "twelve", then "13"."""
+    return _WORDS[number] if 0 <= number < len(_WORDS) else count(number)
 
 
 def epsilon_text(value: float) -> str:

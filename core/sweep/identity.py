@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 
 import core
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.fingerprint import fingerprint
+from core.fingerprint import code_fingerprint, fingerprint
 from core.results import Result
 
 __all__ = ["environment", "environment_name", "point_key"]
@@ -18,19 +16,16 @@ __all__ = ["environment", "environment_name", "point_key"]
 _DECISIVE = ("numpy", "scipy", "scikit-learn", "fairlearn")
 
 
-def _code() -> str:
-    """Return twelve digits that change with any line of core: results of another state of the code are not reused."""
-    digest = hashlib.sha256()
-    folder = Path(core.__file__).parent
-    for file in sorted(folder.rglob("*.py")):
-        digest.update(file.relative_to(folder).as_posix().encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:12]
-
-
 @cache
 def environment() -> tuple[str, ...]:
-    """Return the versions of FairLeak and of the libraries that decide the numbers, and a digest of FairLeak's code."""
-    return (f"fairleak {core.__version__} {_code()}", *(f"{name} {version(name)}" for name in _DECISIVE))
+    """Return the versions of FairLeak and of the libraries that decide the numbers, and a digest of FairLeak's code.
+
+    Any line of core changes the digest: results of another state of the code are not reused.
+    """
+    return (
+        f"fairleak {core.__version__} {code_fingerprint()[:12]}",
+        *(f"{name} {version(name)}" for name in _DECISIVE),
+    )
 
 
 def environment_name() -> str:

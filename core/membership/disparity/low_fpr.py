@@ -26,10 +26,10 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
 from core.membership.disparity import resampling
-from core.membership.disparity.holm import holm
 from core.membership.disparity.results import GapResult, GapTest
 from core.membership.disparity.tally import FEWEST, both_kinds
 from core.membership.disparity.verdicts import one_against_others
+from core.multiplicity import holm
 from core.seeds import child_generator
 from core.validation import binary_array, one_length
 

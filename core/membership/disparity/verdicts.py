@@ -20,9 +20,9 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.estimates import proportion
 from core.membership.disparity import resampling
-from core.membership.disparity.holm import holm
 from core.membership.disparity.results import Disparities, DisparityResult, GapTest
 from core.membership.disparity.tally import Tally, both_kinds, enough, tally
+from core.multiplicity import holm
 from core.seeds import child_generator
 from core.validation import binary_array, group_array, one_length
 
