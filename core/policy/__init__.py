@@ -1,21 +1,55 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
 from core.policy.checks import CHECKS, UNITS, Check
+from core.policy.defaults import default_policy, default_text, predictions_policy, predictions_text
+from core.policy.files import policy_text, read_policy
+from core.policy.judging import judge
 from core.policy.limits import POLICY_SCHEMA, Limit, Policy
 from core.policy.measurement import BASES, OUTCOMES, Measurement
+from core.policy.rules import check_policy
+from core.policy.tables import Bullet, bullet, verdict_frame
 from core.policy.verdict import VERDICTS, CheckVerdict, Verdict
+from core.policy.words import (
+    NO_SOURCE,
+    VERDICT_TITLES,
+    estimate_text,
+    level_text,
+    limit_text,
+    range_text,
+    source_text,
+    value_text,
+)
 
 __all__ = [
     "BASES",
     "CHECKS",
+    "NO_SOURCE",
     "OUTCOMES",
     "POLICY_SCHEMA",
     "UNITS",
     "VERDICTS",
+    "VERDICT_TITLES",
+    "Bullet",
     "Check",
     "CheckVerdict",
     "Limit",
     "Measurement",
     "Policy",
     "Verdict",
+    "bullet",
+    "check_policy",
+    "default_policy",
+    "default_text",
+    "estimate_text",
+    "judge",
+    "level_text",
+    "limit_text",
+    "policy_text",
+    "predictions_policy",
+    "predictions_text",
+    "range_text",
+    "read_policy",
+    "source_text",
+    "value_text",
+    "verdict_frame",
 ]

@@ -40,6 +40,8 @@ class CheckVerdict(Result):
         The verdict in one sentence.
     blocks : bool
         Whether it stands against a release.
+    title : str
+        The check's title with the sensitive attribute filled in.
     """
 
     check: str
@@ -52,6 +54,7 @@ class CheckVerdict(Result):
     p_adjusted: float
     why: str
     blocks: bool
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,177 @@
+"""Whether estimates keep to their limits, decided over all of them together.
+
+Each estimate is tested against "the value is exactly the limit", two-sided. From the estimate's own interval: with h
+the half width on the limit's side and q the quantile of the interval's level, the standard error is h / q, and
+
+    t = |value − limit| · q / h,        p = P(|T| > t),     T normal, or Student's where it has degrees of freedom.
+
+Holm's correction (1979) runs over all limits with an estimate. What it rejects is called kept or broken by the side
+the estimate is on. The interval at the level of a limit's step leaves out the limit exactly when the limit's test is
+rejected, so what is called kept lies inside its limit with the whole of that interval. These intervals belong to
+their tests; together they do not cover at the level. That the side is called as well costs nothing more where the
+estimates are independent (Shaffer 1980, Finner 1999); those of one audit share people, and for them it is not proved.
+
+Values without an interval's width are computed, not estimated: they are compared as they are and need no correction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from core.estimates import Estimate
+from core.multiplicity import holm
+
+__all__ = ["Claim", "Decision", "at_level", "decide", "p_value"]
+
+_ALIKE = 1e-12
+"""Computed values no farther from their limit than this are at the limit: they differ by rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An estimate, and the limit it is to keep to.
+
+    Attributes
+    ----------
+    estimate : Estimate
+        With a finite value.
+    limit : float
+    at_least : bool
+    freedom : int or None
+        See `core.policy.Measurement`.
+    """
+
+    estimate: Estimate
+    limit: float
+    at_least: bool = False
+    freedom: int | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the value is on the limit's allowed side."""
+        over = (self.estimate.value - self.limit) * (-1.0 if self.at_least else 1.0)
+        return over <= (_ALIKE if self.computed else 0.0)
+
+    @property
+    def computed(self) -> bool:
+        """Whether the value has no interval because nothing is uncertain about it."""
+        return self.estimate.low == self.estimate.high == self.estimate.value
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there is an interval at all."""
+        return not (math.isnan(self.estimate.low) or math.isnan(self.estimate.high))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What is decided about one claim; see `core.policy.CheckVerdict` for the fields."""
+
+    verdict: str
+    decided: Estimate | None = None
+    p_value: float = math.nan
+    p_adjusted: float = math.nan
+
+
+def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
+    """Return the decision on each claim, by its name.
+
+    Parameters
+    ----------
+    claims : mapping of str to Claim
+    level : float in [0.5, 1)
+        One minus the chance that any claim at its limit is called kept or broken.
+    """
+    done = {
+        name: Decision(verdict="pass" if claim.kept else "fail") for name, claim in claims.items() if claim.computed
+    }
+    family = [name for name in claims if name not in done]
+    raw = [p_value(claims[name].estimate, claims[name].limit, freedom=claims[name].freedom) for name in family]
+    adjusted = holm(raw)
+    alpha = 1.0 - level
+    rejected = sum(p < alpha for p in adjusted)
+    for rank, place in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
+        claim = claims[family[place]]
+        told_apart = adjusted[place] < alpha
+        verdict = "inconclusive" if not told_apart else "pass" if claim.kept else "fail"
+        before = rank if told_apart else rejected  # the step that stopped the procedure is that of all that are left
+        step = alpha / (len(family) - before)
+        done[family[place]] = Decision(
+            verdict=verdict,
+            decided=_decided(claim, step, told_apart) if claim.bounded else None,
+            p_value=raw[place],
+            p_adjusted=adjusted[place],
+        )
+    return {name: done[name] for name in claims}
+
+
+def p_value(estimate: Estimate, limit: float, *, freedom: int | None = None) -> float:
+    """Return the two-sided p-value of "the value is exactly the limit", from the estimate's interval.
+
+    It is 1 where there is no interval: nothing then speaks for either side.
+    """
+    below, above = _half_widths(estimate)
+    half = above if limit > estimate.value else below
+    distance = abs(estimate.value - limit)
+    if math.isnan(half) or distance == 0.0:
+        return 1.0
+    if half == 0.0:
+        return 0.0
+    t = distance / half * _quantile(1.0 - estimate.level, freedom)
+    if freedom is None:
+        return math.erfc(t / math.sqrt(2.0))
+    from scipy.special import stdtr
+
+    return min(1.0, 2.0 * float(stdtr(freedom, -t)))
+
+
+def at_level(estimate: Estimate, level: float, *, freedom: int | None = None) -> Estimate:
+    """Return the estimate with its interval at another level, each side scaled by its own half width."""
+    return _scaled(estimate, 1.0 - level, freedom)
+
+
+def _scaled(estimate: Estimate, alpha: float, freedom: int | None) -> Estimate:
+    below, above = _half_widths(estimate)
+    factor = _quantile(alpha, freedom) / _quantile(1.0 - estimate.level, freedom)
+    value = estimate.value
+    return Estimate(
+        value=value, low=value - factor * below, high=value + factor * above, n=estimate.n, level=1.0 - alpha
+    )
+
+
+def _half_widths(estimate: Estimate) -> tuple[float, float]:
+    """Return the half widths below and above; a side that has none borrows the other's.
+
+    A value may lie at an end of its interval, or a little outside, where the interval comes from a bootstrap; that
+    does not make the side certain.
+    """
+    below, above = estimate.value - estimate.low, estimate.high - estimate.value
+    if math.isnan(below) or math.isnan(above):
+        return math.nan, math.nan
+    below, above = max(0.0, below), max(0.0, above)
+    return below or above, above or below
+
+
+def _quantile(alpha: float, freedom: int | None) -> float:
+    """Return what |T| exceeds with probability alpha."""
+    if freedom is None:
+        return -NormalDist().inv_cdf(alpha / 2)
+    from scipy.special import stdtrit
+
+    return -float(stdtrit(freedom, alpha / 2))
+
+
+def _decided(claim: Claim, alpha: float, told_apart: bool) -> Estimate:
+    """Return the interval at the level of a step; rounding must not move it over the limit, or off it."""
+    found = _scaled(claim.estimate, alpha, claim.freedom)
+    low, high = found.low, found.high
+    if told_apart and claim.limit > found.value:
+        high = min(high, claim.limit)
+    elif told_apart:
+        low = max(low, claim.limit)
+    else:
+        low, high = min(low, claim.limit), max(high, claim.limit)
+    return Estimate(value=found.value, low=low, high=high, n=found.n, level=found.level)

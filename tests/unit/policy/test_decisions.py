@@ -1,0 +1,178 @@
+"""Decisions: p-values by hand and beside scipy, Holm's steps by hand, and how often a true limit is called broken."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.estimates import Estimate, over_repeats, proportion
+from core.policy.decisions import Claim, at_level, decide, p_value
+from tests.policy_samples import estimate
+
+Z, T_OF_4 = 1.959963984540054, 2.7764451051977987
+
+
+def by_p(*p_values: float, **more: bool) -> dict[str, Claim]:
+    """Return claims with a limit of 0 and standard errors of 1 that have these p-values."""
+    found = {}
+    for name, p in zip("abcdefgh", p_values, strict=False):
+        value = -stats.norm.isf(p / 2)
+        found[name] = Claim(estimate=estimate(value, value - Z, value + Z), limit=0.0, **more)
+    return found
+
+
+def test_two_standard_errors_from_the_limit_by_hand() -> None:
+    found = estimate(0.07, 0.07 - 0.01 * Z, 0.07 + 0.01 * Z)  # a standard error of one point
+    assert p_value(found, 0.05) == pytest.approx(0.04550026389635842)
+    assert p_value(found, 0.09) == pytest.approx(0.04550026389635842)
+    assert p_value(found, 0.07) == 1.0
+
+
+def test_each_side_is_scaled_by_its_own_half_width() -> None:
+    found = estimate(0.07, 0.06, 0.10)
+    assert p_value(found, 0.10) == pytest.approx(0.05) and p_value(found, 0.06) == pytest.approx(0.05)
+    assert p_value(found, 0.05) == pytest.approx(2 * stats.norm.sf(2 * Z))
+    assert p_value(found, 0.13) == pytest.approx(2 * stats.norm.sf(2 * Z))
+    wider = at_level(found, 0.99)
+    factor = stats.norm.isf(0.005) / Z
+    assert wider == estimate(0.07, pytest.approx(0.07 - 0.01 * factor), pytest.approx(0.07 + 0.03 * factor), level=0.99)
+
+
+@pytest.mark.parametrize("freedom", [1, 4, 19, 400])
+def test_students_interval_gives_students_p_value(freedom: int) -> None:
+    error = 0.01
+    half = stats.t.ppf(0.975, freedom) * error
+    found = estimate(0.07, 0.07 - half, 0.07 + half)
+    assert p_value(found, 0.05, freedom=freedom) == pytest.approx(2 * stats.t.sf(2.0, freedom))
+    wide = at_level(found, 0.999, freedom=freedom)
+    assert wide.high - 0.07 == pytest.approx(stats.t.ppf(0.9995, freedom) * error)
+
+
+def test_it_is_the_t_test_of_the_mean_over_repeats() -> None:
+    values = np.random.default_rng(4).normal(0.05, 0.02, 12)
+    for limit in (0.02, 0.045, 0.08):
+        expected = stats.ttest_1samp(values, limit).pvalue
+        assert p_value(over_repeats(values), limit, freedom=11) == pytest.approx(expected)
+
+
+def test_the_level_of_the_interval_does_not_matter() -> None:
+    found = estimate(0.07, 0.05, 0.08)
+    for level in (0.5, 0.9, 0.999):
+        assert p_value(at_level(found, level), 0.04) == pytest.approx(p_value(found, 0.04))
+
+
+def test_a_value_at_the_end_of_its_interval_is_not_certain_there() -> None:
+    assert p_value(estimate(0.1, 0.02, 0.1), 0.14) == pytest.approx(2 * stats.norm.sf(Z * 0.04 / 0.08))
+    assert p_value(estimate(0.1, 0.02, 0.08), 0.14) == pytest.approx(2 * stats.norm.sf(Z * 0.04 / 0.08))
+
+
+def test_far_away_nothing_overflows() -> None:
+    assert p_value(estimate(1.0, 1.0 - 1e-300, 1.0 + 5e-16), 0.0) == 0.0
+    assert p_value(estimate(0.5, 0.5 - 5e-17, 0.5 + 2e-16), 1.0) == pytest.approx(0.0)
+    assert p_value(estimate(0.1, math.nan, math.nan), 0.5) == 1.0
+
+
+def test_holms_steps_by_hand() -> None:
+    decided = decide(by_p(0.2, 0.001, 0.03, 0.012, 0.008, 0.6), level=0.95)
+    adjusted = [0.4, 0.006, 0.09, 0.048, 0.04, 0.6]  # times 2, 6, 3, 4, 5, 1
+    verdicts = ["inconclusive", "pass", "inconclusive", "pass", "pass", "inconclusive"]
+    steps = [3, 6, 3, 4, 5, 3]  # the limits left when it was decided; from the first that was not, the same for all
+    for (name, found), p, verdict, step in zip(decided.items(), adjusted, verdicts, steps, strict=True):
+        assert found.p_adjusted == pytest.approx(p), name
+        assert found.verdict == verdict, name
+        assert found.decided is not None and found.decided.level == pytest.approx(1 - 0.05 / step), name
+
+
+def test_once_a_limit_is_not_told_apart_no_later_one_is() -> None:
+    decided = decide(by_p(0.02, 0.021, 0.9), level=0.95)  # 0.021 alone would be below 0.05 / 2
+    for found in decided.values():
+        assert found.verdict == "inconclusive"
+        assert found.decided is not None and found.decided.low < 0.0 < found.decided.high
+    assert decided["b"].p_adjusted == pytest.approx(0.06)
+
+
+def test_the_side_of_the_estimate_decides() -> None:
+    below, above = estimate(-3.0, -3.0 - Z, -3.0 + Z), estimate(3.0, 3.0 - Z, 3.0 + Z)
+    for at_least, kept, broken in ((False, below, above), (True, above, below)):
+        assert decide({"a": Claim(estimate=kept, limit=0.0, at_least=at_least)}, level=0.95)["a"].verdict == "pass"
+        assert decide({"a": Claim(estimate=broken, limit=0.0, at_least=at_least)}, level=0.95)["a"].verdict == "fail"
+
+
+def test_computed_values_are_compared_and_cost_the_others_nothing() -> None:
+    at = {value: Claim(estimate=estimate(value, value, value), limit=0.75) for value in (0.7, 0.75, 0.75 + 1e-15, 0.76)}
+    alone = decide(by_p(0.04), level=0.95)
+    decided = decide({**by_p(0.04), **{str(value): claim for value, claim in at.items()}}, level=0.95)
+    assert decided["a"] == alone["a"] and decided["a"].verdict == "pass"
+    assert [decided[str(value)].verdict for value in at] == ["pass", "pass", "pass", "fail"]
+    assert decided["0.7"].decided is None and math.isnan(decided["0.7"].p_value)
+    least = Claim(estimate=estimate(0.8, 0.8, 0.8), limit=0.8, at_least=True)
+    assert decide({"a": least}, level=0.95)["a"].verdict == "pass"
+
+
+def test_without_an_interval_nothing_is_told_and_the_others_pay_for_it() -> None:
+    bare = Claim(estimate=estimate(0.0, math.nan, math.nan), limit=0.5)
+    decided = decide({**by_p(0.04), "bare": bare}, level=0.95)
+    assert decided["bare"].verdict == "inconclusive" and decided["bare"].decided is None
+    assert decided["a"].verdict == "inconclusive" and decided["a"].p_adjusted == pytest.approx(0.08)
+
+
+def test_nothing_to_decide() -> None:
+    assert decide({}, level=0.95) == {}
+
+
+def normal(rng: np.random.Generator) -> list[Claim]:
+    return [Claim(estimate=estimate(x, x - Z, x + Z), limit=0.0) for x in rng.normal(size=6)]
+
+
+def together(rng: np.random.Generator) -> list[Claim]:
+    common = rng.normal()
+    values = math.sqrt(0.8) * common + math.sqrt(0.2) * rng.normal(size=6)
+    return [Claim(estimate=estimate(x, x - Z, x + Z), limit=0.0, at_least=True) for x in values]
+
+
+def few_repeats(rng: np.random.Generator) -> list[Claim]:
+    drawn = rng.normal(0.05, 0.02, size=(6, 5))
+    halves = T_OF_4 * drawn.std(axis=1, ddof=1) / math.sqrt(5)
+    ends = zip(drawn.mean(axis=1), halves, strict=True)
+    return [Claim(estimate=estimate(x, x - half, x + half), limit=0.05, freedom=4) for x, half in ends]
+
+
+def rates(rng: np.random.Generator) -> list[Claim]:
+    found = []
+    for rate in (0.05, 0.1, 0.3, 0.5, 0.75, 0.9):
+        found.append(Claim(estimate=proportion(int(rng.binomial(1000, rate)), 1000), limit=rate))
+    return found
+
+
+@pytest.mark.parametrize("audit", [normal, together, few_repeats, rates])
+def test_values_exactly_at_their_limits_are_seldom_called_kept_or_broken(audit) -> None:
+    rng, audits = np.random.default_rng(11), 2000
+    wrong = 0
+    for _ in range(audits):
+        decided = decide(dict(zip("abcdef", audit(rng), strict=True)), level=0.95)
+        wrong += any(found.verdict != "inconclusive" for found in decided.values())
+    assert wrong / audits <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / audits)
+    assert wrong > 0
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.8])
+def test_values_off_their_limits_are_seldom_put_on_the_wrong_side(shared: float) -> None:
+    rng, audits, wrong, right = np.random.default_rng(12), 2000, 0, 0
+    truth = np.array([-4.0, -1.0, -0.1, 0.1, 1.0, 4.0])
+    for _ in range(audits):
+        errors = math.sqrt(shared) * rng.normal() + math.sqrt(1 - shared) * rng.normal(size=6)
+        claims = [Claim(estimate=estimate(x, x - Z, x + Z), limit=0.0) for x in truth + errors]
+        verdicts = [found.verdict for found in decide(dict(zip("abcdef", claims, strict=True)), level=0.95).values()]
+        wrong += any(verdict == ("fail" if t < 0 else "pass") for verdict, t in zip(verdicts, truth, strict=True))
+        right += verdicts[0] == "pass" and verdicts[5] == "fail"
+    assert wrong / audits <= 0.05
+    assert right / audits > 0.7
+
+
+def test_an_estimate_is_not_changed_by_its_own_level() -> None:
+    found = Estimate(value=0.3, low=0.25, high=0.4, n=7, level=0.9)
+    same = at_level(found, 0.9)
+    assert (same.low, same.high, same.n) == (pytest.approx(0.25), pytest.approx(0.4), 7)

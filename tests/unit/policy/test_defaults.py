@@ -1,0 +1,73 @@
+"""The shipped policies: complete, honest about their sources, and possible to pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.policy import (
+    CHECKS,
+    NO_SOURCE,
+    Policy,
+    default_policy,
+    default_text,
+    judge,
+    policy_text,
+    predictions_policy,
+    predictions_text,
+    read_policy,
+    source_text,
+)
+from tests.policy_samples import done
+
+SHIPPED = {"default": default_policy(), "predictions": predictions_policy()}
+
+
+def comfortable(shipped: Policy, without: tuple[str, ...] = ()) -> list:
+    """Return measurements well inside every limit."""
+    found = []
+    for limit in shipped.limits:
+        if limit.check not in without:
+            inside = 0.9 if CHECKS[limit.check].at_least else 0.1 * limit.value
+            found.append(done(limit.check, inside, 0.001))
+    return found
+
+
+@pytest.mark.parametrize("shipped", SHIPPED.values(), ids=SHIPPED)
+def test_a_shipped_policy_is_passed_by_a_model_that_leaks_little(shipped: Policy) -> None:
+    verdict = judge(shipped, comfortable(shipped), attribute="sex")
+    assert verdict.overall == "pass" and verdict.exit_code == 0
+    missing = shipped.limits[0].check
+    assert judge(shipped, comfortable(shipped, (missing,)), attribute="sex").overall == "not_run"
+
+
+@pytest.mark.parametrize("shipped", SHIPPED.values(), ids=SHIPPED)
+def test_the_four_fifths_rule_alone_has_a_source_and_is_not_required(shipped: Policy) -> None:
+    sourced = [limit for limit in shipped.limits if source_text(limit) != NO_SOURCE]
+    assert [(limit.check, limit.value, limit.required) for limit in sourced] == [("four_fifths", 0.8, False)]
+    assert "29 CFR 1607.4(D)" in sourced[0].source
+    for limit in shipped.limits:
+        assert limit.author and limit.date and (limit.source or "to be replaced by yours" in limit.rationale)
+
+
+def test_given_predictions_are_asked_for_what_they_can_show() -> None:
+    required = [limit.check for limit in predictions_policy().limits if limit.required]
+    assert required == ["attribute_excess", "correction_gain", "unfairness"]
+    assert all(CHECKS[limit.check].needs == ("predictions",) for limit in predictions_policy().limits)
+
+
+def test_the_default_asks_for_everything_but_a_guard() -> None:
+    assert {limit.check for limit in default_policy().limits} == {
+        check for check in CHECKS if not check.startswith("attriguard")
+    }
+    assert "AttriGuard is not asked for" in default_policy().rationale
+
+
+def test_both_say_the_same_of_the_checks_they_share() -> None:
+    of = {limit.check: limit for limit in default_policy().limits}
+    assert all(of[limit.check] == limit for limit in predictions_policy().limits)
+
+
+@pytest.mark.parametrize("text", [default_text(), predictions_text()], ids=["default", "predictions"])
+def test_a_shipped_file_reads_back_once_written(text: str) -> None:
+    assert "\\" not in read_policy(text, name="p").rationale and "  " not in read_policy(text, name="p").rationale
+    assert read_policy(policy_text(read_policy(text, name="p")), name="p") == read_policy(text, name="p")

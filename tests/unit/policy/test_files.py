@@ -1,0 +1,218 @@
+"""Policy files: what is read, what is refused and how it is told, and what is written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from core.errors import InputError
+from core.policy import CHECKS, Limit, Policy, policy_text, read_policy
+from tests.policy_samples import FILE, policy
+
+FIRST, LAST = "limit 1 (attribute_excess)", "limit 2 (four_fifths)"
+KEYS = "schema, name, version, author, date, rationale, level, limit"
+LIMIT_KEYS = "check, value, required, author, date, rationale, source"
+HEAD, FIRST_TABLE, SECOND = (FILE.split("[[limit]]")[0], *(f"[[limit]]{part}" for part in FILE.split("[[limit]]")[1:]))
+
+
+def refused(text: str | bytes) -> str:
+    """Return the sentence a policy file is refused with, without the file's name."""
+    with pytest.raises(InputError) as caught:
+        read_policy(text, name="strict.toml")
+    sentence = str(caught.value)
+    assert sentence.startswith("strict.toml") and sentence.endswith(".") and "\n" not in sentence
+    return sentence.removeprefix("strict.toml: ").removeprefix("strict.toml ")
+
+
+def changed(old: str, new: str) -> str:
+    """Return the sample file with its first such passage changed."""
+    assert old in FILE
+    return FILE.replace(old, new, 1)
+
+
+def test_a_file_is_read_whole() -> None:
+    assert read_policy(FILE, name="p.toml") == Policy(
+        name="Loan models",
+        version="3",
+        author="Office of Compliance",
+        date="2026-11-22",
+        rationale="For models that decide on loans.",
+        level=0.95,
+        limits=(
+            Limit(
+                check="attribute_excess",
+                value=0.02,
+                author="A. Officer",
+                date="2026-11-20",
+                rationale="Below what anybody notices.",
+                source="Internal guideline 7.2",
+            ),
+            Limit(
+                check="four_fifths",
+                value=0.8,
+                required=False,
+                author="B. Officer",
+                date="2026-11-21",
+                rationale="Shown.",
+            ),
+        ),
+    )
+
+
+def test_bytes_and_text_are_one() -> None:
+    assert read_policy(FILE.encode(), name="p.toml") == read_policy(FILE, name="p.toml")
+    windows = b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode()
+    assert read_policy(windows, name="p.toml") == read_policy(FILE, name="p.toml")
+
+
+def test_whole_numbers_are_values_too() -> None:
+    read = read_policy(changed("value = 0.02", "value = 0"), name="p.toml")
+    assert read.limits[0].value == 0.0 and isinstance(read.limits[0].value, float)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (changed("schema = 1", "schema ="), 1),
+        (changed("2026-11-20", "2026-13-01"), 12),
+        (changed("Loan models", 'Loan" models'), 2),
+        (changed("[[limit]]", "[[limit]"), 8),
+        (FILE + "[[limit]]\ncheck = unfairness", 24),
+        (FILE.replace("[[limit]]\n", "[limit]\n"), 16),
+        (b"PK\x03\x04" + bytes(300), 1),
+        ("<html><body>policy</body></html>", 1),
+    ],
+)
+def test_a_file_that_is_not_toml_is_told_with_its_line(text: str | bytes, line: int) -> None:
+    assert re.fullmatch(rf"is not TOML: .+, in line {line}\.", refused(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (FILE.encode("utf-16"), "must be UTF-8 text, got a byte that is not in line 1."),
+        (FILE.replace("Loan", "Lüan").encode("latin-1"), "must be UTF-8 text, got a byte that is not in line 2."),
+        (b"# " + bytes(10_000_000), "must have at most 65,536 characters, got 10,000,002."),
+        (changed("0.02", "[" * 3000 + "]" * 3000), "is nested too deeply for a file of settings."),
+    ],
+)
+def test_strange_input_is_told_in_one_sentence(text: str | bytes, expected: str) -> None:
+    assert refused(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "schema must be given, as in schema = 1."),
+        (changed("schema = 1", ""), "schema must be given, as in schema = 1."),
+        (changed("schema = 1", "schema = 2"), "schema must be 1, the one this FairLeak reads, got 2."),
+        (changed("schema = 1", "schema = true"), "schema must be 1, the one this FairLeak reads, got true."),
+        (changed("schema = 1", "schema = 1.0"), "schema must be 1, the one this FairLeak reads, got 1.0."),
+        (changed('version = "3"', "version = 3"), "version of the policy must be text in quotation marks, got 3."),
+        (changed('author = "Office of Compliance"\n', ""), "author of the policy must be given."),
+        (changed("For models that decide on loans.", " "), "rationale of the policy must be given."),
+        (changed("Loan models", "Loan\\nmodels"), "name must not hold control characters, got U+000A."),
+        (changed("Loan models", "Loan\\u202Emodels"), "name must not hold control characters, got U+202E."),
+        (changed("Loan models", "L" * 201), "name must have at most 200 characters, got 201."),
+        (changed("[[limit]]", "limits = 2\n[[limit]]"), f"A key of the policy must be one of {KEYS}, got 'limits'."),
+        (changed("[[limit]]", "[a]\nb = 1\n[[limit]]"), f"A key of the policy must be one of {KEYS}, got 'a'."),
+        (HEAD, "A policy must set at least one limit, got none."),
+        (HEAD + "[limit]\na = 1", "limit must be tables that each begin with [[limit]], got a table."),
+        (HEAD + "limit = [1]", "limit must be tables that each begin with [[limit]], got a list."),
+        (HEAD + SECOND, "A policy must require at least one of its limits, got none that is required."),
+        (FILE + FIRST_TABLE, "A check must have one limit at most, got limits 1 and 3 to attribute_excess."),
+    ],
+)
+def test_a_malformed_policy_is_told_in_one_sentence(text: str, expected: str) -> None:
+    assert refused(text) == expected
+
+
+@pytest.mark.parametrize("level", ["0.4", "1", "1.5", "nan", "-inf", "'95%'", "true", "[0.95]"])
+def test_a_level_is_a_number_from_a_half_to_below_1(level: str) -> None:
+    told = refused(changed("[[limit]]", f"level = {level}\n[[limit]]"))
+    assert told.startswith("level must be a number from 0.5 to below 1, such as 0.95, got ")
+
+
+@pytest.mark.parametrize("date", ["2026-02-30", "22 November 2026", "20261122", "2026-W47-7", "2026-1-2", "٢٠٢٦-١١-٢٢"])
+def test_a_date_is_a_day_of_the_calendar(date: str) -> None:
+    assert refused(changed("2026-11-22", date)) == f"date must be a day written YYYY-MM-DD, got '{date}'."
+    assert refused(changed("2026-11-21", date)) == f"date of {LAST} must be a day written YYYY-MM-DD, got '{date}'."
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("2", "2.0"),
+        ("-1.5", "-1.5"),
+        ("nan", "nan"),
+        ("inf", "inf"),
+        ("1e999", "inf"),
+        ("true", "true"),
+        ('"2 points"', "'2 points'"),
+        ("[0.02]", "a list"),
+        ("[" * 400 + "]" * 400, "a list"),
+        ("{a = 1}", "a table"),
+        ("2026-11-22", "2026-11-22"),
+        ("0x" + "f" * 9000, "a number of more than 19 digits"),
+    ],
+)
+def test_a_value_is_a_share(value: str, told: str) -> None:
+    rule = "must be a share from −1 to 1, such as 0.05 for 5 points"
+    assert refused(changed("0.02", value)) == f"value of {FIRST} {rule}, got {told}."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (changed('check = "attribute_excess"\n', ""), "check of limit 1 must be given."),
+        (changed('"attribute_excess"', "5"), "check of limit 1 must be text in quotation marks, got 5."),
+        (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
+        (changed("value = 0.02\n", ""), f"value of {FIRST} must be given."),
+        (changed("0.8", "80"), f"value of {LAST} must be a number from 0 to 1, got 80.0."),
+        (changed("= false", "= 0"), f"required of {LAST} must be true or false, got 0."),
+        (changed("required", "optional"), f"A key of {LAST} must be one of {LIMIT_KEYS}, got 'optional'."),
+        (changed('author = "A. Officer"\n', ""), f"author of {FIRST} must be given."),
+        (changed("date = 2026-11-20\n", ""), f"date of {FIRST} must be given."),
+        (
+            changed("20\n", "20T10:00:00\n"),
+            f"date of {FIRST} must be a day written YYYY-MM-DD, got 2026-11-20 10:00:00.",
+        ),
+        (changed('"Below what anybody notices."', '""'), f"rationale of {FIRST} must be given."),
+        (changed('"Internal guideline 7.2"', "7.2"), f"source of {FIRST} must be text, got 7.2."),
+        (changed("7.2", "\\u0007"), f"source of {FIRST} must not hold control characters, got U+0007."),
+        (changed("7.2", "x" * 2000), f"source of {FIRST} must have at most 2,000 characters, got 2,019."),
+    ],
+)
+def test_a_malformed_limit_is_told_in_one_sentence(text: str, expected: str) -> None:
+    assert refused(text) == expected
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_each_unit_has_its_range(check: str) -> None:
+    allowed, wrong = {"points": (-1, -1.01), "columns": (400, -1)}.get(CHECKS[check].unit, (1, 1.01))
+    text = policy_text(policy(**{check: 0.5}))
+    assert read_policy(text.replace("value = 0.5", f"value = {allowed}"), name="p").limits[0].value == allowed
+    with pytest.raises(InputError, match=rf"^p: value of limit 1 \({check}\) must be "):
+        read_policy(text.replace("value = 0.5", f"value = {wrong}"), name="p")
+
+
+def test_an_incomplete_policy_is_written_and_asked_for_when_read() -> None:
+    text = policy_text(Policy(name="P", version="1", limits=(Limit(check="unfairness", value=0.05),)))
+    assert 'author = ""' in text
+    assert refused(text) == "author of the policy must be given."
+
+
+def test_what_no_file_could_hold_is_not_written() -> None:
+    made = policy(unfairness=0.05)
+    for wrong in (
+        replace(made, level=1.0),
+        replace(made, name="a\nb"),
+        replace(made, schema=2),
+        replace(made, limits=()),
+        replace(made, limits=made.limits * 2),
+        policy(unfairness=float("nan")),
+    ):
+        with pytest.raises(InputError):
+            policy_text(wrong)

@@ -1,0 +1,286 @@
+"""Verdicts on checks and releases: rows, their order, reasons and sentences, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from scipy import stats
+
+from core.errors import InputError
+from core.estimates import not_measured
+from core.policy import CHECKS, Measurement, Policy, Verdict, judge
+from tests.policy_samples import done, estimate, policy
+
+SIX = policy(
+    attribute_excess=0.02,
+    correction_gain=0.05,
+    answers_excess=0.05,
+    targeted_leakage=0.75,
+    membership_caught=0.05,
+    membership_gap=0.05,
+)
+"""Of the six checks of a release: two shall fail, one be inconclusive, one not be run, and two pass."""
+
+FOUND = (
+    done("attribute_excess", 0.07, 0.0045),
+    done("correction_gain", 0.01, 0.005),
+    done("answers_excess", 0.04, 0.02, freedom=19),
+    done("targeted_leakage", 1.0, basis="declared"),
+    done("membership_caught", 0.013, 0.006),
+    Measurement(check="membership_gap", outcome="failed", reason="It broke: ValueError."),
+)
+
+
+def verdict_of(asked: Policy, *found: Measurement) -> Verdict:
+    """Return the verdict with the attribute called sex."""
+    return judge(asked, found, attribute="sex")
+
+
+def test_two_of_six_fail() -> None:
+    verdict = verdict_of(SIX, *FOUND)
+    assert verdict.headline == "Do not release: two of six checks fail."
+    assert verdict.detail == "One is inconclusive and one was not run; both also block a release. Two pass."
+    assert (verdict.overall, verdict.exit_code) == ("fail", 1)
+    assert [(row.item, row.verdict, row.blocks) for row in verdict.rows[:6]] == [
+        (1, "fail", True),
+        (4, "fail", True),
+        (3, "inconclusive", True),
+        (6, "not_run", True),
+        (2, "pass", False),
+        (5, "pass", False),
+    ]
+    assert [row.check for row in verdict.rows[6:]] == [
+        check for check in CHECKS if check not in {x.check for x in SIX.limits}
+    ]
+    assert all(row.verdict == "not_asked" and not row.blocks and row.limit is None for row in verdict.rows[6:])
+
+
+def test_every_row_says_why_in_one_sentence() -> None:
+    why = {row.check: row.why for row in verdict_of(SIX, *FOUND).rows}
+    assert why["attribute_excess"] == (
+        "The whole interval, 6.4 to 7.6 points at 98.75% confidence, breaks the limit of at most 2.0 points."
+    )
+    assert why["correction_gain"] == (
+        "The whole interval, 0.4 to 1.6 points at 98.33% confidence, keeps to the limit of at most 5.0 points."
+    )
+    assert why["answers_excess"] == (
+        "The interval, 2.0 to 6.0 points at 95% confidence, holds the limit of at most 5.0 points."
+    )
+    assert why["targeted_leakage"] == "Computed from what was declared, 100.0% breaks the limit of at most 75%."
+    assert why["membership_gap"] == "It broke: ValueError."
+    assert why["unfairness"] == "The policy sets no limit to it."
+
+
+def test_titles_name_the_attribute() -> None:
+    titles = {row.check: row.title for row in judge(SIX, FOUND, attribute="marital {status}").rows}
+    assert titles["attribute_excess"] == "Marital {status} read off the predictions"
+    assert titles["unfairness"] == "Unfairness on unseen people"
+
+
+def test_all_kept_claims_no_more() -> None:
+    asked = policy(attribute_excess=0.02, correction_gain=0.05, unfairness=0.05)
+    verdict = verdict_of(asked, *(done(limit.check, 0.001, 0.001) for limit in asked.limits))
+    assert verdict.headline == "All three limits of the policy are kept."
+    assert verdict.detail == (
+        "Decided at 95% confidence over all limits together; it holds for these attacks on this model and this table, "
+        "and says nothing about others."
+    )
+    assert (verdict.overall, verdict.exit_code) == ("pass", 0)
+
+
+NAMES = list(CHECKS)
+
+
+def sketch(*, fail: int = 0, inconclusive: int = 0, not_run: int = 0, kept: int = 0, optional: str = "") -> Verdict:
+    """Return a verdict with so many required checks of each kind, and optional ones by letter: f, i, n, p."""
+    kinds = "f" * fail + "i" * inconclusive + "n" * not_run + "p" * kept
+    names = [name for name in NAMES if not CHECKS[name].at_least]
+    asked, found = {}, []
+    for name, kind in zip(names, kinds + optional, strict=False):
+        asked[name] = 0.5
+        if kind != "n":
+            found.append(done(name, {"f": 0.9, "i": 0.5, "p": 0.1}[kind], 0.01))
+    return verdict_of(policy(optional=tuple(names[len(kinds) : len(asked)]), **asked), *found)
+
+
+@pytest.mark.parametrize(
+    ("made", "headline", "detail"),
+    [
+        (sketch(fail=1), "Do not release: the only required check fails.", ""),
+        (sketch(fail=2), "Do not release: both checks fail.", ""),
+        (sketch(fail=3), "Do not release: all three checks fail.", ""),
+        (sketch(fail=1, kept=1), "Do not release: one of two checks fails.", "One passes."),
+        (
+            sketch(fail=1, inconclusive=2, not_run=1),
+            "Do not release: one of four checks fails.",
+            "Two are inconclusive and one was not run; all three also block a release. None passes.",
+        ),
+        (
+            sketch(inconclusive=1, kept=5),
+            "Do not release yet: one of six checks is inconclusive.",
+            "Five pass.",
+        ),
+        (
+            sketch(inconclusive=2, not_run=1, kept=1),
+            "Do not release yet: two of four checks are inconclusive.",
+            "One was not run; it also blocks a release. One passes.",
+        ),
+        (sketch(not_run=1, kept=2), "Do not release yet: one of three checks was not run.", "Two pass."),
+        (sketch(not_run=3), "Do not release yet: all three checks were not run.", ""),
+        (
+            sketch(kept=1, fail=1, optional="f"),
+            "Do not release: one of two checks fails.",
+            "One passes. One more limit is not required; it fails.",
+        ),
+        (
+            sketch(fail=1, optional="fipp"),
+            "Do not release: the only required check fails.",
+            "Four more limits are not required; one fails, one is inconclusive and two pass.",
+        ),
+    ],
+)
+def test_headlines_count_in_words(made: Verdict, headline: str, detail: str) -> None:
+    assert (made.headline, made.detail) == (headline, detail)
+
+
+@pytest.mark.parametrize(
+    ("made", "headline"),
+    [
+        (sketch(kept=1), "The one limit of the policy is kept."),
+        (sketch(kept=2), "Both limits of the policy are kept."),
+        (sketch(kept=6), "All six limits of the policy are kept."),
+        (sketch(kept=2, optional="f"), "Both required limits of the policy are kept."),
+        (sketch(kept=3, optional="n"), "All three required limits of the policy are kept."),
+    ],
+)
+def test_a_pass_is_told_as_limits_kept(made: Verdict, headline: str) -> None:
+    assert made.headline == headline and made.overall == "pass"
+    assert "safe" not in f"{made.headline} {made.detail}".lower() and "!" not in made.headline
+
+
+def test_a_check_that_is_not_required_never_blocks_and_yet_is_told() -> None:
+    verdict = sketch(kept=2, optional="fin")
+    assert verdict.overall == "pass" and not any(row.blocks for row in verdict.rows)
+    assert [row.verdict for row in verdict.rows[:3]] == ["fail", "inconclusive", "not_run"]
+    told = "Three more limits are not required; one fails, one is inconclusive and one was not run."
+    assert verdict.detail.endswith(told)
+
+
+def test_a_limit_of_at_least_is_kept_from_above() -> None:
+    asked = policy(four_fifths=0.8)
+    for value, expected in ((0.9, "pass"), (0.7, "fail"), (0.805, "inconclusive")):
+        assert verdict_of(asked, done("four_fifths", value, 0.01)).overall == expected
+    told = verdict_of(asked, done("four_fifths", 0.9, 0.01)).rows[0].why
+    assert told == "The whole interval, 0.890 to 0.910 at 95% confidence, keeps to the limit of at least 0.8."
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (None, "The audit has no measurement of it; it needs scores, planned answers."),
+        (Measurement(check="answers_excess", outcome="not_run", reason="No scores."), "No scores."),
+        (Measurement(check="answers_excess", outcome="not_run"), "It was not run, and no reason was given."),
+        (Measurement(check="answers_excess", outcome="failed"), "It was begun and broke, and no reason was given."),
+        (Measurement(check="answers_excess", outcome="done"), "There was nothing to measure."),
+        (Measurement(check="answers_excess", outcome="done", estimate=not_measured()), "There was nothing to measure."),
+        (replace(done("answers_excess", 0.0, 0.001), outcome="failed", reason="Late."), "Late."),
+    ],
+)
+def test_without_a_number_a_required_check_is_not_run_and_blocks(found: Measurement | None, why: str) -> None:
+    verdict = verdict_of(policy(answers_excess=0.05), *([found] if found else []))
+    row = verdict.rows[0]
+    assert (row.check, row.verdict, row.blocks, row.why) == ("answers_excess", "not_run", True, why)
+    assert (verdict.overall, verdict.exit_code) == ("not_run", 2)
+    assert math.isnan(row.p_value) and row.decided is None
+
+
+def test_a_number_without_an_interval_is_inconclusive() -> None:
+    verdict = verdict_of(policy(answers_excess=0.05), done("answers_excess", 0.0, math.nan))
+    assert (verdict.overall, verdict.exit_code) == ("inconclusive", 2)
+    assert verdict.rows[0].why == (
+        "There is no interval, so it cannot be told whether the limit of at most 5.0 points is kept."
+    )
+
+
+def test_a_measured_number_without_width_is_told_as_such() -> None:
+    verdict = verdict_of(policy(answers_excess=0.05), done("answers_excess", 0.05))
+    assert verdict.rows[0].why == "Without an interval, +5.0 points keeps to the limit of at most 5.0 points."
+
+
+def test_a_measured_check_nobody_asks_for_keeps_its_number() -> None:
+    row = next(row for row in verdict_of(policy(unfairness=0.05), *FOUND).rows if row.check == "attribute_excess")
+    assert (row.verdict, row.measurement, row.blocks) == ("not_asked", FOUND[0], False)
+
+
+def test_a_missing_control_does_not_matter() -> None:
+    with_control = replace(FOUND[0], control=estimate(0.7, 0.69, 0.71), control_name="features alone")
+    asked = policy(attribute_excess=0.02)
+    assert verdict_of(asked, with_control).headline == verdict_of(asked, FOUND[0]).headline
+
+
+def test_an_interval_of_few_repeats_is_students() -> None:
+    asked = policy(answers_excess=0.05)
+    few, many = done("answers_excess", 0.02, 0.025, freedom=4), done("answers_excess", 0.02, 0.025)
+    quantile = 2.7764451051977987  # of Student's t with 4 degrees of freedom, at 95%
+    assert verdict_of(asked, few).rows[0].p_value == pytest.approx(2 * stats.t.sf(0.03 / 0.025 * quantile, 4))
+    assert verdict_of(asked, many).rows[0].p_value == pytest.approx(2 * stats.norm.sf(0.03 / 0.025 * 1.959963984540054))
+
+
+def test_limits_that_are_not_required_belong_to_the_family() -> None:
+    one, two = policy(unfairness=0.05), policy(unfairness=0.05, membership_caught=0.5, optional=("membership_caught",))
+    found = (done("unfairness", 0.03, 0.019), done("membership_caught", 0.5, 0.1))
+    assert verdict_of(one, *found).overall == "pass"
+    assert verdict_of(two, *found).overall == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        (done("unfairness", 7.0, 0.1), "The measured value of unfairness must be one its unit can take, got 7.0."),
+        (done("unfairness", -0.1), "The measured value of unfairness must be one its unit can take, got -0.1."),
+        (done("unfairness", math.inf), "The measured value of unfairness must be one its unit can take, got inf."),
+        (
+            Measurement(check="unfairness", outcome="done", estimate=estimate(0.1, 0.2, 0.0)),
+            "The interval of unfairness must be finite and in order, got 0.2 to 0.0.",
+        ),
+        (
+            Measurement(check="unfairness", outcome="done", estimate=estimate(0.1, -math.inf, 0.2)),
+            "The interval of unfairness must be finite and in order, got -inf to 0.2.",
+        ),
+        (
+            Measurement(check="unfairness", outcome="done", estimate=estimate(0.1, 0.0, 0.2, level=1.0)),
+            "level of unfairness must be in (0, 1), got 1.0.",
+        ),
+        (done("unfairness", 0.1, 0.1, freedom=0), "freedom of unfairness must be at least 1, got 0."),
+        (
+            Measurement(check="unfairness", outcome="fine"),
+            "outcome of unfairness must be one of done, not_run, failed, got 'fine'.",
+        ),
+        (
+            done("unfairness", 0.1, basis="guessed"),
+            "basis of unfairness must be one of measured, declared, combined, got 'guessed'.",
+        ),
+        (
+            Measurement(check="luck", outcome="not_run"),
+            f"check of a measurement must be one of {', '.join(CHECKS)}, got 'luck'.",
+        ),
+    ],
+)
+def test_a_measurement_that_cannot_be_is_refused(wrong: Measurement, expected: str) -> None:
+    with pytest.raises(InputError) as caught:
+        verdict_of(policy(unfairness=0.05), wrong)
+    assert str(caught.value) == expected
+
+
+def test_two_measurements_of_a_check_are_refused() -> None:
+    with pytest.raises(InputError, match=r"^A check must have one measurement at most, got two of unfairness\.$"):
+        verdict_of(policy(unfairness=0.05), done("unfairness", 0.01), done("unfairness", 0.2))
+
+
+def test_a_policy_that_breaks_a_rule_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^A policy must require at least one"):
+        verdict_of(policy(unfairness=0.05, optional=("unfairness",)))
+    with pytest.raises(InputError, match=r"^value of limit 1 \(unfairness\) must be a number from 0 to 1, got nan\.$"):
+        verdict_of(policy(unfairness=math.nan))
