@@ -4,22 +4,28 @@ from core.datasets.catalog import CATALOG, CatalogEntry, default_cache_folder, l
 from core.datasets.columns import describe_columns
 from core.datasets.dataset import MINIMUM_PER_GROUP, AuditDataset, GroupRow, Roles, Table, build_dataset
 from core.datasets.demo import demo_table, make_demo
+from core.datasets.duplicates import shared_note, shared_records
+from core.datasets.given import SET_NAMES, SETS
 from core.datasets.ratings import RATING_FILES, Ratings, build_ratings, read_ratings
 from core.datasets.ratings_demo import demo_ratings
 from core.datasets.ratings_files import ratings_from_files
 from core.datasets.splits import Splits, split
+from core.datasets.suggestion import SuggestedRoles, suggest_roles
 from core.datasets.table import read_table
 
 __all__ = [
     "CATALOG",
     "MINIMUM_PER_GROUP",
     "RATING_FILES",
+    "SETS",
+    "SET_NAMES",
     "AuditDataset",
     "CatalogEntry",
     "GroupRow",
     "Ratings",
     "Roles",
     "Splits",
+    "SuggestedRoles",
     "Table",
     "build_dataset",
     "build_ratings",
@@ -32,5 +38,8 @@ __all__ = [
     "ratings_from_files",
     "read_ratings",
     "read_table",
+    "shared_note",
+    "shared_records",
     "split",
+    "suggest_roles",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from core.datasets.columns import quoted
@@ -25,9 +25,11 @@ def megabytes(size: int) -> str:
     return f"{math.ceil(size / 1024**2 * 10) / 10:,g} MB"
 
 
-def check_names(names: Sequence[str]) -> None:
-    """Refuse columns without a name, and names that stand twice."""
+def check_names(names: Sequence[str], *, without: Container[int] = ()) -> None:
+    """Refuse columns without a name, and names that stand twice; places in `without`, from 0, are not looked at."""
     for place, name in enumerate(names, 1):
+        if place - 1 in without:
+            continue
         if not name:
             raise InputError(f"Every column must have a name, column {place} has none; name it or delete it.")
         if (first := names.index(name) + 1) < place:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from core.datasets.identifiers import identifier_reason
 from core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["as_text", "describe_columns", "encode", "is_numeric", "quoted", "usable_columns"]
+__all__ = ["as_text", "describe_columns", "encode", "is_numeric", "listed", "quoted", "shown", "usable_columns"]
 
 _FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
 _IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
@@ -47,6 +49,18 @@ def quoted(value: object, most: int = 40) -> str:
     return text if len(text) <= most else f"{text[: most - 2]}…{text[-1]}"
 
 
+def shown(name: object, most: int = 60) -> str:
+    """Return a column's name for use in a note: as it is if that is short and printable, quoted otherwise."""
+    text = str(name)
+    return text if len(text) <= most and text.isprintable() else quoted(text, most)
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Return names of columns for use in a note, the first few of them."""
+    told = ", ".join(shown(name) for name in names[:most])
+    return f"{told} and {len(names) - most} more" if len(names) > most else told
+
+
 def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Return one row a column: name, kind, missing cells, distinct values and the most frequent value."""
     import pandas as pd
@@ -72,7 +86,7 @@ def usable_columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
     usable, notes = [], []
     for name in frame.columns:
         if reason := _set_aside(frame[name], str(name)):
-            notes.append(f"Column {name} {reason} and is left out.")
+            notes.append(f"Column {shown(name)} {reason} and is left out.")
         else:
             usable.append(name)
     if not usable:
@@ -104,8 +118,7 @@ def _set_aside(column: pandas.Series, name: str) -> str:
         )
     if distinct == 1:
         return "holds one number and empty cells"
-    counting = distinct == len(column) and values.max() - values.min() == distinct - 1
-    return "numbers the records" if counting and (values == values.round()).all() else ""
+    return identifier_reason(values, len(column), name)
 
 
 def encode(
@@ -126,7 +139,7 @@ def encode(
             values = codes.astype(np.float64)  # a missing value is the category -1
             texts = tuple(str(text) for text in found)
         if (values == values[0]).all():  # constant since records were dropped
-            notes.append(f"Column {name} holds the same value in every record and is left out.")
+            notes.append(f"Column {shown(name)} holds the same value in every record and is left out.")
             continue
         columns.append(values)
         names.append(str(name))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.datasets.columns import encode
+from core.datasets.duplicates import kinds_of_records, repeated_note
 from core.datasets.groups import MINIMUM_PER_GROUP
 from core.datasets.selection import select
 from core.estimates import Estimate, proportion
@@ -61,6 +62,13 @@ class Roles(Result):
         How to call the two groups in sentences; made from the values when empty.
     attribute_name : str
         How to call the sensitive attribute in sentences; the column's name when empty.
+    prediction, score : str
+        Columns with a model's predicted labels, and with its scores in [0, 1]; empty if there are none. Either makes
+        the model one that is given and not trained.
+    sets : str
+        Column that says train, attack or test for each record; empty to draw the sets with a seed.
+    threshold : float in [0, 1]
+        From which score on a prediction counts as 1, where only scores are given.
     """
 
     label: str
@@ -75,6 +83,20 @@ class Roles(Result):
     first_name: str = ""
     other_name: str = ""
     attribute_name: str = ""
+    prediction: str = ""
+    score: str = ""
+    sets: str = ""
+    threshold: float = 0.5
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Columns that came with the table and are never features: predictions, scores, sets."""
+        return tuple(column for column in (self.prediction, self.score, self.sets) if column)
+
+    @property
+    def gives_predictions(self) -> bool:
+        """Whether a model's predictions or scores came with the table."""
+        return bool(self.prediction or self.score)
 
     @property
     def attribute(self) -> str:
@@ -107,6 +129,8 @@ class Table:
         Whether the people in it are invented; whether it is a user's own and must stay in the session.
     fingerprint : str
         SHA-256 of the cells.
+    notes : tuple of str
+        One sentence for everything that was decided in reading it.
     """
 
     name: str
@@ -117,6 +141,7 @@ class Table:
     roles: tuple[Roles, ...] = ()
     synthetic: bool = False
     uploaded: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,13 +179,19 @@ class AuditDataset:
     rows_read : int
         Records in the table, before any was dropped.
     notes : tuple of str
-        One sentence for everything that was left out or filled in.
+        One sentence for everything that was decided in reading, left out or filled in, and on equal records.
     fingerprint : str
         SHA-256 of the arrays.
     synthetic, uploaded : bool
         From the table.
     categories : tuple of tuple of str
         What each column's codes stand for, from 0 up (-1 is a missing value); empty for a column of numbers.
+    predictions : ndarray of shape (n,), uint8, or None
+        A given model's predicted labels; from its scores where only these came with the table.
+    scores : ndarray of shape (n,), float64, in [0, 1], or None
+        A given model's scores.
+    sets : ndarray of shape (n,), str, or None
+        "train", "attack" or "test" for each record, where the table says so.
     """
 
     title: str
@@ -178,6 +209,9 @@ class AuditDataset:
     synthetic: bool = False
     uploaded: bool = False
     categories: tuple[tuple[str, ...], ...] = ()
+    predictions: npt.NDArray[np.uint8] | None = None
+    scores: npt.NDArray[np.float64] | None = None
+    sets: npt.NDArray[np.str_] | None = None
 
     @property
     def n(self) -> int:
@@ -225,18 +259,21 @@ class AuditDataset:
 def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     """Turn a table and the roles of its columns into the arrays an audit works on.
 
-    Columns that say nothing about people (empty, constant, dates, identifiers) are set aside with a note.
+    Columns that say nothing about people (empty, constant, dates, identifiers) are set aside with a note. Predictions,
+    scores and sets are read as `core.datasets.given` says; a record without them is left out.
 
     Raises
     ------
     InputError
-        If a role names no column, the label or the sensitive attribute has fewer than two sides or a side with
-        fewer than `MINIMUM_PER_GROUP` records, no feature is left, or a feature holds infinite values or numbers
-        mixed with text.
+        If a role names no column, or two the same; the label or the sensitive attribute has fewer than two sides or a
+        side with fewer than `MINIMUM_PER_GROUP` records; no feature is left, or a feature holds infinite values or
+        numbers mixed with text; or a prediction, a score or a set is not what it must be.
     """
     chosen = select(table.frame, roles)
-    notes = list(chosen.notes)
+    notes = [*table.notes, *chosen.notes]
     matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], notes)
+    if repeated := repeated_note(kinds_of_records(matrix, chosen.labels, chosen.groups)):
+        notes.append(repeated)
     return AuditDataset(
         title=table.title,
         source=table.source,
@@ -259,8 +296,14 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
             roles,
             table.title,
             table.source,
+            chosen.given.predictions,
+            chosen.given.scores,
+            chosen.given.sets,
         ),
         categories=categories,
+        predictions=chosen.given.predictions,
+        scores=chosen.given.scores,
+        sets=chosen.given.sets,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, quoted, usable_columns
+from core.datasets.columns import as_text, quoted, shown, usable_columns
+from core.datasets.given import Given, read_given
 from core.datasets.groups import MINIMUM_PER_GROUP, groups_of
+from core.datasets.spelling import as_written
 from core.errors import InputError
 from core.validation import choice
 
@@ -36,6 +38,8 @@ class Selection:
         By code.
     notes : tuple of str
         One sentence for everything left out.
+    given : Given
+        Predictions, scores and sets of the n records.
     """
 
     known: npt.NDArray[np.bool_]
@@ -44,6 +48,7 @@ class Selection:
     groups: npt.NDArray[np.uint8]
     group_names: tuple[str, ...]
     notes: tuple[str, ...]
+    given: Given
 
 
 def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
@@ -54,6 +59,7 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     InputError
         As `core.datasets.build_dataset`.
     """
+    roles = as_written(frame, roles)
     _check_roles(frame, roles)
     notes: list[str] = []
     label_text, sensitive = as_text(frame[roles.label]), frame[roles.sensitive]
@@ -63,8 +69,13 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
             f"No record has both a {quoted(roles.label)} and a {quoted(roles.sensitive)} value; choose other columns."
         )
     if lost := int((~known).sum()):
-        notes.append(f"{lost:,} records without {roles.label} or {roles.sensitive} are left out.")
-    others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded}]
+        notes.append(f"{lost:,} records without {shown(roles.label)} or {shown(roles.sensitive)} are left out.")
+    given = read_given(frame, roles)
+    if missing := int((known & ~given.known).sum()):
+        named = " or ".join(shown(column) for column in (roles.prediction, roles.score, roles.sets) if column)
+        notes.append(f"{missing:,} records without {named} are left out.")
+        known = known & given.known
+    others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded, *roles.given}]
     labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
     features, told = usable_columns(frame.loc[known, others])
     if roles.missing == "drop":
@@ -73,7 +84,8 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
             notes.append(f"{dropped:,} records with a missing feature are left out.")
         known = known & complete
         labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
-    notes.extend([*([rare] if rare else []), *told])
+    given = given.of(known)
+    notes.extend([*([rare] if rare else []), *told, *given.notes(roles)])
     return Selection(
         known=known,
         features=features,
@@ -81,6 +93,7 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
         groups=codes,
         group_names=names_of_groups,
         notes=tuple(notes),
+        given=given,
     )
 
 
@@ -89,15 +102,25 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles) -> None:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"Every column must have a name of its own, several are called {quoted(twice)}.")
-    for name, column in (("label", roles.label), ("sensitive attribute", roles.sensitive)):
+    named = {
+        "label": roles.label,
+        "sensitive attribute": roles.sensitive,
+        "prediction": roles.prediction,
+        "score": roles.score,
+        "sets": roles.sets,
+    }
+    asked = {name: column for name, column in named.items() if column or name in ("label", "sensitive attribute")}
+    for name, column in asked.items():
         if column not in frame.columns:
             raise InputError(f"The {name} must be a column of the table, got {quoted(column)}.")
         if frame[column].isna().all():
             raise InputError(f"The {name} column {quoted(column)} is empty in every record; choose another one.")
-    if roles.label == roles.sensitive:
-        raise InputError(
-            f"Label and sensitive attribute must be two different columns, got {quoted(roles.label)} twice."
-        )
+    taken: dict[str, str] = {}
+    for name, column in asked.items():
+        if column in taken:
+            told = f"{taken[column]} and {name}".capitalize()
+            raise InputError(f"{told} must be two different columns, got {quoted(column)} twice.")
+        taken[column] = name
     if unknown := [c for c in roles.excluded if c not in frame.columns]:
         raise InputError(f"Columns to leave out must be columns of the table, got {quoted(unknown[0])}.")
     values = as_text(frame[roles.label]).dropna().unique().tolist()
@@ -128,8 +151,7 @@ def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
     for code, name in enumerate(names):
         count = int((side == code).sum())
         if count < MINIMUM_PER_GROUP:
-            told = name if len(name) <= 100 else f"{name[:99]}…"
             raise InputError(
                 f"An audit needs at least {MINIMUM_PER_GROUP} records of each label and group; there are {count} with "
-                f"{told}."
+                f"{shown(name, 100)}."
             )

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.datasets.columns import quoted
 from core.datasets.dataset import AuditDataset
+from core.datasets.given import SETS
 from core.errors import InputError
 from core.validation import seed_value
 
@@ -45,10 +47,11 @@ class Splits:
 
 
 def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) -> Splits:
-    """Draw the four sets: `train_share` for training, the rest halved between attacker and test.
+    """Return the four sets: those the table names, else drawn, `train_share` for training, the rest halved.
 
     Train, attacker's and test records are those of the experiments of Ferry et al. (2023) for share 0.34; out of
-    the attacker's records 30% are set aside for validation.
+    the attacker's records 30% are set aside for validation. A table that names train and test records alone gives
+    half of the test records, drawn with the seed, to the attacker; the training share is not used then.
 
     Raises
     ------
@@ -60,11 +63,34 @@ def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) ->
     if not 0.1 <= train_share <= 0.8:
         raise InputError(f"The training share must be in [0.1, 0.8], got {train_share!r}.")
     seed = seed_value(seed)
-    everybody = np.arange(dataset.n)
-    train, rest = train_test_split(everybody, test_size=1 - train_share, random_state=seed)
-    known, test = train_test_split(rest, test_size=0.5, random_state=seed)
+    if dataset.sets is None:
+        everybody = np.arange(dataset.n)
+        train, rest = train_test_split(everybody, test_size=1 - train_share, random_state=seed)
+        known, test = train_test_split(rest, test_size=0.5, random_state=seed)
+    else:
+        train, known, test = (np.flatnonzero(dataset.sets == name) for name in SETS)
+        _check_size(train, test, dataset)
+        if not known.size:
+            known, test = train_test_split(test, test_size=0.5, random_state=seed)
+        _check_size(known, test, dataset)
     attack, validation = train_test_split(known, test_size=_VALIDATION_SHARE, random_state=seed)
     splits = Splits(train=train, attack=attack, validation=validation, test=test)
+    _check_sides(splits, dataset)
+    return splits
+
+
+def _check_size(first: npt.NDArray[np.intp], second: npt.NDArray[np.intp], dataset: AuditDataset) -> None:
+    """Refuse named sets too small to be cut any further."""
+    for rows in (first, second):
+        if rows.size < 2 * _FEWEST:
+            raise InputError(
+                f"Each set that {quoted(dataset.roles.sets)} names must hold at least {2 * _FEWEST} records, got "
+                f"{rows.size}."
+            )
+
+
+def _check_sides(splits: Splits, dataset: AuditDataset) -> None:
+    drawn = "with these sets and this seed" if dataset.sets is not None else "with this split and seed"
     for name in ("train", "attack", "validation", "test"):
         rows = getattr(splits, name)
         for side, names, told in (
@@ -74,7 +100,6 @@ def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) ->
             counts = np.bincount(side[rows], minlength=len(names))
             if counts.min() < _FEWEST:
                 raise InputError(
-                    f"The {name} records must hold at least {_FEWEST} people of each {told}; with this split and seed "
+                    f"The {name} records must hold at least {_FEWEST} people of each {told}; {drawn} "
                     f"{told} {names[int(counts.argmin())]} has {int(counts.min())}."
                 )
-    return splits

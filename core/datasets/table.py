@@ -1,9 +1,10 @@
 """A user's own file, read into a `Table`: CSV (comma, semicolon, tab or bar) or Parquet.
 
-Everything happens in memory: no byte of an upload is written to disk. A file is either read whole and as it stands,
-or refused with one sentence that says where it is damaged and what to change. Cells are trimmed; empty cells and the
-usual words for "nothing here" are missing. A column is numbers only if every filled cell is one; numbers with leading
-zeros (codes) and whole numbers beyond 64 bits stay text, so that nothing is rounded silently.
+Everything happens in memory: no byte of an upload is written to disk. A file is either read whole or refused with one
+sentence that says where it is damaged and what to change. Cells are trimmed; empty cells and the usual words for
+"nothing here" are missing. A column is numbers only if every filled cell is one; numbers with leading zeros (codes) and
+whole numbers beyond 64 bits stay text, so that nothing is rounded silently. What could have been read otherwise (the
+encoding, marks between thousands, spellings of one value) is told in the table's notes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from core.datasets.cells import MISSING_WORDS, empty_file, megabytes
 from core.datasets.columns import quoted
 from core.datasets.dataset import MINIMUM_PER_GROUP, Table
 from core.datasets.parquet_table import parquet_columns
+from core.datasets.spelling import one_spelling
 from core.datasets.text_table import text_columns
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
@@ -90,15 +92,17 @@ def read_table(
     if not content or content.isspace():
         raise empty_file(name)
     _check_kind(content, name, ending)
+    notes: list[str] = []
     if ending in _PARQUET_NAMES:
         names, columns = parquet_columns(content, name, max_bytes * 10, max_columns, max_rows)
     else:
-        names, columns = text_columns(content, name, max_columns, max_rows)
+        names, columns = text_columns(content, name, max_columns, max_rows, notes=notes)
     if len(columns[0]) < 2 * MINIMUM_PER_GROUP:
         raise InputError(
             f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
             f"got {len(columns[0])}; add records to the file."
         )
+    columns = one_spelling(names, columns, notes)
     frame = pd.DataFrame({title: _series(column) for title, column in zip(names, columns, strict=True)})
     return Table(
         name="upload",
@@ -107,6 +111,7 @@ def read_table(
         source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
         fingerprint=fingerprint_frame(frame),
         uploaded=True,
+        notes=tuple(notes),
     )
 
 

@@ -72,10 +72,10 @@ class BadRoles:
     words_expected: tuple[str, ...]
 
 
-def _with_line(number: int, line: str) -> bytes:
+def _with_line(number: int, line: str, encoding: str = "utf-8") -> bytes:
     lines = GOOD.decode().split("\n")
     lines[number - 1] = line
-    return "\n".join(lines).encode()
+    return "\n".join(lines).encode(encoding)
 
 
 def _zip(*names: str) -> bytes:
@@ -151,19 +151,26 @@ BAD_UPLOADS: list[BadUpload] = [
     BadUpload("very long cell", "long.csv", _with_line(7, f"31,{'x' * 140_000},F,yes"), ("line 7", "131,072")),
     BadUpload("very long quoted cell", "long.csv", _with_line(7, '31,"' + "x\n" * 70_000), ("line 7", "131,072")),
     # encodings
-    BadUpload(
+    BadUpload(  # and UTF-8 in one file
         "latin-1",
         "latin.csv",
-        _with_line(4, "31,André,F,yes").replace(b"\xc3\xa9", b"\xe9"),
+        _with_line(4, "31,André,F,yes").replace(b"\xc3\xa9", b"\xe9") + "31,Zoë,F,yes\n".encode(),
         ("Line 4", "byte 8", "0xE9", "UTF-8"),
     ),
-    BadUpload("latin-1 header", "latin.csv", GOOD.replace(b"age", b"\xe2ge", 1), ("Line 1", "byte 1", "UTF-8")),
+    BadUpload("latin-1 under a mark", "latin.csv", b"\xef\xbb\xbf" + GOOD.replace(b"nurse", b"n\xfcrse"), ("UTF-8",)),
     BadUpload(
         "latin-1 late in the file",
         "latin.csv",
-        csv_bytes(records=rows(90_000)) + b"31,Andr\xe9,F,yes\n",
+        csv_bytes(records=["31,André,F,yes", *rows(89_999)]) + b"31,Andr\xe9,F,yes\n",
         ("Line 90,002", "UTF-8"),
     ),
+    BadUpload(
+        "no byte of Windows-1252", "page.csv", _with_line(4, "31,x,F,yes").replace(b"x", b"M\x81ller"), ("0x81",)
+    ),
+    BadUpload("code page of DOS", "dos.csv", _with_line(4, "31,Größe,F,yes", "cp850"), ("Line 4", "'Gr”áe'")),
+    BadUpload("code page of a Mac", "mac.csv", _with_line(4, "31,André,F,yes", "mac-roman"), ("Line 4", "'AndrŽ'")),
+    BadUpload("Cyrillic code page", "cp1251.csv", _with_line(4, "31,врач,F,yes", "cp1251"), ("Line 4", "'âðà÷'")),
+    BadUpload("Greek code page", "cp1253.csv", _with_line(4, "31,Γιατρός,F,yes", "cp1253"), ("Line 4", "UTF-8")),
     BadUpload("UTF-16 without mark", "utf16.csv", GOOD.decode().encode("utf-16-le"), ("UTF-16", "UTF-8")),
     BadUpload("UTF-16 big end without mark", "utf16.csv", GOOD.decode().encode("utf-16-be"), ("UTF-16", "UTF-8")),
     BadUpload("UTF-16 cut off", "utf16.csv", GOOD.decode().encode("utf-16")[:-1], ("UTF-16", "damaged")),

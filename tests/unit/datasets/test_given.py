@@ -1,0 +1,281 @@
+"""Predictions, scores and sets that come with a table: how they are read, what is refused, whom they put where."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.datasets import SETS, AuditDataset, Roles, Table, build_dataset, read_table, split, suggest_roles
+from core.datasets.given import SET_NAMES, named_set
+from core.errors import InputError
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+N = 240
+SAID = np.arange(N) % 5 < 2
+ROLES = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
+
+
+def table(**columns: object) -> Table:
+    """Return a table of N people with more columns, or with others in place of its own."""
+    base: dict[str, object] = {
+        "age": 20 + np.arange(N) % 37,
+        "sex": ["F" if i % 2 else "M" for i in range(N)],
+        "hired": ["yes" if i % 3 else "no" for i in range(N)],
+    }
+    frame = pd.DataFrame(base | columns)
+    return Table(name="t", title="T", frame=frame, source="Made up.", fingerprint="")
+
+
+def built(roles: Roles = ROLES, **columns: object) -> AuditDataset:
+    return build_dataset(table(**columns), roles)
+
+
+def refused(roles: Roles, **columns: object) -> str:
+    with pytest.raises(InputError) as caught:
+        built(roles, **columns)
+    assert_one_sentence(str(caught.value))
+    return str(caught.value)
+
+
+def of(column: str, role: str = "prediction", **more: object) -> Roles:
+    return replace(ROLES, **{role: column}, **more)  # type: ignore[arg-type]
+
+
+WORDS = (("0", "1"), ("false", "true"), ("no", "yes"))
+LABELS = (*WORDS, ("<=50K", ">50K"), ("bad", "Good one"), ("2", "1"))
+CASES = (str, str.upper, str.capitalize)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    label=st.sampled_from(LABELS),
+    positive=st.sampled_from((0, 1)),
+    words=st.one_of(st.none(), st.sampled_from(WORDS)),
+    case=st.sampled_from(CASES),
+    said=st.lists(st.booleans(), min_size=N, max_size=N),
+)
+def test_however_a_prediction_is_written(
+    label: tuple[str, str], positive: int, words: tuple[str, str] | None, case: object, said: list[bool]
+):
+    own = [label[positive] if i % 3 else label[1 - positive] for i in range(N)]
+    predicted = [label[positive] if one else label[1 - positive] for one in said]
+    if words is None:
+        written = predicted
+    elif label in WORDS:  # the words mean the same in both columns
+        written = [words[label.index(value)] for value in predicted]
+    else:
+        written = [words[int(one)] for one in said]
+    written = [case(value) for value in written]  # type: ignore[operator]
+    roles = Roles(label="own", positive=label[positive], sensitive="sex", group=("F",), prediction="p")
+    torn = words == ("0", "1") and label == ("2", "1") and positive == 0 and "0" in written and "1" in written
+    if torn:  # 1 is the label's other value, and says that the label is positive
+        assert "one thing there and another here" in refused(roles, own=own, p=written)
+        return
+    if label == ("2", "1") and words == ("0", "1") and set(written) == {"1"}:
+        return  # written as the label is
+    data = built(roles, own=own, p=written)
+    assert data.predictions is not None and data.predictions.dtype == np.uint8
+    assert data.predictions.tolist() == [int(one) for one in said]
+    assert data.feature_names == ("age", "hired") and data.scores is None and data.sets is None
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        SAID.astype(int),
+        SAID.astype(float),
+        SAID,
+        pd.Series(SAID).astype("boolean"),
+        pd.Series(np.where(SAID, "yes", "no")).astype("category"),
+    ],
+    ids=("int", "float", "bool", "nullable", "category"),
+)
+def test_types_of_a_prediction(cells: object):
+    found = built(of("p"), p=cells).predictions
+    assert found is not None and np.array_equal(found, SAID)
+
+
+def test_one_label_for_everybody():
+    data = built(of("p"), p=["no"] * N)
+    assert data.predictions is not None and not data.predictions.any()
+
+
+def test_a_label_of_three_values():
+    own = [("low", "middle", "high")[i % 3] for i in range(N)]
+    predicted = [("high", "low", "middle")[i % 3] for i in range(N)]
+    roles = Roles(label="own", positive="high", sensitive="sex", group=("F",), prediction="p")
+    data = built(roles, own=own, p=predicted)
+    assert data.predictions is not None and np.array_equal(np.flatnonzero(data.predictions), np.arange(0, N, 3))
+
+
+def test_scores_predict_from_the_threshold_on():
+    scores = np.round(np.arange(N) % 11 / 10, 1)
+    data = built(of("s", "score", threshold=0.3), s=scores)
+    assert data.predictions is not None and np.array_equal(data.predictions, scores >= 0.3)
+    assert np.array_equal(data.scores, scores) and data.scores.dtype == np.float64
+    assert not any("would say" in note for note in data.notes)
+
+
+def test_labels_count_where_scores_say_otherwise():
+    data = built(of("p", score="s"), p=SAID, s=np.where(np.arange(N) < 7, 0.5 * ~SAID, SAID))
+    odd = 7  # of the first seven, those said to be positive score 0 and the others one half
+    assert data.predictions is not None and np.array_equal(data.predictions, SAID)
+    assert f"In {odd} records p is not what a s of at least 0.5 would say; p is what counts." in data.notes
+
+
+def test_records_without_an_answer_are_left_out_and_counted():
+    p = ["yes" if one else "no" for one in SAID]
+    p[3] = p[4] = None  # type: ignore[call-overload]
+    scores = np.where(SAID, 0.75, 0.25)
+    scores[[4, 10, 200]] = np.nan
+    label = table().frame["hired"].copy()
+    label[200] = None  # left out for this already
+    data = built(of("p", score="s"), p=p, s=scores, hired=label)
+    kept = np.setdiff1d(np.arange(N), [3, 4, 10, 200])
+    assert data.n == N - 4 and np.array_equal(data.predictions, SAID[kept])  # type: ignore[arg-type]
+    assert np.array_equal(data.features[:, 0], 20 + kept % 37)
+    assert data.notes[:2] == (
+        "1 records without hired or sex are left out.",
+        "3 records without p or s are left out.",
+    )
+
+
+def test_a_decimal_comma_is_read():
+    lines = [f"{20 + i % 37};{'FM'[i % 2]};{'yes' if i % 3 else 'no'};0,{i % 10}" for i in range(N)]
+    data = build_dataset(read_table("\n".join(["age;sex;hired;s", *lines]).encode(), "p.csv"), of("s", "score"))
+    assert np.array_equal(data.scores, np.arange(N) % 10 / 10)  # type: ignore[arg-type]
+
+
+def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():
+    sets = np.array(SETS)[np.arange(N) % 3]
+    columns: dict[str, object] = {"p": SAID, "s": np.where(SAID, 0.8, 0.1), "part": sets}
+    roles = of("p", score="s", sets="part")
+    data = built(roles, **columns)
+    assert data.feature_names == ("age",)
+    assert data.sets is not None and np.array_equal(data.sets, sets)
+    prints = {data.fingerprint}
+    for name, cells in (("p", ~SAID), ("s", np.where(SAID, 0.8, 0.2)), ("part", sets[::-1])):
+        prints.add(built(roles, **{**columns, name: cells}).fingerprint)
+    assert len(prints) == 4 and built(roles, **columns).fingerprint in prints
+    assert built(**columns).fingerprint not in prints
+
+
+BAD = {
+    "no such prediction": (of("nothing"), ("prediction", "'nothing'")),
+    "no such sets": (of("nothing", "sets"), ("sets", "'nothing'")),
+    "label twice": (of("hired"), ("Label and prediction", "'hired' twice")),
+    "prediction and score are one": (of("s", score="s"), ("Prediction and score", "'s' twice")),
+    "empty": (of("void"), ("prediction", "'void'", "empty")),
+    "other words": (of("other"), ("'other'", "'hired'", "'maybe'")),
+    "one word too many": (of("third", label="other", positive="maybe"), ("'third'", "'other'", "'perhaps'")),
+    "two ways of writing": (of("mixed", label="other", positive="maybe"), ("'mixed'", "one way", "'maybe' and '0'")),
+    "scores as labels": (of("s"), ("'s'", "0.", "as the score")),
+    "text as score": (of("other", "score"), ("'other'", "numbers", "'no'")),
+    "percentages": (of("percent", "score"), ("'percent'", "[0, 1]", "divide percentages by 100")),
+    "log-odds": (of("odds", "score"), ("'odds'", "[0, 1]", "probability")),
+    "infinite": (of("infinite", "score"), ("'infinite'", "inf")),
+    "threshold": (of("s", "score", threshold=1.5), ("threshold", "1.5")),
+    "unknown set": (of("fold", "sets"), ("'fold'", "train, attack or test", "'3'")),
+    "no test": (of("untested", "sets"), ("'untested'", "test")),
+    "no train": (of("untrained", "sets"), ("'untrained'", "train")),
+}
+
+
+@pytest.mark.parametrize(("roles", "words"), BAD.values(), ids=BAD)
+def test_what_is_refused(roles: Roles, words: tuple[str, ...]):
+    numbers = np.arange(N)
+    columns: dict[str, object] = {
+        "s": numbers / N,
+        "void": [None] * N,
+        "other": ["maybe" if i % 2 else "no" for i in range(N)],
+        "third": [("maybe", "no", "perhaps")[i % 3] for i in range(N)],
+        "mixed": ["maybe" if i % 2 else "0" for i in range(N)],
+        "percent": numbers % 101,
+        "odds": numbers / 10 - 12,
+        "infinite": np.where(numbers == 5, np.inf, 0.5),
+        "fold": np.where(numbers % 2, "3", "train"),
+        "untested": np.where(numbers % 2, "attack", "train"),
+        "untrained": np.where(numbers % 2, "attack", "test"),
+    }
+    assert_one_sentence(refused(roles, **columns), words)
+
+
+def test_long_names_stay_one_sentence():
+    long = "x" * 400
+    own = [f"{long}{i % 5}" for i in range(N)]
+    roles = Roles(label=long, positive=f"{long}1", sensitive="sex", group=("F",), prediction=f"{long}p")
+    refused(roles, **{long: own, f"{long}p": [long] * N})
+    refused(roles, **{long: own, f"{long}p": np.arange(N) / 7})
+
+
+def test_names_of_sets():
+    for name, words in SET_NAMES.items():
+        for word in words:
+            assert named_set(word) == named_set(f" {word.upper()} ") == name
+    assert named_set("") == named_set("trains") == ""
+
+
+def test_a_split_is_what_the_table_says():
+    names = np.array(["Train", "ATTACK", "validation", "holdout", "testing"])
+    data = built(of("part", "sets"), part=names[np.arange(N) % 5])
+    for seed in (0, 1):
+        found = split(data, train_share=0.8, seed=seed)
+        assert np.array_equal(found.train, np.arange(0, N, 5))
+        assert np.array_equal(np.sort(found.known), np.flatnonzero(np.isin(np.arange(N) % 5, (1, 2))))
+        assert np.array_equal(found.test, np.flatnonzero(np.arange(N) % 5 >= 3))
+        assert found.validation.size == 29  # 30% of 96
+    assert not np.array_equal(split(data, seed=0).attack, split(data, seed=1).attack)
+    assert np.array_equal(split(data, seed=0).attack, split(data, seed=0).attack)
+    assert not any("attack records" in note for note in data.notes)
+
+
+def test_without_attack_records_half_of_the_test_records_are_the_attackers():
+    data = built(of("part", "sets"), part=np.where(np.arange(N) % 5 == 0, "train", "test"))
+    assert any("names no attack records" in note for note in data.notes)
+    first, second = split(data, seed=1), split(data, seed=2)
+    for found in (first, second):
+        assert np.array_equal(found.train, np.arange(0, N, 5)) and found.test.size == found.known.size == 2 * N // 5
+        assert np.array_equal(np.sort(np.concatenate([found.train, found.known, found.test])), np.arange(N))
+    assert not np.array_equal(first.test, second.test)
+
+
+def test_a_set_without_enough_people_is_refused():
+    for others, few in ((("train", "test"), "attack"), (("attack", "test"), "train")):
+        cells = np.array(others)[np.arange(N) % 2]
+        data = built(of("part", "sets"), part=np.where(np.arange(N) < 4, few, cells))
+        with pytest.raises(InputError, match="at least 6 records, got 4") as caught:
+            split(data, seed=0)
+        assert_one_sentence(str(caught.value), ("'part'",))
+    men = np.where(table().frame["sex"] == "M", "train", "attack")
+    data = built(of("part", "sets"), part=np.where(np.arange(N) < 40, "test", men))
+    with pytest.raises(InputError, match="at least 3 people of each group; with these sets") as caught:
+        split(data, seed=0)
+    assert_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"label_value": [0, 1], "score": [0.1, 0.9, 0.4]}, ("label_value", "", "score", "")),
+        ({"label_value": [0, 1], "score": [0, 1]}, ("label_value", "score", "", "")),
+        ({"score": [0, 1], "prediction": ["a", "b"]}, ("", "prediction", "", "")),
+        ({"Y_Pred": [0, 1], "y_proba": [0.2, 0.7, 0.1]}, ("", "Y_Pred", "y_proba", "")),
+        ({"Split": ["train", "test"], "yhat": ["a", "b"]}, ("", "yhat", "", "Split")),
+        ({"prediction": [0.2, 0.7, 0.1]}, ("", "", "prediction", "")),
+        ({"model prediction": [0, 1], "model score": [0.3, 0.6, 0.1]}, ("", "model prediction", "model score", "")),
+        ({"score": [1, 5, 10], "set": ["a", "b"], "split": ["train", "attack"]}, ("", "", "", "")),
+        ({"probability": ["high", "low"], "sets": [None, None]}, ("", "probability", "", "")),
+        ({"age": [1, 2]}, ("", "", "", "")),
+    ],
+)  # fmt: skip
+def test_suggestions(columns: dict[str, list[object]], expected: tuple[str, str, str, str]):
+    frame = pd.DataFrame(
+        {name: pd.Series([cells[i % len(cells)] for i in range(12)]) for name, cells in columns.items()}
+    )
+    found = suggest_roles(frame)
+    assert (found.label, found.prediction, found.score, found.sets) == expected

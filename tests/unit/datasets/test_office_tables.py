@@ -1,0 +1,346 @@
+"""Tables as offices have them: what is read, what is decided and noted, and that nothing is misread in silence."""
+
+from __future__ import annotations
+
+import csv
+import re
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from core.datasets.dataset import Roles, Table, build_dataset
+from core.datasets.table import read_table
+from core.datasets.text_table import text_columns
+from core.errors import InputError
+from tests.unit.datasets.bad_tables import GOOD, GOOD_ROLES, assert_one_sentence, csv_bytes, parquet_bytes, rows
+from tests.unit.datasets.office_tables import (
+    DECIMALS,
+    ENCODINGS,
+    LINE_ENDS,
+    QUOTINGS,
+    SEPARATORS,
+    THOUSANDS,
+    Dialect,
+    readings,
+)
+
+_BLANK = " \u00a0\u202f"
+
+
+def table_of(separator: str, **columns: list[str]) -> Table:
+    """Read a table of 60 records with a column of text and the given ones, cells repeated and quoted."""
+    lines = [separator.join(["x", *(f'"{cells[i % len(cells)]}"' for cells in columns.values())]) for i in range(60)]
+    table = read_table(csv_bytes(separator.join(["key", *columns]), lines), "a.csv")
+    for note in table.notes:
+        assert_one_sentence(note)
+    return table
+
+
+def first(table: Table, name: str = "v", count: int = 2) -> list[object]:
+    """Return the first cells of a column."""
+    return table.frame[name][:count].tolist()
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["1,234.56", "7"], [1234.56, 7.0]),
+        (["1.234,56", "7"], [1234.56, 7.0]),
+        (["1 234,56", "7"], [1234.56, 7.0]),
+        (["1 234.56", "7,5"], None),
+        (["1\u00a0234,56", "1 000"], [1234.56, 1000.0]),
+        (["1\u202f234,56", "-2\u2009000"], [1234.56, -2000.0]),
+        (["1'234.56", "7"], [1234.56, 7.0]),
+        (["1’234’567", "7"], [1234567, 7]),
+        (["1,234,567", "7"], [1234567, 7]),
+        (["1.234.567", "-1.000"], [1234567, -1000]),
+        (["0,123", "1,234"], [0.123, 1.234]),
+        (["1234,567", "1,234"], [1234.567, 1.234]),
+        (["1,5", "1,234"], [1.5, 1.234]),
+        (["1,234,567", "1,5"], None),
+        (["1,23,456", "1"], None),
+        (["1 23", "4"], None),
+        (["1,2345.6", "1"], None),
+        (["1'234 567", "1"], None),
+        (["\u22125", "3"], [-5, 3]),
+        (["\u22121 234,5", "+3"], [-1234.5, 3.0]),
+        (["12%", "3.5 %"], [0.12, 0.035]),
+        (["12,5\u00a0%", "3%"], [0.125, 0.03]),
+        (["5%", "5"], None),
+        (["€ 1.234,56", "€5"], [1234.56, 5.0]),
+        (["-$1,234.5", "$-7"], [-1234.5, -7.0]),
+        (["1 234,50 €", "7 €"], [1234.5, 7.0]),
+        (["CHF 1’200.50", "CHF 7"], [1200.5, 7.0]),
+        (["5 €", "5 $"], None),
+        (["5 €", "5"], None),
+        (["CAD1", "CAD2"], None),
+        (["0 123", "4"], None),
+        (["12.03.2024", "13.03.2024"], None),
+        (["+49 170 123", "x"], None),
+    ],
+)
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+def test_numbers_that_leave_no_doubt(cells: list[str], expected: list[float] | None, separator: str) -> None:
+    table = table_of(separator, v=cells)
+    assert first(table) == (cells if expected is None else expected)
+    assert pd.api.types.is_numeric_dtype(table.frame["v"]) == (expected is not None)
+    decided = re.search(r"\d[,. '\u00a0\u2009\u202f’]\d{3}|[%€$]|CHF", "".join(cells))
+    if expected is not None and decided and not cells[0].startswith("0,"):
+        assert table.notes or first(table)[-1] == 1.234
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells", "others", "expected", "words"),
+    [
+        (",", ["1,234", "850"], None, [1234, 850], "'1,234' is read as 1234"),
+        (",", ["1,234", "2,500"], None, [1234, 2500], "'1,234' is read as 1234"),
+        (",", ["1.234", "850"], None, [1.234, 850.0], ""),
+        (",", ["1.234", "2,500"], None, [1.234, 2500.0], "'1,234' is read as 1234"),
+        (",", ["1.234", "850"], ["2,5", "3"], [1234, 850], "'1.234' is read as 1234"),
+        (",", ["1,234", "850"], ["2,5", "3"], [1.234, 850.0], "decimal comma"),
+        (";", ["1,234", "850"], ["2,5", "3"], [1.234, 850.0], ""),
+        (";", ["1.234", "850"], ["2,5", "3"], [1234, 850], "'1.234' is read as 1234"),
+        (";", ["1,234", "850"], ["2.5", "3"], [1234, 850], "'1,234' is read as 1234"),
+        (";", ["1.234", "850"], ["2.5", "3"], [1.234, 850.0], ""),
+        ("\t", ["1.234", "850"], ["1.234,5", "3"], [1234, 850], "'1.234' is read as 1234"),
+        (";", ["1.234", "850"], None, None, "Kept as text because '1.234' may mean 1.234 or 1234"),
+        ("|", ["1,234", "850"], None, None, "Kept as text because '1,234' may mean 1.234 or 1234"),
+        (";", ["1,234", "2.500"], None, None, "Kept as text"),
+        (";", ["1.234", "0"], None, [1.234, 0.0], "'1.234' is read as 1.234, though it may mean 1234"),
+        ("\t", ["1,234", "2,500"], None, [1.234, 2.5], "though it may mean 1234"),
+    ],
+)
+def test_doubt_is_settled_by_the_table_or_told(
+    separator: str, cells: list[str], others: list[str] | None, expected: list[float] | None, words: str
+) -> None:
+    table = table_of(separator, v=cells, **({"other": others} if others else {}))
+    assert first(table) == (cells if expected is None else expected)
+    told = [note for note in table.notes if re.search(r"\bv\b", note)]
+    assert (words in told[0] and len(told) == 1) if words else not told
+
+
+def test_columns_that_contradict_each_other_settle_nothing() -> None:
+    table = table_of(",", v=["1.234", "850"], one=["2,5", "3"], other=["2.5", "3"])
+    assert first(table) == ["1.234", "850"] and "Kept as text" in " ".join(table.notes)
+    assert first(table, "one") == [2.5, 3.0] == first(table, "other")
+
+
+def test_long_codes_in_groups_stay_text() -> None:
+    cells = [f"{100 + i} {200 + i} {300 + i}" for i in range(60)]
+    assert first(table_of(";", v=cells), count=1) == ["100 200 300"]
+    assert first(table_of(";", v=["100 200 300", "7"])) == [100200300, 7]
+
+
+def test_percentages_are_exact() -> None:
+    cells = [f"{i / 10:.1f}%" for i in range(60)]
+    assert first(table_of(",", v=cells), count=60) == [float(f"{i / 10:.1f}e-2") for i in range(60)]
+
+
+def test_many_columns_make_one_note() -> None:
+    table = table_of(",", **{f"c{i}": ["1,234,567", "8"] for i in range(9)})
+    assert len(table.notes) == 1 and table.notes[0].endswith("in: c0, c1, c2, c3 and 5 more.")
+
+
+def test_without_notes_nothing_is_decided() -> None:
+    for separator, cells, expected in ((";", ["1.234,5", "1 234"], None), (";", ["1,5", "2"], [1.5, 2.0])):
+        content = csv_bytes(f"k{separator}v", [f"x{separator}{cell}" for cell in cells])
+        _, columns = text_columns(content, "a.csv", 9, 99)
+        assert columns[1].to_pylist() == (cells if expected is None else expected)
+    with pytest.raises(InputError, match="not UTF-8"):
+        text_columns("k;v\nZoë;1\n".encode("cp1252"), "a.csv", 9, 99)
+    with pytest.raises(InputError, match="column 3 has none"):
+        text_columns(b"k;v;\na;1;\n", "a.csv", 9, 99)
+
+
+# Encodings and edges
+
+
+def test_windows_1252_is_read_with_a_note() -> None:
+    words = ["Zoë", "Ångström", "garçon", "“quoted” – yes", "5 € à l’hôtel", "naïve", "Šimon", "5°C", "Nº5", "m²"]
+    content = "\r\n".join(["naam;größe", *[f"{words[i % len(words)]};{i},5" for i in range(70)]])
+    table = read_table(content.encode("cp1252"), "ansi.csv")
+    assert table.frame.columns.tolist() == ["naam", "größe"] and table.frame["naam"][:10].tolist() == words
+    assert table.frame["größe"][1] == 1.5
+    assert len(table.notes) == 1 and "Windows-1252" in table.notes[0] and "line 1" in table.notes[0]
+    assert table.fingerprint == read_table(content.encode(), "utf.csv").fingerprint
+    assert read_table(content.encode(), "utf.csv").notes == ()
+    assert "Zoë" not in table.notes[0]
+
+
+@pytest.mark.parametrize("page", ["cp1252", "latin-1", "cp1250", "cp1257", "iso8859-2"])
+def test_categories_stay_apart_in_any_code_page(page: str) -> None:
+    """Where another code page is read as Windows-1252, letters may look wrong, but equal stays equal."""
+    words = [word for word in ("Zoë", "Zoe", "žena", "zena", "Käse", "Kase") if _fits(word, page)]
+    content = "\n".join(["a;b", *[f"{words[i % len(words)]};{i % 7}" for i in range(70)]]).encode(page)
+    try:
+        read = read_table(content, "a.csv").frame["a"]
+    except InputError as error:
+        assert_one_sentence(str(error), ("UTF-8",))
+    else:
+        assert pd.factorize(read)[0].tolist() == [i % len(words) for i in range(70)]
+
+
+def _fits(word: str, page: str) -> bool:
+    try:
+        return bool(word.encode(page))
+    except UnicodeEncodeError:
+        return False
+
+
+def test_edges_that_spreadsheets_write() -> None:
+    plain = read_table(GOOD, "a.csv")
+    lines = GOOD.decode().splitlines()
+    wide = "\r\n".join([f"{line},,," for line in lines] + [",,,,,,"] * 5)
+    cut = "\r\n".join([f"{line},,," if i < 16 else line for i, line in enumerate(lines)])
+    long = "\r\n".join([lines[0], *[f"{line},, " for line in lines[1:]]])
+    between = "\r\n".join(re.sub("^([^,]*),", r"\1,,", line) for line in lines)
+    for text, columns, empty in ((wide, 3, 5), (cut, 3, 0), (long, 0, 0), (between, 1, 0)):
+        table = read_table(text.encode(), "a.csv")
+        assert table.fingerprint == plain.fingerprint
+        assert (f"({columns} of them)" in " ".join(table.notes)) == bool(columns)
+        assert (f"({empty} of them)" in " ".join(table.notes)) == bool(empty)
+
+
+def test_a_told_separator_does_not_shift_the_lines() -> None:
+    with pytest.raises(InputError, match="line 4 has 3"):
+        read_table(b"sep=;\na;b\n1;2\n1;2;3\n", "a.csv")
+
+
+# Spellings
+
+
+def test_answers_in_any_case_are_one_answer() -> None:
+    answers = ["Yes", "yes", "YES", "no", "No ", "NO", "yes"]
+    table = table_of(",", hired=answers, sex=["F", "M", "f"], gene=["AA", "Aa", "aa"], town=["Sao Paulo", "Sao  paulo"])
+    assert set(table.frame["hired"]) == {"yes", "no"} or set(table.frame["hired"]) == {"yes", "NO"}
+    assert set(table.frame["sex"]) == {"F", "M"} and set(table.frame["gene"]) == {"AA", "Aa", "aa"}
+    assert set(table.frame["town"]) == {"Sao Paulo"}
+    assert len(table.notes) == 1 and table.notes[0].endswith("in: hired, sex, town.")
+
+
+def test_accents_coded_in_two_ways_are_one() -> None:
+    table = table_of(",", v=["Zoe\u0308", "Zo\u00eb", "Zo\u00eb"])
+    assert set(table.frame["v"]) == {"Zo\u00eb"}
+    packed = parquet_bytes({"v": ["Zoe\u0308", "Zo\u00eb", "Zo\u00eb"] * 30, "w": [1, 2, 3] * 30})
+    assert set(read_table(packed, "a.parquet").frame["v"]) == {"Zo\u00eb"}
+
+
+def test_names_of_people_keep_their_spelling() -> None:
+    cells = [f"Ann {i}" for i in range(52)] + [f"ann {i}" for i in range(8)]
+    assert table_of(",", v=cells).notes == () and len(set(first(table_of(",", v=cells), count=60))) == 60
+
+
+@pytest.mark.parametrize(("said", "group"), [("yes", "f"), ("YES", "F"), ("Yes", "F")])
+def test_roles_may_be_written_in_another_case(said: str, group: str) -> None:
+    table = read_table(GOOD.replace(b"yes", b"Yes"), "a.csv")
+    data = build_dataset(table, Roles(label="hired", positive=said, sensitive="sex", group=(group,)))
+    plain = build_dataset(read_table(GOOD, "a.csv"), GOOD_ROLES)
+    assert data.labels.tolist() == plain.labels.tolist() and data.sensitive.tolist() == plain.sensitive.tolist()
+    assert data.roles.positive == said
+
+
+@pytest.mark.parametrize("cells", [["1", "0"], ["1.0", "0.0"], ["1.0", "0"], ["01", "00"]])
+@pytest.mark.parametrize("positive", ["1", "1.0"])
+def test_labels_of_noughts_and_ones(cells: list[str], positive: str) -> None:
+    content = csv_bytes("age,job,sex,hired", [re.sub("yes|no", "", r) + cells[i % 4 > 1] for i, r in enumerate(rows())])
+    packed = parquet_bytes(
+        {"sex": ["F", "M"] * 40, "hired": [cells[i % 4 > 1] for i in range(80)], "f": [1, 2, 3, 4] * 20}
+    )
+    for table in (read_table(content, "a.csv"), read_table(packed, "a.parquet")):
+        data = build_dataset(table, Roles(label="hired", positive=positive, sensitive="sex", group=("F",)))
+        assert data.labels[:8].tolist() == [1, 1, 0, 0] * 2
+
+
+def test_a_value_meant_twice_is_refused_by_name() -> None:
+    frame = pd.DataFrame({"y": ["Yes", "yes"] * 60, "s": ["a", "b"] * 60, "f": range(120)})
+    table = Table(name="t", title="T", frame=frame, source="", fingerprint="")
+    with pytest.raises(InputError, match="got 'YES'"):
+        build_dataset(table, Roles(label="y", positive="YES", sensitive="s", group=("a",)))
+
+
+# Any frame in any dialect
+
+_WORDS = st.text(st.sampled_from("abcdefgh äöüéß –,;|\"'\n\t"), min_size=1, max_size=8).map(
+    # letters in a row betray another code page, and a letter with a dash may be one letter of UTF-8
+    lambda t: "w" + re.sub("([äöüéß])[äöüéß–]+", r"\1", t) + "w"
+)
+_WHOLE = st.integers(-(10**12), 10**12) | st.integers(-2000, 2000)
+_DECIMALS = st.decimals(-(10**7), 10**7, places=2) | st.decimals(-50, 5000, places=3)
+_KINDS = {"text": _WORDS, "whole": _WHOLE, "decimals": _DECIMALS, "both": _WHOLE | _DECIMALS}
+
+
+@st.composite
+def _dialects(draw: st.DrawFn) -> Dialect:
+    decimal = draw(st.sampled_from(DECIMALS))
+    encoding = draw(st.sampled_from(ENCODINGS))
+    thousands = [mark for mark in THOUSANDS if mark != decimal and (encoding != "cp1252" or mark != "\u202f")]
+    return Dialect(
+        separator=draw(st.sampled_from(SEPARATORS)),
+        decimal=decimal,
+        thousands=draw(st.sampled_from(thousands)),
+        encoding=encoding,
+        quoting=draw(st.sampled_from(QUOTINGS)),
+        line_end=draw(st.sampled_from(LINE_ENDS)),
+        empty_columns=draw(st.integers(0, 3)),
+        empty_lines=draw(st.integers(0, 3)),
+    )
+
+
+@settings(max_examples=150)
+@given(_dialects(), st.data())
+def test_any_frame_in_any_dialect_reads_back(dialect: Dialect, data: st.DataObject) -> None:
+    kinds = data.draw(st.lists(st.sampled_from(sorted(_KINDS)), min_size=1, max_size=4))
+    some = [data.draw(st.lists(st.none() | _KINDS[kind], min_size=3, max_size=6)) for kind in kinds]
+    for cells in some:
+        assume(any(cell is not None for cell in cells))
+    names = ["key", *[f"c{i}" for i in range(len(kinds))]]
+    records: list[list[object]] = [["k", *(cells[i % len(cells)] for cells in some)] for i in range(60)]
+    table = read_table(dialect.table(names, records), "a.csv")
+    assert table.frame.columns.tolist() == names and len(table.frame) == 60
+    for name, cells in zip(names[1:], some, strict=True):
+        _check(table, name, cells, dialect)
+
+
+def _check(table: Table, name: str, cells: list[object], dialect: Dialect) -> None:
+    """The column is as it was written; or it can be read in several ways, and a note names it."""
+    column = table.frame[name][: len(cells)].astype(object)
+    assert column.isna().tolist() == [cell is None for cell in cells]
+    read, written = column.dropna().tolist(), [cell for cell in cells if cell is not None]
+    if isinstance(written[0], str):
+        assert read == [cell.strip() for cell in written]  # type: ignore[union-attr]
+        return
+    texts = [dialect.cell(cell) for cell in written]
+    ways = readings(texts)
+    assert tuple(Fraction(cell) for cell in written) in ways  # type: ignore[arg-type]
+    if read != [float(cell) if any("." in str(one) for one in written) else cell for cell in written]:  # type: ignore[arg-type]
+        told = any(re.search(rf"\b{name}\b", note) for note in table.notes)
+        code = len({len(text) for text in texts}) == 1 and dialect.thousands
+        assert (len(ways) > 1 and (told or _settled(dialect, texts))) or (read == texts and code)
+    if len(ways) == 1 and read != texts:
+        assert [Fraction(repr(cell)) for cell in read] == [Fraction(repr(float(way))) for way in next(iter(ways))]
+
+
+def _settled(dialect: Dialect, texts: list[str]) -> bool:
+    """Where commas separate the cells, a point is a decimal point without a word, if no column says otherwise."""
+    return dialect.separator == "," and not any("," in text for text in texts)
+
+
+def test_readings_by_hand() -> None:
+    assert readings(["1,234"]) == {(Fraction(1234),), (Fraction(1234, 1000),)}
+    assert readings(["1,234", "0,5"]) == {(Fraction(1234, 1000), Fraction(1, 2))}
+    assert readings(["1,234.5", "7"]) == {(Fraction(12345, 10), Fraction(7))}
+    assert readings(["1 234"]) == {(Fraction(1234),)} and readings(["12 34"]) == set() == readings(["x"])
+    assert readings(["-1'234'567"]) == {(Fraction(-1234567),)} and readings(["0,123"]) == {(Fraction(123, 1000),)}
+    assert (
+        csv.QUOTE_ALL in QUOTINGS
+        and Dialect(thousands=".", decimal=",").number(Decimal("-1234567.50")) == "-1.234.567,50"
+    )
+    assert np.isfinite(float(Fraction(1, 3)))
