@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from core.attack import ATTACKERS, PROTOCOLS, AttackFindings, attack_model, prot
 from core.config import AuditConfig
 from core.correction import Disclosure, MoreDisclosed, disclose, disclose_more, permuted_records
 from core.datasets.dataset import AuditDataset, GroupRow
+from core.datasets.duplicates import shared_records
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy
@@ -56,6 +57,8 @@ class AuditFindings(Result):
     n_features : int
     sizes : dict
         Records by set: train, attack, validation, test.
+    shared : dict
+        How many records of the other sets equal a training record in every column used.
     model : ModelFindings
     attacks : dict
         (attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`.
@@ -79,6 +82,7 @@ class AuditFindings(Result):
     known_shares: tuple[float, ...]
     strong: Estimate
     strong_balanced: Estimate
+    shared: dict[str, int] = field(default_factory=dict)
 
     def disclose(
         self,
@@ -196,6 +200,7 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
         groups=dataset.groups(),
         n_features=len(dataset.feature_names),
         sizes={name: int(getattr(splits, name).size) for name in ("train", "attack", "validation", "test")},
+        shared=shared_records(dataset, splits),
         model=model,
         attacks=attacks,
         known_shares=tuple((known / known.sum()).tolist()),

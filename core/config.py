@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.adversaries.parameters import forest_parameters
 from core.datasets.dataset import Roles
 from core.fairness import METRICS
-from core.models import METHODS
+from core.models import GIVEN, METHODS
 from core.results import Result
 from core.validation import choice, privacy_budget, seed_value, unit_interval
 
@@ -26,11 +26,13 @@ class AuditConfig(Result):
     roles : Roles or None
         Roles of its columns; None for the table's own default.
     method, metric : str
-        Fair learning method (`core.models.METHODS`) and fairness metric (`core.fairness.METRICS`).
+        Fair learning method (`core.models.METHODS`, or `core.models.GIVEN` for the predictions that came with the
+        table) and fairness metric (`core.fairness.METRICS`).
     tolerance : float in [0, 1]
-        Tolerance the model is trained for.
+        Tolerance the model is trained for; of given predictions the one that is disclosed.
     train_share : float in [0.1, 0.8]
-        Share of the records that trains the model; the rest is halved between attacker and test.
+        Share of the records that trains the model; the rest is halved between attacker and test. Not used where the
+        table names the sets itself.
     seed : int
         Fixes splits, training, the one draw of predictions, and the adversaries.
     epsilon : float, at least 1e-6, or infinite
@@ -50,7 +52,7 @@ class AuditConfig(Result):
     forest: tuple[tuple[str, int | float | str | None], ...] | None = None
 
     def __post_init__(self) -> None:
-        choice(self.method, METHODS, name="method")
+        choice(self.method, (*METHODS, GIVEN), name="method")
         choice(self.metric, METRICS, name="metric")
         unit_interval(self.tolerance, name="tolerance")
         seed_value(self.seed)

@@ -18,13 +18,13 @@ import numpy.typing as npt
 from core.adversaries import calibrate, train_strong
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import split
+from core.datasets.splits import Splits, split
 from core.errors import InputError
 from core.fairness import METRIC_TITLES
 from core.results import Result
 from core.training import ModelFindings, train_model
 
-__all__ = ["FEWEST_IN_GROUP", "People", "QueryPool", "query_pool"]
+__all__ = ["FEWEST_IN_GROUP", "People", "QueryPool", "query_pool", "reader_prior"]
 
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer names her."""
@@ -140,7 +140,8 @@ def query_pool(config: AuditConfig, dataset: AuditDataset, model: ModelFindings 
     Raises
     ------
     InputError
-        If the attribute has more than two groups, or the metric speaks of fewer than two people of a group.
+        If the attribute has more than two groups, the metric speaks of fewer than two people of a group, or the
+        audited model was given as labels alone.
     """
     if dataset.n_groups != 2:
         raise InputError(
@@ -148,13 +149,9 @@ def query_pool(config: AuditConfig, dataset: AuditDataset, model: ModelFindings 
         )
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     model = train_model(config, dataset, splits) if model is None else model
-    x, y, s = dataset.features, dataset.labels, dataset.sensitive
-    adversary = train_strong(
-        x[splits.attack], y[splits.attack], s[splits.attack], categorical=dataset.categorical, seed=config.seed
-    )
-    held_out = splits.validation
-    scale = calibrate(adversary.probability(x[held_out], y[held_out], None), s[held_out])
-
+    if not model.scores_given:
+        raise InputError("Bias queries are about a model's scores; the table gives predicted labels alone.")
+    y, s = dataset.labels, dataset.sensitive
     metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
     rows = splits.test
     if metric in _ASKED_LABEL:
@@ -163,7 +160,7 @@ def query_pool(config: AuditConfig, dataset: AuditDataset, model: ModelFindings 
     people = People(
         sensitive=(s[rows] == advantaged).astype(np.uint8),
         base=model.scores[rows],
-        prior=scale.apply(adversary.probability(x[rows], y[rows], None))[:, advantaged],
+        prior=reader_prior(dataset, splits, rows, seed=config.seed)[:, advantaged],
         labels=y[rows],
     )
     if min(people.sizes) < FEWEST_IN_GROUP:
@@ -177,3 +174,17 @@ def query_pool(config: AuditConfig, dataset: AuditDataset, model: ModelFindings 
         disadvantaged=dataset.group_names[1 - advantaged],
         metric=metric,
     )
+
+
+def reader_prior(
+    dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int
+) -> npt.NDArray[np.float64]:
+    """Return what somebody who holds features and labels makes of some records: P(group), shape (rows, K).
+
+    The strong attacker, trained on the attack records and calibrated on the validation records.
+    """
+    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    known, held_out = splits.attack, splits.validation
+    adversary = train_strong(x[known], y[known], s[known], categorical=dataset.categorical, seed=seed)
+    scale = calibrate(adversary.probability(x[held_out], y[held_out], None), s[held_out])
+    return scale.apply(adversary.probability(x[rows], y[rows], None))

@@ -1,4 +1,4 @@
-"""The audited model: trained once, its predictions drawn once, and measured."""
+"""The audited model: trained once and its predictions drawn once, or given as its predictions; then measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.datasets.splits import Splits
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, proportion
 from core.fairness import METRIC_TITLES, GroupRate, group_rates, row_sets, unfairness, unfairness_estimate
-from core.models import fit_model
+from core.models import GIVEN, fit_model
 from core.results import Result
 
 __all__ = ["ModelFindings", "train_model"]
@@ -36,11 +36,14 @@ class ModelFindings(Result):
     rates_train, rates_test : tuple of GroupRate
         The rates behind these distances.
     needs_sensitive, randomised : bool
-        See `core.models.FairModel`.
+        See `core.models.FairModel`; False where it is not known because the predictions were given.
     predictions : ndarray of shape (n,), uint8
-        The one draw of predictions for all records of the dataset.
+        The one draw of predictions for all records of the dataset, or those given.
     scores : ndarray of shape (n,), in [0, 1]
-        What the model scores them with; see `core.models.FairModel.scores`.
+        What the model scores them with; see `core.models.FairModel.scores`. The predictions themselves where only
+        labels were given.
+    scores_given : bool
+        Whether `scores` are the model's own; False where only labels were given.
     """
 
     accuracy_train: Estimate
@@ -54,13 +57,67 @@ class ModelFindings(Result):
     randomised: bool
     predictions: npt.NDArray[np.uint8] = field(repr=False)
     scores: npt.NDArray[np.float64] = field(repr=False)
+    scores_given: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answers:
+    """What a model says of everybody."""
+
+    predictions: npt.NDArray[np.uint8]
+    scores: npt.NDArray[np.float64]
+    scores_given: bool = True
+    needs_sensitive: bool = False
+    randomised: bool = False
 
 
 def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
-    """Train the audited model, draw its predictions once, and measure it."""
-    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    """Train the audited model and draw its predictions once, or take those that were given, and measure it.
+
+    Raises
+    ------
+    InputError
+        If the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule of the metric or
+        the method.
+    """
+    y, s = dataset.labels, dataset.sensitive
     train, test = splits.train, splits.test
     _check_cells(config.metric, dataset, splits)
+    answers = _given(dataset) if config.method == GIVEN else _trained(config, dataset, splits)
+    drawn = answers.predictions
+    return ModelFindings(
+        accuracy_train=accuracy(y[train], drawn[train]),
+        accuracy_test=accuracy(y[test], drawn[test]),
+        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
+        unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        needs_sensitive=answers.needs_sensitive,
+        randomised=answers.randomised,
+        predictions=drawn,
+        scores=answers.scores,
+        scores_given=answers.scores_given,
+    )
+
+
+def _given(dataset: AuditDataset) -> _Answers:
+    """Return the answers that came with the table."""
+    labels = dataset.predictions
+    if labels is None:
+        raise InputError(
+            "An audit of given predictions needs a column with the model's predictions or scores, the table's roles "
+            "name none."
+        )
+    if dataset.scores is None:
+        return _Answers(predictions=labels, scores=labels.astype(np.float64), scores_given=False)
+    return _Answers(predictions=labels, scores=dataset.scores)
+
+
+def _trained(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> _Answers:
+    """Return the answers of a model trained here."""
+    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    train = splits.train
     if config.method == "threshold_optimizer":
         _check_labels(dataset, splits)
     model = fit_model(
@@ -74,19 +131,11 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
         epsilon=config.epsilon,
         domains=dataset.domains,
     )
-    drawn = model.predict(x, s, seed=config.seed)
-    return ModelFindings(
-        accuracy_train=accuracy(y[train], drawn[train]),
-        accuracy_test=accuracy(y[test], drawn[test]),
-        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
-        unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
-        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
-        rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
-        rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
+    return _Answers(
+        predictions=model.predict(x, s, seed=config.seed),
+        scores=model.scores(x, s),
         needs_sensitive=model.needs_sensitive,
         randomised=model.randomised,
-        predictions=drawn,
-        scores=model.scores(x, s),
     )
 
 

@@ -38,6 +38,8 @@ else:
     with right:
         shell.whisper("Columns", "Missing cells and distinct values in the table as it was read")
         st.dataframe(columns, hide_index=True, height=290)
+    if sentence := wording.given(dataset):
+        st.caption(sentence)
     for note in dataset.notes:
         st.caption(shell.escape(note))
 

@@ -22,18 +22,18 @@ with opening:
 left, right = st.columns([3, 2], gap="large")
 with left:
     shell.whisper(*wording.model_chart(findings))
-    rates = draw_rates(findings.model, colours, names=findings.group_names)
+    rates = draw_rates(findings.model, colours, names=findings.group_names, seen=wording.seen(config))
     panels.chart(rates, key="rates_chart")
 with right:
     shell.whisper("Right predictions", "Share of people predicted rightly, 95% intervals")
-    accuracy = draw_accuracy(findings.model, colours)
+    accuracy = draw_accuracy(findings.model, colours, seen=wording.seen(config))
     panels.chart(accuracy, key="accuracy_chart")
 st.markdown(wording.asked_and_reached(findings))
 for caution in wording.model_cautions(findings):
     st.info(caution, icon=":material/info:")
 left, right = st.columns(2)
 with left:
-    panels.how_to_read(guides.MODEL)
+    panels.how_to_read(guides.GIVEN_MODEL if state.given() else guides.MODEL)
 with right:
     panels.numbers(
         {

@@ -46,7 +46,10 @@ with st.container(key="charts"):
         )
     with right:
         shell.whisper(*wording.model_chart(findings))
-        panels.chart(draw_rates(findings.model, colours, names=findings.group_names), key="start_rates")
+        panels.chart(
+            draw_rates(findings.model, colours, names=findings.group_names, seen=wording.seen(config)),
+            key="start_rates",
+        )
 
 shell.doors(
     [

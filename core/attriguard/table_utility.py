@@ -24,7 +24,7 @@ from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import Estimate, mean, mean_rate
 from core.fairness import row_sets
-from core.models import fit_model
+from core.models import GIVEN, fit_model
 from core.results import Result
 from core.validation import one_length
 
@@ -141,7 +141,18 @@ class TableUtility(Result):
 
 
 def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig) -> TableUtility:
-    """Train the audited model on the audit's training records and let it decide on the noisy test records."""
+    """Train the audited model on the audit's training records and let it decide on the noisy test records.
+
+    Raises
+    ------
+    InputError
+        If the audited model was given as predictions: nobody knows what it says of other records.
+    """
+    if config.method == GIVEN:
+        raise InputError(
+            "What the noise does to the model's decisions needs a model that can be asked about changed records, not "
+            "predictions that came with the table."
+        )
     train = split(dataset, train_share=config.train_share, seed=config.seed).train
     model = fit_model(
         config.method,

@@ -154,7 +154,8 @@ def _lira_row(findings: MembershipFindings, group: str) -> _Row:
     title, lira = ATTACK_TITLES["lira"], findings.attacks.get("lira")
     words = "TPR at 1% FPR"
     if lira is None:
-        return _Row(name="LiRA gap", words=words, attack=title, reason="being measured")
+        reason = "not run" if "lira" in findings.not_run else "being measured"
+        return _Row(name="LiRA gap", words=words, attack=title, reason=reason)
     found = next((one for one in lira.low_fpr if one.group == group), None)
     if found is None:
         return _Row(name="LiRA gap", words=words, attack=title, reason="n/a, the group is too small")

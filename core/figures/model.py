@@ -21,19 +21,26 @@ _PARTS = {
 }
 
 
-def draw_rates(model: ModelFindings, palette: Palette, *, names: Sequence[str]) -> Drawing:
+SEEN = ("training", "unseen")
+"""What to call the people the model learned from and the others."""
+
+
+def draw_rates(
+    model: ModelFindings, palette: Palette, *, names: Sequence[str], seen: tuple[str, str] = SEEN
+) -> Drawing:
     """Draw each group's rate of positive predictions, on training and on test records, beside everybody's rate.
 
-    Two groups stand together in one row a set of records; more have a row each, training above unseen.
+    Two groups stand together in one row a set of records; more have a row each, training above unseen. `seen` is what
+    to call the two sets.
     """
     import pandas as pd
 
     rows: list[tuple[str, str, list[GroupRate]]] = []
-    for told, found in (("training", model.rates_train), ("unseen", model.rates_test)):
+    for told, found in zip(seen, (model.rates_train, model.rates_test), strict=True):
         for part in dict.fromkeys(rate.part for rate in found):
             rows.append((told, part, [rate for rate in found if rate.part == part]))
     rows.sort(key=lambda row: row[1])
-    sketch = (_rates_of_two if len(names) == 2 else _rates_of_many)(rows, palette, names)
+    sketch = _rates_of_two(rows, palette, names) if len(names) == 2 else _rates_of_many(rows, palette, names, seen)
     table = pd.DataFrame(
         [
             {
@@ -78,23 +85,23 @@ def _rates_of_two(rows: _Rows, palette: Palette, names: Sequence[str]) -> Sketch
     return sketch
 
 
-def _rates_of_many(rows: _Rows, palette: Palette, names: Sequence[str]) -> Sketch:
+def _rates_of_many(rows: _Rows, palette: Palette, names: Sequence[str], seen: tuple[str, str]) -> Sketch:
     """Draw one row a group: training people as a dot, unseen people as a diamond below it, everybody dotted."""
     parts = list(dict.fromkeys(part for _, part, _ in rows))
     k, pitch = len(names), len(names) + 1
     top = pitch * len(parts) - 1
     sketch, low, span = _rate_axis(rows, palette, height=60 + 34 * (top + 1), top=top + 0.2, left=0.62)
     for told, part, rates in rows:
-        seen = told == "training"
+        trained = told == seen[0]
         first = top - 1 - pitch * parts.index(part)
-        color, symbol, shift = (palette.first, "circle", 0.14) if seen else (palette.second, "diamond", -0.14)
+        color, symbol, shift = (palette.first, "circle", 0.14) if trained else (palette.second, "diamond", -0.14)
         dots(sketch, [(first - int(r.group) + shift, r.rate) for r in rates], color, symbol)
-        if seen:
+        if trained:
             overall = 100 * rates[0].overall.value
             stroke = {"color": palette.ink, "width": 1.5, "dash": "dot"}
             sketch.segment((overall, overall), (first - k + 0.6, first + 0.45), stroke)
             among = "everybody" if part == "all" else _SHORT_PARTS[part]
-            words = f"{among} {overall:.1f}%   <b>●</b> training people  <b>◆</b> unseen people"
+            words = f"{among} {overall:.1f}%   <b>●</b> {seen[0]} people  <b>◆</b> {seen[1]} people"
             sketch.write(low - 0.6 * span, first + 0.85, words, palette.grey, "middle right")
             for r in rates:
                 words = f"<b>{short(names[int(r.group)], 22)}</b> {percent(r.rate)}"
@@ -126,13 +133,13 @@ def _rate_row(
         sketch.write(100 * rate.rate.value, y + offset + 0.2 * side, words, color, "middle center")
 
 
-def draw_accuracy(model: ModelFindings, palette: Palette) -> Drawing:
-    """Draw the model's accuracy on training and unseen records above the majority guess."""
+def draw_accuracy(model: ModelFindings, palette: Palette, *, seen: tuple[str, str] = SEEN) -> Drawing:
+    """Draw the model's accuracy on training and unseen records above the majority guess; `seen` as in `draw_rates`."""
     import pandas as pd
 
     rows = [
-        ("training people", model.accuracy_train, palette.leak, "circle"),
-        ("unseen people", model.accuracy_test, palette.leak, "circle"),
+        (f"{seen[0]} people", model.accuracy_train, palette.leak, "circle"),
+        (f"{seen[1]} people", model.accuracy_test, palette.leak, "circle"),
         ("majority guess", model.majority_test, palette.chance, "diamond-open"),
     ]
     limits = [100 * v for _, e, _, _ in rows for v in (e.low, e.high)]

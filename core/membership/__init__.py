@@ -63,6 +63,7 @@ from core.membership.findings import (
     MembershipSettings,
     TargetFindings,
 )
+from core.membership.given import GivenTarget, given_target
 from core.membership.grouping import (
     Grouping,
     column_grouping,
@@ -114,6 +115,7 @@ __all__ = [
     "FairPickFindings",
     "GapResult",
     "GapTest",
+    "GivenTarget",
     "Grouping",
     "MemberGuess",
     "MemberPeople",
@@ -145,6 +147,7 @@ __all__ = [
     "fairpick_literal",
     "fairpick_program",
     "findings_of",
+    "given_target",
     "group_rocs",
     "grouped_by",
     "guesses",

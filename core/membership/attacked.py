@@ -16,6 +16,7 @@ from core.errors import InputError
 from core.membership.disparity.verdicts import OTHERS
 from core.membership.fairpick import Clusters, FairPick, fairpick, like_outsiders, member_clusters
 from core.membership.findings import FairPickFindings, MembershipSettings
+from core.membership.given import NO_SHADOWS, GivenTarget
 from core.membership.people import MemberPeople
 from core.membership.splits import MembershipSplit, member_split
 from core.membership.targets import Train, target_by_name
@@ -49,6 +50,16 @@ class Attacked:
     picked: FairPick | None = field(default=None, repr=False)
 
     @property
+    def not_run(self) -> dict[str, str]:
+        """Attacks of `core.membership.ATTACKS` that cannot be run on this target, and why."""
+        return {"lira": NO_SHADOWS} if isinstance(self.train, GivenTarget) else {}
+
+    @property
+    def predicted(self) -> npt.NDArray[np.uint8] | None:
+        """What the target predicts for everybody, shape (n,), where that is given and does not follow from scores."""
+        return self.train.predicted if isinstance(self.train, GivenTarget) else None
+
+    @property
     def inside(self) -> npt.NDArray[np.uint8]:
         """Who was trained on, shape (n,)."""
         member = np.zeros(self.people.n, dtype=np.uint8)
@@ -70,7 +81,11 @@ class Attacked:
 
 
 def target_of(people: MemberPeople, settings: MembershipSettings) -> Train:
-    """Return the target of these settings; the audited model must be made with `core.membership.audited_target`."""
+    """Return the target of these settings.
+
+    The audited model must be made with `core.membership.audited_target`, given predictions with
+    `core.membership.given_target`.
+    """
     return target_by_name(
         settings.target,
         people,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from core.estimates import Estimate
 from core.membership.disparity import Disparities, GapResult, RangeTable
@@ -44,7 +44,7 @@ class MembershipSettings(Result):
     Attributes
     ----------
     target : str
-        One of `core.membership.TARGETS`.
+        One of `core.membership.TARGETS`, or "given".
     epsilon : float, at least 1e-6, or infinite
         Privacy budget of the tree; only "dp_id3" has one.
     max_depth : int
@@ -173,6 +173,8 @@ class MembershipFindings(Result):
     attacks : dict
         Name -> AttackFindings.
     fairpick : FairPickFindings or None
+    not_run : dict
+        Name of an attack that cannot be run on this target -> why, in one sentence.
     """
 
     settings: MembershipSettings
@@ -184,6 +186,7 @@ class MembershipFindings(Result):
     target: TargetFindings
     attacks: dict[str, AttackFindings]
     fairpick: FairPickFindings | None = None
+    not_run: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

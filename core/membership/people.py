@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, is_numeric, quoted
+from core.datasets.columns import as_text, is_numeric, quoted, shown
 from core.datasets.selection import select
 from core.errors import InputError
 from core.fingerprint import fingerprint
@@ -126,11 +126,11 @@ def member_people(
     given = {} if ranges is None else ranges
     chosen = select(table.frame, roles)
     features = {*chosen.features, *({roles.sensitive} - set(roles.excluded))}
-    columns, names, values, notes = [], [], [], list(chosen.notes)
+    columns, names, values, notes = [], [], [], [*table.notes, *chosen.notes]
     for name in [column for column in table.frame.columns if column in features]:
         codes, domain = _coded(table.frame.loc[chosen.known, name], given.get(str(name)))
         if (codes == codes[0]).all():  # constant since records were dropped
-            notes.append(f"Column {name} holds the same value in every record and is left out.")
+            notes.append(f"Column {shown(name)} holds the same value in every record and is left out.")
             continue
         columns.append(codes)
         names.append(str(name))

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate, not_measured, proportion
+from core.membership.caught import caught_estimate
 from core.results import Result
 from core.validation import binary_array, one_length
 
@@ -51,12 +52,19 @@ class Roc(Result):
     def tpr_at(self, fpr: float) -> Estimate:
         """Return the share of members caught by the lowest threshold with at most this rate of false alarms.
 
-        The interval is Wilson's for that threshold; nan where `resolution_reason` gives a reason.
+        The interval takes members and outsiders, and with them the threshold, for a sample; see
+        `core.membership.caught`. All is nan where `resolution_reason` gives a reason.
         """
         if self.resolution_reason(fpr):
             return not_measured(level=self.auc.level)
-        caught = float(self.tpr[self.fpr <= fpr].max())
-        return proportion(round(caught * self.n_members), self.n_members, level=self.auc.level)
+        alarms, caught = (
+            np.rint(rate * n).astype(np.int64) for rate, n in ((self.fpr, self.n_outsiders), (self.tpr, self.n_members))
+        )
+        at_place = caught[np.searchsorted(alarms, np.arange(self.n_outsiders), side="right") - 1]
+        allowed = math.floor(fpr * self.n_outsiders + 1e-9)
+        if allowed >= self.n_outsiders:  # everybody may be called a member
+            return proportion(self.n_members, self.n_members, level=self.auc.level)
+        return caught_estimate(at_place, allowed, self.n_outsiders, self.n_members, level=self.auc.level)
 
     def resolution_reason(self, fpr: float) -> str:
         """Return why this rate of false alarms cannot be read off so few people, or "" if it can.

@@ -15,6 +15,7 @@ from core.membership.judging import judge
 from core.membership.people import MemberPeople
 from core.membership.splits import MembershipSplit
 from core.membership.targets import Train, quality
+from core.models import GIVEN
 
 __all__ = ["findings_of", "guesses", "study", "study_steps"]
 
@@ -29,7 +30,7 @@ def study(
     split: MembershipSplit | None = None,
     report: Report | None = None,
 ) -> Iterator[MembershipFindings]:
-    """Yield the findings as they grow, once more after each attack of `ATTACKS`.
+    """Yield the findings as they grow, once more after each attack of `ATTACKS` that can be run on the target.
 
     Parameters
     ----------
@@ -55,8 +56,11 @@ def study(
 
 
 def study_steps(settings: MembershipSettings) -> int:
-    """Return how many steps a study reports: one for each attack but the last, one for each of its shadow models."""
-    return len(ATTACKS) - 1 + settings.shadows
+    """Return how many steps a study reports: one for each attack but LiRA, one for each of its shadow models.
+
+    Given predictions have no shadow models.
+    """
+    return len(ATTACKS) - 1 + (0 if settings.target == GIVEN else settings.shadows)
 
 
 def findings_of(target: Attacked) -> MembershipFindings:
@@ -69,14 +73,15 @@ def findings_of(target: Attacked) -> MembershipFindings:
         group_names=people.group_names,
         n_members=int(split.members.size),
         n_judged=int(split.judged_members.size + split.judged_outsiders.size),
-        target=quality(target.probability, people.labels, split.members, split.unseen),
+        target=quality(target.probability, people.labels, split.members, split.unseen, predicted=target.predicted),
         attacks={},
         fairpick=target.fairpick(),
+        not_run=target.not_run,
     )
 
 
 def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | None = None) -> Iterator[MemberGuess]:
-    """Yield what each attack of `ATTACKS` says about the judged people, but for those that are there."""
+    """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there."""
     people, split, seed, given = target.people, target.split, target.settings.seed, target.probability
     total = study_steps(target.settings)
 
@@ -92,7 +97,7 @@ def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | N
     if "network" not in there:
         yield network_attack(given, people.labels, split, seed=seed, balance=target.picked is not None)
         tick(len(quick) + 1)
-    if "lira" not in there:
+    if "lira" not in {*there, *target.not_run}:
         yield lira(
             target.train,
             given,

@@ -21,8 +21,9 @@ from core.estimates import accuracy, proportion
 from core.membership.attacks.guess import checked
 from core.membership.attacks.lira import Train
 from core.membership.findings import TargetFindings
+from core.membership.given import GivenTarget, given_target
 from core.membership.people import MemberPeople
-from core.models import fit_model
+from core.models import GIVEN, fit_model
 
 __all__ = [
     "TARGETS",
@@ -44,9 +45,11 @@ TARGET_TITLES = {
     "random_forest": "Random forest",
     "logistic": "Logistic regression",
     "audited": "The audited model",
+    GIVEN: "The given predictions",
 }
 
-TARGETS = tuple(TARGET_TITLES)
+TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
+"""Targets that are trained here; `core.models.GIVEN` is one beside them, for tables that come with a model's scores."""
 
 _TREES = 50
 
@@ -196,7 +199,7 @@ def target_by_name(
     accounting: str = "savings",
     audit: tuple[AuditConfig, AuditDataset] | None = None,
 ) -> Train:
-    """Return one of `TARGETS`.
+    """Return one of `TARGETS`, or the given predictions.
 
     Parameters
     ----------
@@ -207,28 +210,29 @@ def target_by_name(
     max_depth : int
         Of the trees.
     audit : tuple of (AuditConfig, AuditDataset), optional
-        Needed by "audited", of the same people in the same order.
+        Needed by "audited" and "given", of the same people in the same order.
 
     Raises
     ------
     InputError
-        If there is no such target, or "audited" has no audit of these people.
+        If there is no such target, "audited" or "given" has no audit of these people, or given predictions lack scores
+        or sets.
     """
     if name == "dp_id3":
         return id3_target(people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
-    if name == "audited":
+    if name in ("audited", GIVEN):
         return _audited(people, audit)
     if name not in TARGETS:
         raise InputError(f"target must be one of {', '.join(TARGETS)}, got {name!r}.")
     return library_target(people, lambda seed: _estimator(name, max_depth, seed))
 
 
-def _audited(people: MemberPeople, audit: tuple[AuditConfig, AuditDataset] | None) -> AuditedTarget:
+def _audited(people: MemberPeople, audit: tuple[AuditConfig, AuditDataset] | None) -> AuditedTarget | GivenTarget:
     if audit is None:
         raise InputError("The audited model can be a target only with the audit's settings and data, got none.")
     if audit[1].n != people.n or not np.array_equal(audit[1].labels, people.labels):
         raise InputError(f"The audit must be of the same {people.n:,} people, got {audit[1].n:,} others.")
-    return audited_target(*audit)
+    return given_target(audit[1]) if audit[0].method == GIVEN else audited_target(*audit)
 
 
 def _estimator(name: str, max_depth: int, seed: int) -> Any:
@@ -250,15 +254,20 @@ def default_depth(people: MemberPeople) -> int:
 
 
 def quality(
-    probability: npt.ArrayLike, labels: npt.ArrayLike, members: npt.ArrayLike, outsiders: npt.ArrayLike
+    probability: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    members: npt.ArrayLike,
+    outsiders: npt.ArrayLike,
+    *,
+    predicted: npt.NDArray[np.uint8] | None = None,
 ) -> TargetFindings:
     """Return how well a target predicts those it was trained on and others, and the majority label as control.
 
-    A probability of exactly one half predicts label 0, the first, as the trees do.
+    Where what it predicts is not given, a probability of exactly one half predicts label 0, the first, as the trees do.
     """
     p, y = checked(probability, labels)
     inside, outside = (np.asarray(rows, dtype=np.int64) for rows in (members, outsiders))
-    named = (p > 0.5).astype(np.uint8)
+    named = (p > 0.5).astype(np.uint8) if predicted is None else predicted
     more = int(y[inside].mean() > 0.5)  # what a model without columns would learn
     return TargetFindings(
         accuracy_train=accuracy(y[inside], named[inside]),

@@ -20,10 +20,13 @@ from core.fairness import METRICS
 from core.models.private import fit_private_tree
 from core.validation import choice, one_length, privacy_budget, seed_value, unit_interval
 
-__all__ = ["METHODS", "METHOD_TITLES", "FairModel", "fit_model"]
+__all__ = ["GIVEN", "METHODS", "METHOD_TITLES", "FairModel", "fit_model"]
 
 METHODS = ("exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3")
 """Names of the ways to train: in-, post- and pre-processing, the control, and training with privacy noise."""
+
+GIVEN = "given"
+"""Method of a model that came with the table as its predictions; not one of `METHODS`, as nothing is trained."""
 
 METHOD_TITLES = {
     "exponentiated_gradient": "Exponentiated gradient",
@@ -31,6 +34,7 @@ METHOD_TITLES = {
     "correlation_remover": "Correlation remover",
     "unmitigated": "No mitigation",
     "dp_id3": "Private tree (DP-ID3)",
+    GIVEN: "Given predictions",
 }
 
 _MAX_DEPTH = 8

@@ -124,17 +124,21 @@ class Trials:
     ----------
     pool : QueryPool
     asking : Asking
+    most : int, optional
+        Most questions that are asked; by default where (nearly) everybody is known. The first questions are the same.
 
     Raises
     ------
     InputError
-        If the pool cannot give such samples.
+        If the pool cannot give such samples, or the design has fewer questions.
     """
 
-    def __init__(self, pool: QueryPool, asking: Asking) -> None:
+    def __init__(self, pool: QueryPool, asking: Asking, *, most: int | None = None) -> None:
         self.asking = asking
         self.n_advantaged, self.n_disadvantaged = pool.sizes(asking.n)
         self.numbers = question_numbers(asking.n, asking.design)
+        if most is not None:
+            self.numbers = (*(number for number in self.numbers if number < most), most)
         self.people = tuple(pool.sample(asking.n, self._rng("people", r)) for r in range(asking.repeats))
         self._scores: list[Floats | None] = [None] * asking.repeats
 
@@ -190,10 +194,14 @@ class Trials:
             n_disadvantaged=self.n_disadvantaged,
         )
 
+    def leakages(self, m: int, mechanism: Any, decoder: str) -> list[float]:
+        """Return the balanced accuracy of an attacker of this kind after the first `m` answers, one a repeat."""
+        readings = read_answers(self.ask(m, mechanism), decoder)
+        return [leakage(p.sensitive, x.recovered) for p, x in zip(self.people, readings, strict=True)]
+
     def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:
         """Return what an attacker of this kind recovers from the first `m` answers."""
-        readings = read_answers(self.ask(m, mechanism), decoder)
-        values = [leakage(p.sensitive, x.recovered) for p, x in zip(self.people, readings, strict=True)]
+        values = self.leakages(m, mechanism, decoder)
         return Leak(
             m=m,
             decoder=decoder,

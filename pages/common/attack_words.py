@@ -8,6 +8,7 @@ from core.adversaries import STRONG
 from core.audit import AuditConfig, AuditFindings
 from core.correction import Attribution, Disclosure
 from core.estimates import Estimate
+from core.models import GIVEN
 from core.wording import count, epsilon_text, interval, percent, points, tolerance_text
 from pages.common.shell import escape
 from pages.common.wording import attribute
@@ -167,8 +168,11 @@ def held_out(findings: AuditFindings, adversary: str, as_published: bool) -> str
 
 
 def first_told(findings: AuditFindings) -> float:
-    """Return the tolerance the attacker is told at first: what was asked for, else the smallest true one on offer."""
-    if findings.config.method == "exponentiated_gradient":
+    """Return the tolerance the attacker is told at first: what was asked for, else the smallest true one on offer.
+
+    Of given predictions it is the one in the settings, which is to be disclosed.
+    """
+    if findings.config.method in ("exponentiated_gradient", GIVEN):
         return min(0.2, round(findings.config.tolerance, 3))
     return min(0.2, math.ceil(1000 * findings.model.unfairness_train - 1e-9) / 1000)
 

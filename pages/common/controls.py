@@ -16,7 +16,7 @@ from core.datasets.catalog import CATALOG
 from core.fairness import METRIC_TITLES, METRICS
 from core.models import METHOD_TITLES, METHODS
 from core.wording import epsilon_text
-from pages.common import state
+from pages.common import shell, state
 from pages.common.cached import own_table
 
 __all__ = [
@@ -52,8 +52,12 @@ def audit_settings(page: str) -> None:
                 tolerance()
             with right:
                 seed()
-            method()
-            train_share()
+            if state.given():
+                st.caption("Audited are the predictions in your table; no model is trained.")
+            else:
+                method()
+                if not state.sets_named():
+                    train_share()
 
 
 def data_settings() -> None:
@@ -70,7 +74,13 @@ def data_settings() -> None:
 
 
 def model_settings() -> None:
-    """Draw, on the Model page, how the model is trained."""
+    """Draw, on the Model page, how the model is trained; of given predictions only what is asked of them."""
+    if state.given():
+        shell.whisper("The predictions in your table", "Nothing is trained; which columns they are is on the Data page")
+        for place, draw in zip(st.columns([2, 1, 1]), (metric, tolerance, seed), strict=True):
+            with place:
+                draw()
+        return
     left, middle, right = st.columns([2, 2, 1])
     with left:
         method()
@@ -80,7 +90,8 @@ def model_settings() -> None:
         tolerance()
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     with left:
-        train_share()
+        if not state.sets_named():
+            train_share()
     with right:
         seed()
 
@@ -238,6 +249,7 @@ def metric() -> None:
 
 def tolerance() -> None:
     """Choose the tolerance the model is trained for."""
+    given = state.given()
     value = st.number_input(
         "Tolerance",
         min_value=0.0,
@@ -247,8 +259,11 @@ def tolerance() -> None:
         format="%.3f",
         key="tolerance",
         help=(
-            "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can be "
-            "asked for more than 0."
+            "Disclosed tolerance: how far a group's rate is said to be from everybody's at most. The predictions stay "
+            "as they are."
+            if given
+            else "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can "
+            "be asked for more than 0."
         ),
         **_BOUND,
     )
@@ -264,7 +279,11 @@ def seed() -> None:
         value=state.default("seed"),
         step=1,
         key="seed",
-        help="Fixes the split, the training and the draw of predictions.",
+        help=(
+            "Fixes the sets your table does not name, and the attackers."
+            if state.given()
+            else "Fixes the split, the training and the draw of predictions."
+        ),
         **_BOUND,
     )
     state.keep("seed", value)

@@ -7,14 +7,26 @@ from core.correction import Disclosure
 from pages.common.shell import escape
 from pages.common.wording import attribute
 
-__all__ = ["DATA", "MODEL", "correction"]
+__all__ = ["DATA", "GIVEN_MODEL", "MODEL", "correction"]
 
 DATA = (
     "The label is what the model predicts; the first group is the one whose members the attacker tries to name. A "
     "record without label or attribute is left out; so is a column that is constant, or different in most records. "
     "Categories become numbers in the order of their text.\n\n"
+    "Your table may bring a model of yours: a column of predicted labels, one of scores, or both, and one that says "
+    "which records it was trained on. Then these are audited, and nothing is trained.\n\n"
     "Your own table stays in this session's memory: it is not written to disk, not shared with other sessions, and "
     "gone when you close the page."
+)
+
+GIVEN_MODEL = (
+    "A point is a group's rate of positive predictions in your table, its bar the 95% interval, the dotted line "
+    "everybody's rate. The unfairness is the larger distance of a group from the dotted line. Nothing is trained here: "
+    "labels and scores count as they stand in your table.\n\n"
+    "If a column says which records your model was trained on, these are the training people, and the attacks on the "
+    "attribute and on membership are against them. Otherwise the people attacked are drawn with the seed: what is "
+    "measured about their attribute still holds for them, but nobody can tell here who was in the training data. "
+    "Whatever trains the model again (other tolerances, methods and seeds, LiRA) is not run."
 )
 
 MODEL = (

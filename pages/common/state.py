@@ -10,6 +10,7 @@ import streamlit as st
 from core.audit import AuditConfig
 from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Roles, Table
+from core.models import GIVEN
 
 __all__ = [
     "OWN_RATINGS",
@@ -24,10 +25,12 @@ __all__ = [
     "epsilon",
     "forget_forest",
     "forget_roles",
+    "given",
     "keep",
     "keep_forest",
     "keep_roles",
     "roles_named",
+    "sets_named",
 ]
 
 UPLOAD = "upload"
@@ -121,11 +124,27 @@ def forget_roles(dataset: str) -> None:
 
 def chosen_roles(table: Table) -> Roles | None:
     """Return the roles to audit a table with, the user's own before the suggested; None while it has none."""
-    on_offer = [*_own_roles(table.name), *table.roles]
+    return _among([*_own_roles(table.name), *table.roles])
+
+
+def _among(on_offer: list[Roles]) -> Roles | None:
+    """Return the roles of the chosen attribute, else the first."""
     if not on_offer:
         return None
     attribute = st.session_state.get("attribute")
     return next((roles for roles in on_offer if roles.key == attribute), on_offer[0])
+
+
+def given() -> bool:
+    """Whether the audited model came with the table as its predictions, so that none is trained."""
+    roles = _among(_own_roles(dataset_name()))
+    return roles is not None and roles.gives_predictions
+
+
+def sets_named() -> bool:
+    """Whether the table says which set a record is in, so that no share is drawn."""
+    roles = _among(_own_roles(dataset_name()))
+    return roles is not None and bool(roles.sets)
 
 
 def roles_named(table: Table, key: str) -> Roles:
@@ -154,18 +173,22 @@ def _forest(table: str) -> tuple[tuple[str, Any], ...] | None:
 
 
 def config(table: Table) -> AuditConfig | None:
-    """Return the audit the settings describe; None while a user's table has no roles."""
+    """Return the audit the settings describe; None while a user's table has no roles.
+
+    A table that brings a model's predictions is audited with these, whatever method is set for others.
+    """
     roles = chosen_roles(table)
     if roles is None:
         return None
+    method = GIVEN if roles.gives_predictions else _setting("method")
     return AuditConfig(
         dataset=table.name,
         roles=roles,
-        method=_setting("method"),
+        method=method,
         metric=_setting("metric"),
         tolerance=float(_setting("tolerance")),
-        train_share=float(_setting("train_share")),
+        train_share=float(_DEFAULTS["train_share"] if method == GIVEN or roles.sets else _setting("train_share")),
         seed=int(_setting("seed")),
-        epsilon=epsilon() if _setting("method") == "dp_id3" else math.inf,
+        epsilon=epsilon() if method == "dp_id3" else math.inf,
         forest=_forest(table.name),
     )

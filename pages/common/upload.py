@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.errors import InputError
-from pages.common import cached, panels, shell, state
+from pages.common import cached, given_columns, panels, shell, state
 
 if TYPE_CHECKING:
     import pandas
@@ -73,7 +73,7 @@ def _remove() -> None:
 
 
 def roles_form(table: Table, columns: pandas.DataFrame) -> None:
-    """Draw the form: label and positive value, sensitive attribute and groups, columns to leave out."""
+    """Draw the form: label and positive value, sensitive attribute and groups, predictions, columns to leave out."""
     name = table.name
     current = state.chosen_roles(table)
     with st.container(border=True):
@@ -94,12 +94,15 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
 
 def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles | None:
     from core.datasets.dataset import Roles
+    from core.datasets.suggestion import SuggestedRoles, suggest_roles
 
     frame, names = table.frame, [str(c) for c in table.frame.columns]
+    suggested = suggest_roles(frame) if table.uploaded else SuggestedRoles()
     distinct = dict(zip(columns["column"], columns["distinct"], strict=True))
     left, right = st.columns(2, gap="large")
     with left:
-        label, positive = _ask_label(frame, [c for c in names if 2 <= distinct[c] <= _MOST_VALUES], current, name)
+        few = [c for c in names if 2 <= distinct[c] <= _MOST_VALUES]
+        label, positive = _ask_label(frame, few, current, name, suggested.label)
     with right:
         usable = [c for c in names if distinct[c] >= 2 and c != label]
         sensitive = _select(
@@ -109,9 +112,11 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
             f"sensitive_{name}",
         )
         groups = _ask_groups(frame, sensitive, current, name) if sensitive else {}
+    others = [c for c in names if c not in (label, sensitive)]
+    given = given_columns.ask(table, others, current, suggested) if table.uploaded else {}
     left, right = st.columns(2, gap="large")
     with left:
-        others = [c for c in names if c not in (label, sensitive)]
+        others = [c for c in others if c not in given.values()]
         excluded = st.multiselect(
             "Columns to leave out",
             others,
@@ -140,16 +145,17 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
         first_name=_kept(current, sensitive, groups, "first_name"),
         other_name=_kept(current, sensitive, groups, "other_name"),
         attribute_name=current.attribute_name if current and current.sensitive == sensitive else "",
+        **given,
     )
 
 
 def _ask_label(
-    frame: pandas.DataFrame, options: list[str], current: Roles | None, name: str
+    frame: pandas.DataFrame, options: list[str], current: Roles | None, name: str, suggested: str
 ) -> tuple[str | None, str | None]:
     label = _select(
         "Label: what the model predicts",
         options,
-        current.label if current else None,
+        current.label if current else suggested,
         f"label_{name}",
         help=f"Columns with 2 to {_MOST_VALUES} distinct values; a number with more must be cut into classes first.",
     )

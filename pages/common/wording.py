@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from core.audit import AuditConfig, AuditFindings
 from core.correction import Disclosure
 from core.datasets.dataset import AuditDataset, GroupRow, Table
+from core.datasets.given import SETS
 from core.fairness import METRIC_TITLES
-from core.models import METHOD_TITLES
+from core.models import GIVEN, METHOD_TITLES
 from core.wording import count, epsilon_text, interval, percent, points, tolerance_text
 from pages.common.shell import escape
 
@@ -27,16 +28,35 @@ __all__ = [
     "door_data",
     "door_membership",
     "door_model",
+    "given",
     "metric_sentence",
     "model",
     "model_chart",
+    "needs_training",
     "provenance",
+    "seen",
+    "sets_unknown",
 ]
 
 
 def attribute(config: AuditConfig) -> str:
     """Return what the sensitive attribute is called."""
     return config.roles.attribute if config.roles else "attribute"
+
+
+def sets_unknown(config: AuditConfig) -> bool:
+    """Whether nobody knows here whom the audited model was trained on."""
+    return config.method == GIVEN and not (config.roles and config.roles.sets)
+
+
+def seen(config: AuditConfig) -> tuple[str, str]:
+    """Return what to call the audit's training people and the unseen ones."""
+    return ("attacked", "other") if sets_unknown(config) else ("training", "unseen")
+
+
+def needs_training(what: str) -> str:
+    """Say that something cannot be done with predictions that came with the table."""
+    return f"{what} need a model that is trained here; your table brings its predictions."
 
 
 def metric_sentence(findings: AuditFindings) -> str:
@@ -56,8 +76,9 @@ def metric_sentence(findings: AuditFindings) -> str:
 def model(findings: AuditFindings) -> tuple[str, str]:
     """Return the finding of the model page."""
     found, config = findings.model, findings.config
+    learned = "the people attacked" if sets_unknown(config) else "the people the model learned from"
     point = (
-        f"Measured unfairness: {tolerance_text(found.unfairness_train)} on the people the model learned from, "
+        f"Measured unfairness: {tolerance_text(found.unfairness_train)} on {learned}, "
         f"{_rounded(found.unfairness_test.value)} on others, {percent(found.accuracy_test)} of whom it gets right."
     )
     if config.method == "exponentiated_gradient":
@@ -66,6 +87,8 @@ def model(findings: AuditFindings) -> tuple[str, str]:
         asked = "The threshold optimizer always aims at 0."
     elif config.method == "dp_id3":
         asked = f"Nothing was asked of its fairness; trained with ε = {epsilon_text(config.epsilon)}."
+    elif config.method == GIVEN:
+        asked = f"Nothing is trained; what is disclosed is {tolerance_text(config.tolerance)}."
     else:
         asked = "Nothing was asked for."
     test = found.unfairness_test
@@ -110,6 +133,11 @@ def door_data(findings: AuditFindings) -> str:
 def door_model(findings: AuditFindings) -> str:
     """Return one sentence on the model."""
     found = findings.model
+    if findings.config.method == GIVEN:
+        return (
+            f"The predictions in your table: right for {percent(found.accuracy_test)} of "
+            f"{seen(findings.config)[1]} people (always the same answer: {percent(found.majority_test)})."
+        )
     return (
         f"{METHOD_TITLES[findings.config.method]}: right for {percent(found.accuracy_test)} of unseen people "
         f"(always the same answer: {percent(found.majority_test)}). Choose how it is made fair, and how fair."
@@ -155,10 +183,25 @@ def door_membership(findings: AuditFindings) -> str:
 def provenance(findings: AuditFindings) -> str:
     """Say where the data come from and how they were split."""
     sizes = findings.sizes
+    train = "are attacked" if sets_unknown(findings.config) else "train the model and are attacked"
     return (
-        f"{escape(findings.source)} Records: {count(sizes['train'])} train the model and are attacked, "
+        f"{escape(findings.source)} Records: {count(sizes['train'])} {train}, "
         f"{count(sizes['attack'] + sizes['validation'])} are known to the attacker, "
-        f"{count(sizes['test'])} are kept for testing."
+        f"{count(sizes['test'])} are kept for testing.{_remembered(findings)}"
+    )
+
+
+def _remembered(findings: AuditFindings) -> str:
+    """Say how many people meant to be unseen stand in the training data too."""
+    unseen, known = (
+        findings.shared.get("test", 0),
+        sum(findings.shared.get(name, 0) for name in ("attack", "validation")),
+    )
+    if not (unseen or known):
+        return ""
+    return (
+        f" {count(unseen)} of those kept for testing and {count(known)} of those the attacker knows equal a training "
+        "record in every column used."
     )
 
 
@@ -171,6 +214,13 @@ def asked_and_reached(findings: AuditFindings) -> str:
         mark = ":green[:material/check_circle:] **Kept.**" if kept else ":orange[:material/error:] **Missed.**"
         return (
             f"{mark} Unfairness asked for {tolerance_text(config.tolerance)}, reached {reached} on the training people."
+        )
+    if config.method == GIVEN:
+        kept = found.unfairness_train <= config.tolerance
+        mark = ":green[:material/check_circle:] **True.**" if kept else ":orange[:material/error:] **Not true.**"
+        return (
+            f"{mark} Unfairness to be disclosed {tolerance_text(config.tolerance)}, reached {reached} on the "
+            f"{seen(config)[0]} people."
         )
     if config.method == "threshold_optimizer":
         return f":gray[:material/info:] The threshold optimizer aims at 0; reached {reached} on the training people."
@@ -200,6 +250,13 @@ def asked_table(findings: AuditFindings) -> pandas.DataFrame:
 def model_cautions(findings: AuditFindings) -> list[str]:
     """Return what a user of this model must know."""
     cautions = []
+    if sets_unknown(findings.config):
+        cautions.append(
+            "Your table does not say whom the model was trained on: the people attacked and the others are drawn with "
+            "the seed, and membership of the predictions cannot be attacked."
+        )
+    if not findings.model.scores_given:
+        cautions.append("Your table gives predicted labels without scores: what needs scores is not run.")
     if findings.model.needs_sensitive:
         cautions.append(
             f"This method must be told each person's {escape(attribute(findings.config))} to predict, now and after "
@@ -252,6 +309,27 @@ def data(dataset: AuditDataset) -> tuple[str, str]:
         f"“{escape(largest.group)}” for everybody is right for {percent(largest.share)}."
     )
     return point, quantity
+
+
+def given(dataset: AuditDataset) -> str:
+    """Say what of a model the table brings; empty if nothing."""
+    roles = dataset.roles
+    if dataset.predictions is None:
+        return ""
+    positive = percent(float(dataset.predictions.mean()))
+    if roles.prediction:
+        told = f"Predictions from column {escape(roles.prediction)}: positive for {positive}."
+        told += f" Scores from column {escape(roles.score)}." if roles.score else ""
+    else:
+        told = (
+            f"Predictions from column {escape(roles.score)}: a score of at least {roles.threshold:g} is positive, "
+            f"{positive} of people."
+        )
+    if dataset.sets is None:
+        return f"{told} No column says whom the model was trained on, so the sets are drawn with the seed."
+    sizes = {name: int((dataset.sets == name).sum()) for name in SETS}
+    named = ", ".join(f"{count(size)} {name}" for name, size in sizes.items() if size)
+    return f"{told} Sets from column {escape(roles.sets)}: {named}."
 
 
 def groups_chart(dataset: AuditDataset) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import streamlit as st
 from core.audit import PROTOCOLS, AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.fairness import METRICS
+from core.models import GIVEN
 from core.wording import epsilon_text
 from pages.common import measured, panels, shell, state, wording
 from pages.common.further import words
@@ -19,6 +20,9 @@ __all__ = ["draw"]
 
 def draw(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any]) -> None:
     """Draw the comparison with its controls, progress and cancel."""
+    if config.method == GIVEN:
+        st.info(wording.needs_training("Other methods"))
+        return
     job = measured.points_job("methods", _asked(config), dataset)
     busy = job is not None and job.busy
     st.fragment(_draw, run_every=1.0 if busy else None)(config, dataset, settings, busy)

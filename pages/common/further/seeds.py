@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.audit import AuditConfig, AuditFindings
 from core.datasets.dataset import AuditDataset
+from core.models import GIVEN
 from pages.common import attack_words, measured, panels, shell, wording
 from pages.common.further import words
 
@@ -16,6 +17,9 @@ _SEEDS = (3, 5, 10)
 
 def draw(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings) -> None:
     """Draw the attribution over seeds with its controls, progress and cancel."""
+    if config.method == GIVEN:
+        st.info(wording.needs_training("Other seeds"))
+        return
     job = measured.leak_job(config, dataset, _seeds(config))
     busy = job is not None and job.busy
     st.fragment(_draw, run_every=1.0 if busy else None)(config, dataset, findings, busy)

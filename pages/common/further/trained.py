@@ -9,6 +9,7 @@ import streamlit as st
 from core.audit import PROTOCOLS, AuditConfig, AuditFindings
 from core.correction import Disclosure
 from core.datasets.dataset import AuditDataset
+from core.models import GIVEN
 from pages.common import attack_words, measured, panels, shell, wording
 from pages.common.further import words
 
@@ -33,6 +34,9 @@ def draw(
     settings : dict
         Attacker, price and protocol, as the page's controls say.
     """
+    if config.method == GIVEN:
+        st.info(wording.needs_training("Tighter and looser models"))
+        return
     job = measured.sweep_job(config, dataset, _asked(config), start="first")
     busy = job is not None and job.busy
     part = st.fragment(_draw, run_every=1.0 if busy else None)

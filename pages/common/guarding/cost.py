@@ -9,8 +9,9 @@ import streamlit as st
 
 from core.estimates import Estimate, proportion
 from core.fairness import METRIC_TITLES
+from core.models import GIVEN
 from core.wording import interval, percent
-from pages.common import panels, shell
+from pages.common import panels, shell, wording
 from pages.common.guarding.defence import last_budget
 from pages.common.guarding.work import Grown, Guarding
 
@@ -36,6 +37,9 @@ def _of_table(work: Guarding, grown: Grown, budget: float) -> None:
     who, last = work.who, last_budget(grown.study)
     assert who.dataset is not None and who.config is not None
     dataset, config = who.dataset, who.config
+    if config.method == GIVEN:
+        st.info(wording.needs_training("Decisions about records with noise"))
+        return
     made = work.need(
         "utility",
         "Asking the audited model",

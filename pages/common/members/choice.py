@@ -32,7 +32,7 @@ class People:
     store : Store
         Where all that follows from these people is kept.
     dataset : AuditDataset or None
-        For the audited model.
+        For the audited model, trained here or given.
     """
 
     config: AuditConfig
@@ -49,7 +49,7 @@ class Chosen:
     Attributes
     ----------
     target : str
-        One of `core.membership.TARGETS`.
+        One of `core.membership.TARGETS`, or "given".
     epsilon : float
         Privacy budget the model is trained with; inf without one.
     depth : int

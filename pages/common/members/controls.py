@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.membership import TARGET_TITLES, TARGETS, MemberPeople, default_depth
+from core.models import GIVEN
 from pages.common.members.choice import EPSILONS, Chosen, People
 
 __all__ = ["chosen", "epsilon_text", "published", "section"]
@@ -41,13 +42,13 @@ def chosen(who: People, switch: bool) -> Chosen:
     many = who.people.n_groups > 2
     places = st.columns([3, 4, 3, 3, 3] if many else [3, 4, 3, 3], gap="medium", vertical_alignment="bottom")
     with places[0]:
-        target = _target()
+        target = _target(given=who.config.method == GIVEN)
     with places[1]:
         epsilon = _epsilon(disabled=target != "dp_id3")
     with places[2]:
-        depth = _depth(who.people, disabled=target in ("logistic", "audited"))
+        depth = _depth(who.people, disabled=target in ("logistic", "audited", GIVEN))
     with places[3]:
-        theta = _theta()
+        theta = _theta(disabled=target == GIVEN)
     if target == "audited" and who.config.method == "dp_id3":
         epsilon = who.config.epsilon
     elif target != "dp_id3":
@@ -60,7 +61,7 @@ def chosen(who: People, switch: bool) -> Chosen:
         target=target,
         epsilon=epsilon,
         depth=depth,
-        theta=theta,
+        theta=1.0 if target == GIVEN else theta,
         published=switch,
         group=group,
         seed=who.config.seed,
@@ -72,16 +73,18 @@ def epsilon_text(epsilon: float) -> str:
     return "∞" if math.isinf(epsilon) else f"{epsilon:g}"
 
 
-def _target() -> str:
+def _target(*, given: bool) -> str:
+    """Choose among the models trained here, and the given one in place of the audited one where there is one."""
+    targets = [GIVEN if given and name == "audited" else name for name in TARGETS]
     value = st.selectbox(
         "Model under attack",
-        TARGETS,
+        targets,
         key="member_target",
         format_func=TARGET_TITLES.__getitem__,
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
         **_KEPT,
     )
-    return value or TARGETS[0]
+    return value if value in targets else TARGETS[0]
 
 
 def _epsilon(*, disabled: bool) -> float:
@@ -112,7 +115,7 @@ def _depth(people: MemberPeople, *, disabled: bool) -> int:
     )
 
 
-def _theta() -> float:
+def _theta(*, disabled: bool) -> float:
     return st.slider(
         "FairPick's θ",
         0.1,
@@ -121,6 +124,7 @@ def _theta() -> float:
         step=0.1,
         format="%.1f",
         key="member_theta",
+        disabled=disabled,
         help=(
             "FairPick deletes training records until the groups' shares of each cluster of similar people differ only "
             "θ times as much as before. 1 deletes nobody."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.membership import MembershipFindings
+from core.models import GIVEN
 from core.wording import count
 from pages.common import shell
 from pages.common.members.choice import Chosen
@@ -21,15 +22,18 @@ _SOURCE = (
 def guide(found: MembershipFindings, chosen: Chosen, notes: tuple[str, ...]) -> str:
     """Explain the page."""
     group, others = group_names(found, chosen.group)
+    lira = (
+        f"*LiRA*, usually the strongest, trains {found.settings.shadows} models of the same kind with and without each "
+        "person and compares; it gives scores, no flags."
+    )
     left_out = "".join(f"\n- {shell.escape(note)}" for note in notes)
     return (
         "Somebody who sees a model's answers guesses who was in its training data: models are surer of people they "
         f"have seen. {_members(found, chosen)} The attacker knows of some of both what they are, and judges others."
         "\n\n"
         "**Who attacks.** *The paper's network* learns for each label which probabilities members get. *Loss* and "
-        "*confidence threshold* call everybody a member of whom the model is sure enough. *LiRA*, usually the "
-        f"strongest, trains {found.settings.shadows} models of the same kind with and without each person and "
-        "compares; it gives scores, no flags.\n\n"
+        "*confidence threshold* call everybody a member of whom the model is sure "
+        f"enough. {found.not_run.get('lira', lira)}\n\n"
         f"**The four gaps.** *VD* compares the members flagged: {group} minus {others}. An attack that flags everybody "
         "of a group has a large VD and has found out nothing, so the same is done for outsiders (*FPR gap*). What is "
         "left when the second is taken from the first (*TPR − FPR gap*) is what leaks more about the group. *LiRA's "
@@ -52,6 +56,8 @@ def _members(found: MembershipFindings, chosen: Chosen) -> str:
     who = count(found.n_members)
     if chosen.target == "audited":
         told = f"The audit's training people train the model ({who} members), its test people do not (outsiders)."
+    elif chosen.target == GIVEN:
+        told = f"Members are the {who} people your table says the model was trained on, outsiders the test people."
     else:
         told = f"Half of the table's people train the model ({who} members), the other half do not (outsiders)."
     return told if chosen.theta >= 1.0 else f"{told} Members whom FairPick has deleted are neither any more."

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.membership import EPSILONS, CurveBand, CurvePoint, MembershipSettings, epsilon_curve, summarise_curve
+from core.models import GIVEN
 from core.wording import gap, percent
 from pages.common import panels, shell
 from pages.common.members import words
@@ -24,6 +25,7 @@ _ABOVE = {
     "random_forest": "random forest",
     "logistic": "logistic regression",
     "audited": "audited model",
+    GIVEN: "given predictions",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.fingerprint import fingerprint
+from core.models import GIVEN
 from pages.common import cached, panels
 from pages.common.members.choice import Chosen, People
 
@@ -28,8 +29,8 @@ def people() -> People:
 
 
 def attacked_by(who: People, chosen: Chosen) -> People:
-    """Return the people with what else the target needs: the audited model its own arrays."""
-    if chosen.target != "audited":
+    """Return the people with what else the target needs: the audited model its own arrays, or its predictions."""
+    if chosen.target not in ("audited", GIVEN):
         return who
     config = who.config
     return replace(who, dataset=cached.dataset_of(who.table, config.roles or who.table.roles[0]))

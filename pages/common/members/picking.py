@@ -18,8 +18,9 @@ from core.membership import (
     fairpick_differences,
     summarise_curve,
 )
+from core.models import GIVEN
 from core.wording import count, gap, percent
-from pages.common import panels, shell
+from pages.common import panels, shell, wording
 from pages.common.members import words
 from pages.common.members.curve import REPEATS, Curve, steady
 from pages.common.members.work import Grown, Membership
@@ -32,6 +33,9 @@ _MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "TPR − FPR gap
 def draw(work: Membership, grown: Grown) -> None:
     """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
     chosen = work.chosen
+    if chosen.target == GIVEN:
+        st.info(wording.needs_training("FairPick's deletions"))
+        return
     if chosen.target == "audited":
         st.info("FairPick is shown with models trained here; choose another model under attack.")
         return

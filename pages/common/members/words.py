@@ -14,6 +14,7 @@ from core.membership import (
     RangeTable,
     most_caught,
 )
+from core.models import GIVEN
 from core.wording import count, gap, percent
 from pages.common import shell
 from pages.common.members.choice import Chosen
@@ -182,6 +183,8 @@ def _stronger(found: MembershipFindings, state: str) -> str:
     strong = found.attacks.get("lira")
     if strong is not None:
         return f" LiRA: {_interval(strong.roc.auc)}."
+    if "lira" in found.not_run:
+        return f" Not run: {found.not_run['lira']}"
     return {"growing": " LiRA is still running.", "stopped": " LiRA was stopped."}.get(state, "")
 
 
@@ -247,6 +250,8 @@ def promise(found: MembershipFindings, chosen: Chosen, code: int) -> str:
     there = compared(found, attack, code)
     measured = "" if there is None else _measured(there[1])
     if chosen.target != "dp_id3" and not chosen.private:
+        if chosen.target == GIVEN:
+            return f"Nothing is known of how this model was trained, so nothing is promised. {measured}"
         return f"Nothing is promised: this model is trained without a privacy budget. {measured}"
     if not chosen.private:
         return f"Nothing is promised at ε = ∞, where the tree is grown without noise. {measured}"

@@ -15,6 +15,7 @@ import streamlit as st
 
 from core.fingerprint import fingerprint
 from core.membership import ATTACK_TITLES, ATTACKS, Attacked, MemberGuess, MembershipFindings, study_steps
+from core.models import GIVEN
 from pages.common import panels
 from pages.common.jobs import Job
 from pages.common.members.choice import Chosen, People
@@ -115,14 +116,16 @@ class Membership:
         return now
 
     def _train(self) -> Any:
-        from core.membership import audited_target, target_of
+        from core.membership import audited_target, given_target, target_of
 
-        if self.who.dataset is not None:
-            return audited_target(self.who.config, self.who.dataset)
-        return target_of(self.who.people, self.settings)
+        if self.who.dataset is None:
+            return target_of(self.who.people, self.settings)
+        if self.chosen.target == GIVEN:
+            return given_target(self.who.dataset)
+        return audited_target(self.who.config, self.who.dataset)
 
     def _split(self) -> Any:
-        """Return the audit's training and test people for the audited model; None where they are drawn."""
+        """Return the audit's training and test people for the audited or given model; None where they are drawn."""
         if self.who.dataset is None:
             return None
         from core.datasets.splits import split
@@ -175,7 +178,8 @@ class Membership:
             st.button("Try again", key="again_members", icon=":material/refresh:", on_click=self.go_on)
         elif self.stopped:
             there = 0 if self.grown is None else len(self.grown.guesses)
-            label = f"Stopped after {there} of {len(ATTACKS)} attacks. Go on"
+            runs = len(ATTACKS) if self.grown is None else len(ATTACKS) - len(self.grown.found.not_run)
+            label = f"Stopped after {there} of {runs} attacks. Go on"
             if st.button(label, key="start_members", icon=":material/play_arrow:"):
                 self.go_on()
                 st.rerun()

@@ -1,4 +1,4 @@
-"""Gaps of verdicts: values by hand, resampling beside plain loops over people, Holm, and bad input."""
+"""Gaps of verdicts: values by hand, resampling beside plain loops over people, and bad input."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.membership import disparities, is_muted, vulnerability_disparity
 from core.membership.disparity import resampling
-from core.membership.disparity.holm import holm
 from core.membership.disparity.tally import Tally, tally
 from core.membership.disparity.verdicts import GAPS
+from core.multiplicity import holm
 from tests.unit.membership.judged_people import divisions, judged, sampled_tally
 
 SMALL = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))
@@ -79,22 +79,6 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
     found = resampling.gap_p_value(GAPS[name], counts, drawn)
     assert 0.01 < exact < 0.99
     assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
-
-
-def test_holm_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
-    assert holm([0.5, 0.6]) == (1.0, 1.0)
-    assert holm([0.02]) == (0.02,) and holm([]) == ()
-
-
-def test_holm_rejects_as_it_is_told_step_by_step() -> None:
-    rng = np.random.default_rng(3)
-    for _ in range(200):
-        p = rng.random(5) ** 3
-        rejected, left = set(), sorted(range(5), key=lambda j: p[j])
-        while left and p[left[0]] < 0.05 / len(left):
-            rejected.add(left.pop(0))
-        assert {j for j, adjusted in enumerate(holm(p.tolist())) if adjusted < 0.05} == rejected
 
 
 def test_a_gap_without_variance_keeps_some_width() -> None:

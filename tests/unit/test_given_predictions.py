@@ -1,0 +1,167 @@
+"""An audit of predictions that came with a table finds what the audit of the model that made them finds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from core.attriguard import TableSettings, study_table, table_guard, table_utility
+from core.audit import AuditConfig, run, train_model
+from core.datasets import AuditDataset, Roles, build_dataset, split
+from core.errors import InputError
+from core.membership import (
+    MembershipSettings,
+    audited_target,
+    given_target,
+    member_people,
+    split_between,
+    study,
+    study_steps,
+    target_by_name,
+)
+from core.models import GIVEN, METHOD_TITLES, METHODS, fit_model
+from core.questions import query_pool
+from tests.samples import ROLES, frame, table
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+SETS = replace(ROLES, sets="part")
+GIVING = replace(SETS, prediction="p", score="s")
+TRAINED = AuditConfig(dataset="sample", method="threshold_optimizer", tolerance=0.02, seed=3)
+AUDIT = replace(TRAINED, method=GIVEN)
+
+
+def people(roles: Roles, **columns: npt.NDArray[np.generic]) -> AuditDataset:
+    part = np.array(["train", "train", "attack", "attack", "test"])[np.arange(1200) % 5]
+    return build_dataset(replace(table(), frame=frame().assign(part=part, **columns)), roles)
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[AuditDataset, AuditDataset]:
+    """The data on which a model is trained, and the same with its predictions and scores as columns."""
+    before = people(SETS)
+    model = train_model(TRAINED, before, split(before, seed=TRAINED.seed))
+    assert model.scores_given and model.randomised
+    return before, people(GIVING, p=model.predictions, s=model.scores)
+
+
+def test_the_audit_is_the_same(both: tuple[AuditDataset, AuditDataset]):
+    trained = run(replace(TRAINED, roles=SETS), dataset=both[0])
+    given = run(replace(AUDIT, roles=GIVING), dataset=both[1])
+    for name in ("accuracy_train", "accuracy_test", "majority_test", "unfairness_train", "unfairness_test"):
+        assert getattr(given.model, name) == getattr(trained.model, name), name
+    assert given.model.rates_train == trained.model.rates_train and given.model.rates_test == trained.model.rates_test
+    assert np.array_equal(given.model.scores, trained.model.scores) and given.model.scores_given
+    assert not given.model.needs_sensitive and not given.model.randomised
+    assert given.strong == trained.strong and given.sizes == trained.sizes
+    for pair, found in trained.attacks.items():
+        again = given.attacks[pair]
+        assert again.held_out_accuracy == found.held_out_accuracy
+        assert np.array_equal(again.attacked.probability, found.attacked.probability), pair
+    for tolerance in (0.0, 0.02, 0.1):
+        for settings in ({}, {"adversary": "strong_predictions", "cost": "log_odds"}, {"as_published": True}):
+            now, was = (one.disclose(tolerance, **settings) for one in (given, trained))  # type: ignore[arg-type]
+            assert (now.after, now.before, now.used, now.gain) == (was.after, was.before, was.used, was.gain)
+
+
+def test_bias_queries_are_the_same(both: tuple[AuditDataset, AuditDataset]):
+    was, now = query_pool(TRAINED, both[0]), query_pool(AUDIT, both[1])
+    for name in ("sensitive", "base", "prior", "labels"):
+        assert np.array_equal(getattr(now.people, name), getattr(was.people, name)), name
+
+
+def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, AuditDataset]):
+    dataset = both[1]
+    owners = member_people(replace(table(), frame=frame().assign(part="", p=0, s=0.0)), ROLES)
+    splits = split(dataset, seed=3)
+    between = split_between(splits.train, splits.test, seed=3, known_share=0.4, judged_share=0.5)
+    settings = MembershipSettings(target="audited", shadows=4, seed=3)
+    *_, was = study(owners, settings, train=audited_target(TRAINED, both[0]), split=between)
+    told: list[tuple[int, int]] = []
+    given = replace(settings, target=GIVEN)
+    *_, now = study(
+        owners, given, train=given_target(dataset), split=between, report=lambda done, total: told.append((done, total))
+    )
+    assert list(now.attacks) == ["loss", "confidence", "network"]
+    assert all(now.attacks[name].roc.to_dict() == was.attacks[name].roc.to_dict() for name in now.attacks)
+    assert all(now.attacks[name].disparities == was.attacks[name].disparities for name in now.attacks)
+    assert "lira" in was.attacks and was.not_run == {}
+    assert_one_sentence(now.not_run["lira"], ("LiRA", "trained again"))
+    assert told == [(1, 3), (2, 3), (3, 3)] and study_steps(given) == 3
+    labels, drawn = dataset.labels[between.members], dataset.predictions[between.members]  # type: ignore[index]
+    assert now.target.accuracy_train.value == pytest.approx((labels == drawn).mean())  # labels count, not scores
+
+
+def test_given_predictions_are_not_those_of_another_model(both: tuple[AuditDataset, AuditDataset]):
+    target = given_target(both[1])
+    trained = split(both[1], seed=3).train
+    assert np.array_equal(target(trained[::-1], 7), target(trained, 0))
+    with pytest.raises(InputError, match="trained on 480 records") as caught:
+        target(trained[1:], 0)
+    assert_one_sentence(str(caught.value))
+
+
+@pytest.mark.parametrize("name", [GIVEN, "audited"])
+def test_the_target_by_name(both: tuple[AuditDataset, AuditDataset], name: str):
+    owners = member_people(replace(table(), frame=frame()), ROLES)
+    target = target_by_name(name, owners, audit=(AUDIT, both[1]))
+    assert np.array_equal(target(split(both[1], seed=3).train, 0), both[1].scores)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="audit's settings"):
+        target_by_name(name, owners)
+
+
+def test_the_members_of_a_table_with_predictions_are_the_audits():
+    roles = replace(GIVING, score="")
+    p = np.where(np.arange(1200) % 7 == 0, None, np.arange(1200) % 2)  # some have none
+    both = replace(table(), frame=frame().assign(part="train", p=p))
+    both.frame.loc[1::2, "part"] = "test"
+    owners, dataset = member_people(both, roles), build_dataset(both, roles)
+    assert owners.n == dataset.n == 1200 - 172 and np.array_equal(owners.labels, dataset.labels)
+    assert not {"p", "part"} & set(owners.names)
+
+
+def test_attriguard_guards_the_records_and_cannot_ask_the_model(both: tuple[AuditDataset, AuditDataset]):
+    settings = TableSettings(trained_budgets=(0.25,))
+    guards = [table_guard(data, config, settings) for data, config in zip(both, (TRAINED, AUDIT), strict=True)]
+    was, now = (next(iter(study_table(guard))) for guard in guards)
+    assert now.at(1.0) == was.at(1.0) and now.spent(1.0) == was.spent(1.0)
+    with pytest.raises(InputError, match="changed records") as caught:
+        table_utility(guards[1], both[1], AUDIT)
+    assert_one_sentence(str(caught.value))
+
+
+def test_labels_alone_leave_out_what_needs_scores():
+    p = np.arange(1200) % 2
+    dataset = people(replace(GIVING, score=""), p=p)
+    found = train_model(AUDIT, dataset, split(dataset, seed=3))
+    assert not found.scores_given and np.array_equal(found.scores, p) and found.scores.dtype == np.float64
+    for call in (lambda: query_pool(AUDIT, dataset), lambda: given_target(dataset)):
+        with pytest.raises(InputError, match="scores") as caught:
+            call()
+        assert_one_sentence(str(caught.value))
+
+
+def test_scores_alone_predict_by_the_threshold():
+    s = np.arange(1200) % 100 / 100
+    dataset = people(replace(GIVING, prediction="", threshold=0.25), s=s)
+    found = train_model(AUDIT, dataset, split(dataset, seed=3))
+    assert np.array_equal(found.predictions, s >= 0.25) and np.array_equal(found.scores, s) and found.scores_given
+
+
+def test_without_sets_membership_is_not_attacked():
+    dataset = people(replace(GIVING, sets="", excluded=("part",)), p=np.arange(1200) % 2, s=np.full(1200, 0.5))
+    with pytest.raises(InputError, match="trained on") as caught:
+        given_target(dataset)
+    assert_one_sentence(str(caught.value))
+
+
+def test_nothing_given_and_nothing_trained():
+    dataset = people(SETS)
+    with pytest.raises(InputError, match="predictions or scores") as caught:
+        train_model(AUDIT, dataset, split(dataset, seed=3))
+    assert_one_sentence(str(caught.value))
+    assert GIVEN not in METHODS and GIVEN in METHOD_TITLES
+    with pytest.raises(InputError, match="method must be one of"):
+        fit_model(GIVEN, dataset.features, dataset.labels, dataset.sensitive)
