@@ -1,0 +1,257 @@
+"""A model as ONNX, run by onnxruntime on one thread of the processor, within bounds of memory and time.
+
+Nothing is read from or written to disk, no operator of a foreign library is found, and the graph is run as it stands,
+without being rewritten first. ONNX computes in 32-bit floats as a rule, so scores agree with the model they were
+exported from to about seven digits, and a decision can differ where a score lies that close to the border.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.datasets.columns import quoted
+from core.errors import InputError
+from core.models.files.graph import check_graph, read_graph
+from core.models.files.runtime import RawAnswers, cause
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["MAX_MEMORY", "MAX_SECONDS", "OnnxModel", "open_onnx"]
+
+MAX_MEMORY = 2 * 1024**3
+"""Most bytes all ONNX models of the process may take together while they run."""
+
+MAX_SECONDS = 600.0
+"""Longest time one batch of records may take."""
+
+_CELLS = {
+    "float": (np.float32, "number"),
+    "double": (np.float64, "number"),
+    "float16": (np.float16, "number"),
+    **{name: (np.dtype(name).type, "whole number") for name in ("int8", "int16", "int32", "int64")},
+    **{name: (np.dtype(name).type, "whole number") for name in ("uint8", "uint16", "uint32", "uint64")},
+    "bool": (np.bool_, "true or false"),
+    "string": (np.object_, "text"),
+}
+_LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
+_SCORES = ("tensor(float)", "tensor(double)")
+_MOST_SCORES = 1000
+_TAKES_MISSING = ("Imputer", "IsNaN")
+_REGISTERING = threading.Lock()
+_registered: list[bool] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnnxModel:
+    """A session with what it takes and gives; see `core.models.files.runtime.Runtime`."""
+
+    feature_names: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    width: int | None
+    takes_missing: bool
+    examples: tuple[tuple[Any, ...], ...]
+    notes: tuple[str, ...]
+    session: Any = field(repr=False)
+    inputs: tuple[tuple[str, Any, int], ...]
+    label: str
+    scores: tuple[str, ...]
+    classes: tuple[Any, ...] | None
+
+    def ask(self, frame: pandas.DataFrame) -> RawAnswers:
+        """Return the answers for records whose columns are the model's features in its order."""
+        import onnxruntime
+
+        options = onnxruntime.RunOptions()
+        options.log_severity_level = 4
+        options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            options.terminate = True
+
+        watch = threading.Timer(MAX_SECONDS, stop)
+        watch.daemon = True
+        watch.start()
+        try:
+            given = self.session.run([*([self.label] if self.label else []), *self.scores], self._feed(frame), options)
+        except Exception:
+            if late.is_set():
+                raise InputError(
+                    f"The model was stopped after {MAX_SECONDS:g} seconds with {len(frame):,} records; ask for a "
+                    "faster model."
+                ) from None
+            raise
+        finally:
+            watch.cancel()
+        labels = np.asarray(given[0]).reshape(len(frame)) if self.label else None
+        return self._raw(labels, given[1:] if self.label else given, len(frame))
+
+    def _feed(self, frame: pandas.DataFrame) -> dict[str, npt.NDArray[Any]]:
+        if not self.feature_names:
+            name, dtype, _ = self.inputs[0]
+            return {name: np.column_stack([_column(frame, j, dtype) for j in range(frame.shape[1])])}
+        feed = {}
+        for j, (name, dtype, rank) in enumerate(self.inputs):
+            column = _column(frame, j, dtype)
+            feed[name] = column.reshape(-1, 1) if rank == 2 else column
+        return feed
+
+    def _raw(self, labels: npt.NDArray[Any] | None, scores: list[Any], n: int) -> RawAnswers:
+        if not scores:
+            return RawAnswers(labels=labels, probability=None, classes=self.classes)
+        if isinstance(scores[0], list):  # one dict a record
+            classes = tuple(scores[0][0])
+            table = np.array([[said[one] for one in classes] for said in scores[0]], dtype=np.float64)
+            return RawAnswers(labels=labels, probability=table, classes=classes)
+        if sum(np.asarray(column).size for column in scores) > _MOST_SCORES * n:
+            raise ValueError(f"it gives more than {_MOST_SCORES} scores a record")
+        table = np.column_stack([np.asarray(column, dtype=np.float64).reshape(n, -1) for column in scores])
+        return RawAnswers(labels=labels, probability=table, classes=self.classes)
+
+
+def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
+    """Return a column in the model's type, or fail if that has no room for a whole number."""
+    values = frame.iloc[:, j].to_numpy()
+    cells = values.astype(dtype)
+    if np.issubdtype(dtype, np.integer) and (cells != values).any():
+        raise ValueError(f"a whole number does not fit into {np.dtype(dtype).name}")
+    return cells
+
+
+def open_onnx(content: bytes, name: str) -> OnnxModel:
+    """Read and check an ONNX file.
+
+    Raises
+    ------
+    InputError
+        If it is no ONNX, holds something that is refused, or takes or gives other than one row a person.
+    """
+    model = read_graph(content, name)
+    check_graph(model, name, len(content))
+    try:
+        session = _session(content)
+    except Exception as error:  # whatever the runtime cannot read
+        raise InputError(f"The ONNX file {quoted(name)} cannot be run: {cause(error)}.") from None
+    inputs, width = _inputs(session, name)
+    named = width is None
+    operators = list(model.graph.node)
+    label, scores, classes = _outputs(session, operators, name)
+    kinds = tuple(kind for _, _, kind, _ in inputs)
+    return OnnxModel(
+        feature_names=tuple(one for one, *_ in inputs) if named else (),
+        dtypes=kinds if named else kinds * max(width or 1, 1),
+        width=len(inputs) if named else width or None,
+        takes_missing=any(_can_miss(node) for node in operators),
+        examples=tuple(_texts(operators) if kind == "text" else (0,) for kind in kinds) if named else (),
+        notes=(),
+        session=session,
+        inputs=tuple((one, dtype, rank) for one, dtype, _, rank in inputs),
+        label=label,
+        scores=scores,
+        classes=classes,
+    )
+
+
+def _session(content: bytes) -> Any:
+    import onnxruntime
+
+    with _REGISTERING:
+        if not _registered:
+            place = onnxruntime.OrtMemoryInfo(
+                "Cpu", onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, onnxruntime.OrtMemType.DEFAULT
+            )
+            bound = onnxruntime.OrtArenaCfg({"max_mem": MAX_MEMORY})
+            onnxruntime.create_and_register_allocator(place, bound)
+            _registered.append(True)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.add_session_config_entry("session.use_env_allocators", "1")
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+
+
+def _inputs(session: Any, name: str) -> tuple[list[tuple[str, Any, str, int]], int | None]:
+    """Return name, dtype, kind of cell and rank of every input, and the width (0: any) if they are one table."""
+    found, widths = [], []
+    for one in session.get_inputs():
+        match = re.fullmatch(r"tensor\((\w+)\)", one.type)
+        if not match or match[1] not in _CELLS or not 1 <= len(one.shape) <= 2:
+            raise InputError(
+                f"The ONNX file {quoted(name)} takes {quoted(one.name)} as {one.type} of {len(one.shape)} dimensions; "
+                "every input must be a column or a table of numbers or texts."
+            )
+        if isinstance(one.shape[0], int):
+            raise InputError(
+                f"The ONNX file {quoted(name)} takes exactly {one.shape[0]} records at a time; "
+                "export it for any number."
+            )
+        found.append((str(one.name), *_CELLS[match[1]], len(one.shape)))
+        last = one.shape[1] if len(one.shape) == 2 else 1
+        widths.append(last if isinstance(last, int) else 0)
+    if not found:
+        raise InputError(f"The ONNX file {quoted(name)} takes no input.")
+    if all(width == 1 for width in widths):
+        return found, None
+    if len(found) == 1:
+        return found, widths[0]
+    raise InputError(
+        f"The ONNX file {quoted(name)} takes {len(found)} tables; give every column an input of its own, or one table "
+        "for all."
+    )
+
+
+def _outputs(session: Any, operators: list[Any], name: str) -> tuple[str, tuple[str, ...], tuple[Any, ...] | None]:
+    """Return the names of the outputs with labels (or "") and with scores, and the classes if the graph says them."""
+    outputs = session.get_outputs()
+    labels = [one for one in outputs if one.type in _LABELS and len(one.shape) <= 2]
+    maps = [one.name for one in outputs if one.type.startswith("seq(map(")]
+    tables = [one.name for one in outputs if one.type in _SCORES]
+    classes = _classes(operators)
+    if labels and classes and (labels[0].type == "tensor(string)") != isinstance(classes[0], str):
+        classes = None  # numbers that are turned into texts later
+    if len(labels) > 1:
+        told = ", ".join(quoted(one.name) for one in labels)
+        raise InputError(f"The ONNX file {quoted(name)} gives several labels ({told}); export one.")
+    scores = maps[:1] or tables
+    if len(scores) > 1 and not (classes and len(classes) == len(scores)):
+        scores = [one for one in scores if "prob" in one.lower()]
+        if len(scores) != 1:
+            told = ", ".join(quoted(one) for one in tables)
+            raise InputError(f"The ONNX file {quoted(name)} gives several scores ({told}); export the probabilities.")
+    if not labels and not scores:
+        raise InputError(f"The ONNX file {quoted(name)} gives neither labels nor scores; export a classifier.")
+    return (str(labels[0].name) if labels else ""), tuple(str(one) for one in scores), classes
+
+
+def _classes(operators: list[Any]) -> tuple[Any, ...] | None:
+    found: set[tuple[Any, ...]] = set()
+    for node in operators:
+        for attribute in node.attribute:
+            if attribute.name.startswith("classlabels_"):
+                texts = tuple(bytes(text).decode("utf-8", "replace") for text in attribute.strings)
+                numbers: tuple[Any, ...] = tuple(int(number) for number in attribute.ints)
+                found.add(texts or numbers)
+    known = [classes for classes in found if len(classes) >= 2]
+    return known[0] if len(known) == 1 else None
+
+
+def _texts(operators: list[Any]) -> tuple[str, ...]:
+    """Return the first of each list of categories in the graph."""
+    named = (one for node in operators for one in node.attribute if one.name in ("cats_strings", "keys_strings"))
+    return tuple(bytes(one.strings[0]).decode("utf-8", "replace") for one in named if one.strings)[:20]
+
+
+def _can_miss(node: Any) -> bool:
+    """Return whether an operator is made for missing numbers."""
+    tracks = (one for one in node.attribute if one.name == "nodes_missing_value_tracks_true")
+    return node.op_type in _TAKES_MISSING or any(any(one.ints) for one in tracks)

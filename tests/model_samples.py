@@ -1,0 +1,132 @@
+"""People, models of them made on the spot, and the files these are saved as."""
+
+from __future__ import annotations
+
+import functools
+import io
+import json
+import warnings
+import zipfile
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import skops.io
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+NUMBERS = ["age", "income", "hours"]
+
+
+@functools.cache
+def people() -> pd.DataFrame:
+    """Return 240 people, never to be changed."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, 240),
+            "income": rng.normal(30, 8, 240).round(1),
+            "hours": rng.normal(38, 5, 240).round(),
+            "work": rng.choice(["office", "shop", "farm"], 240),
+        }
+    )
+    wealthy = frame["income"] + 0.2 * frame["age"] + 4 * (frame["work"] == "office") + rng.normal(0, 3, 240)
+    frame["approved"] = np.where(wealthy > wealthy.median(), "yes", "no")
+    return frame
+
+
+def numbers() -> np.ndarray:
+    return people()[NUMBERS].to_numpy(dtype=np.float32)
+
+
+def binary() -> np.ndarray:
+    return (people()["approved"] == "yes").to_numpy().astype(np.int64)
+
+
+@functools.cache
+def pipeline(texts: bool = True) -> Pipeline:
+    """Return a tree on scaled numbers and one-hot categories, with its answers as texts or as 0 and 1."""
+    prepared = ColumnTransformer([("n", StandardScaler(), NUMBERS), ("c", OneHotEncoder(), ["work"])])
+    answers = people()["approved"] if texts else binary()
+    return make_pipeline(prepared, DecisionTreeClassifier(max_depth=4, random_state=0)).fit(
+        people()[[*NUMBERS, "work"]], answers
+    )
+
+
+@functools.cache
+def logistic(texts: bool = False) -> LogisticRegression:
+    """Return a logistic regression fitted on an array without names."""
+    return LogisticRegression().fit(numbers(), people()["approved"].to_numpy(dtype=object) if texts else binary())
+
+
+def as_onnx(model: Any, sample: Any, **settings: Any) -> bytes:
+    """Return a model as ONNX; settings are skl2onnx's options for the classifier."""
+    from skl2onnx import to_onnx
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the exporter
+        exported = to_onnx(model, sample, options={id(model): settings} if settings else None)
+    return bytes(exported.SerializeToString())
+
+
+def as_skops(model: Any) -> bytes:
+    return bytes(skops.io.dumps(model))
+
+
+def opened(content: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return description and arrays of a skops file."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    return json.loads(members.pop("schema.json")), members
+
+
+def closed(schema: Any, members: dict[str, bytes] | None = None, *, compression: int = zipfile.ZIP_STORED) -> bytes:
+    """Return a skops file made of a description and arrays."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        archive.writestr("schema.json", schema if isinstance(schema, (str, bytes)) else json.dumps(schema))
+        for name, content in (members or {}).items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def node(loader: str, kind: str, content: Any = None, **more: Any) -> dict[str, Any]:
+    """Return a node of a skops file's description."""
+    module, _, name = kind.rpartition(".")
+    return {"__class__": name, "__module__": module, "__loader__": loader, "content": content, **more}
+
+
+def said(value: Any) -> dict[str, Any]:
+    return node("JsonNode", "builtins.str", json.dumps(value), is_json=True)
+
+
+def several(*values: Any) -> dict[str, Any]:
+    return node("TupleNode", "builtins.tuple", [said(value) for value in values])
+
+
+def nodes_of(part: Any, kind: str) -> list[dict[str, Any]]:
+    """Return the nodes of a class inside a description."""
+    found = [part] if isinstance(part, dict) and part.get("__class__") == kind else []
+    inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return found + [one for item in inside for one in nodes_of(item, kind)]
+
+
+def graph(
+    nodes: list[Any], *, inputs: Any = (("x", 1, [None, 2]),), outputs: Any = (("p", 1, None),), **more: Any
+) -> bytes:
+    """Return a graph of operators as an ONNX file; inputs and outputs are name, type and shape."""
+    from onnx import helper
+
+    made = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info(*one) for one in inputs],
+        [helper.make_tensor_value_info(*one) for one in outputs],
+        more.pop("initializer", []),
+        sparse_initializer=more.pop("sparse", None),
+    )
+    domains = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3), *more.pop("domains", [])]
+    return bytes(helper.make_model(made, opset_imports=domains, ir_version=8, **more).SerializeToString())

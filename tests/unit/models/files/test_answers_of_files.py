@@ -1,0 +1,258 @@
+"""Models saved as files answer as the estimators they were made from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from onnx import helper
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from core.errors import InputError
+from core.models.files import read_model
+from tests.model_samples import (
+    NUMBERS,
+    as_onnx,
+    as_skops,
+    binary,
+    closed,
+    graph,
+    logistic,
+    numbers,
+    opened,
+    people,
+    pipeline,
+)
+
+TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
+CLASSIFIERS = [
+    LogisticRegression(),
+    SGDClassifier(loss="log_loss", random_state=0),
+    GaussianNB(),
+    MLPClassifier((3,), solver="lbfgs", max_iter=200, random_state=np.random.RandomState(1)),
+    RandomForestClassifier(4, random_state=0, n_jobs=2, verbose=1),
+    ExtraTreesClassifier(3, random_state=0),
+    GradientBoostingClassifier(n_estimators=3, random_state=0),
+    HistGradientBoostingClassifier(max_iter=3, random_state=0),
+    AdaBoostClassifier(n_estimators=3, random_state=0),
+    BaggingClassifier(TREE, n_estimators=3, max_features=2, random_state=0),
+    VotingClassifier([("a", GaussianNB()), ("b", TREE)], voting="soft"),
+    StackingClassifier([("a", GaussianNB()), ("b", TREE)], cv=2),
+    CalibratedClassifierCV(LinearSVC(), cv=2),
+    CalibratedClassifierCV(GaussianNB(), method="isotonic", cv=2),
+]
+ENCODERS = [
+    OneHotEncoder(handle_unknown="ignore"),
+    OneHotEncoder(drop="first", min_frequency=90),
+    OneHotEncoder(max_categories=2, sparse_output=False),
+    OrdinalEncoder(),
+    make_pipeline(SimpleImputer(strategy="most_frequent"), OneHotEncoder()),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda one: type(one).__name__)
+def test_a_skops_file_answers_exactly_as_its_estimator(classifier, capsys):
+    frame = people()[NUMBERS]
+    fitted = make_pipeline(StandardScaler(), classifier).fit(frame, people()["approved"])
+    expected, probability = fitted.predict(frame) == "yes", fitted.predict_proba(frame)[:, 1]
+    capsys.readouterr()
+    model = read_model(as_skops(fitted), "m.skops")
+    answers = model.answers(people(), positive="yes")
+    assert model.feature_names == tuple(NUMBERS) and set(model.dtypes) == {"number"}
+    assert np.array_equal(answers.labels, expected) and answers.labels.dtype == np.uint8
+    assert np.array_equal(answers.scores, probability)
+    assert answers.repeatable and answers.classes == ("no", "yes")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("encoder", ENCODERS, ids=str)
+def test_categories_are_encoded_as_by_the_estimator(encoder):
+    prepared = ColumnTransformer(
+        [("c", encoder, ["work"]), ("b", KBinsDiscretizer(3, quantile_method="linear"), ["age"])]
+    )
+    fitted = make_pipeline(prepared, LogisticRegression()).fit(people(), people()["approved"])
+    answers = read_model(as_skops(fitted), "m.skops").answers(people(), positive="no")
+    assert np.array_equal(answers.scores, fitted.predict_proba(people())[:, 0])
+    assert np.array_equal(answers.labels, fitted.predict(people()) == "no")
+
+
+def test_skops_without_probabilities_gives_decisions_only():
+    fitted = LinearSVC().fit(people()[NUMBERS], binary())
+    answers = read_model(as_skops(fitted), "m.skops").answers(people())
+    assert answers.scores is None and np.array_equal(answers.labels, fitted.predict(people()[NUMBERS]))
+    assert any("no scores" in note for note in answers.notes)
+
+
+@pytest.mark.parametrize("zipmap", [True, False])
+@pytest.mark.parametrize("texts", [True, False])
+def test_onnx_of_a_pipeline_agrees_to_the_precision_of_its_floats(texts, zipmap):
+    frame = people()[[*NUMBERS, "work"]]
+    fitted = pipeline(texts)
+    model = read_model(as_onnx(fitted, floats(frame), zipmap=zipmap), "m.onnx")
+    answers = model.answers(people(), positive="yes" if texts else "")
+    assert model.feature_names == (*NUMBERS, "work")
+    assert model.dtypes == ("number", "number", "number", "text")
+    assert np.array_equal(answers.labels, binary_of(fitted.predict(frame)))
+    assert np.abs(answers.scores - fitted.predict_proba(frame)[:, 1]).max() < 1e-6
+
+
+def floats(frame):
+    """Return one record with numbers of one type, which is what the exporter needs to join them."""
+    return frame[:1].astype(dict.fromkeys(frame.columns[:3], np.float32))
+
+
+def binary_of(answers):
+    return np.array([one in ("yes", 1) for one in answers], dtype=np.uint8)
+
+
+@pytest.mark.parametrize("zipmap", [True, False, "columns"])
+@pytest.mark.parametrize("texts", [True, False])
+def test_onnx_of_one_table_asks_for_the_order_of_its_columns(texts, zipmap):
+    fitted = logistic(texts)
+    model = read_model(as_onnx(fitted, numbers()[:1], zipmap=zipmap), "m.onnx")
+    assert (model.feature_names, model.width, set(model.dtypes)) == ((), 3, {"number"})
+    with pytest.raises(InputError, match="does not name its 3 features"):
+        model.answers(people(), positive="yes" if texts else "1")
+    answers = model.answers(people(), positive="yes" if texts else "1", features=NUMBERS)
+    assert np.abs(answers.scores - fitted.predict_proba(numbers())[:, 1]).max() < 1e-6
+    assert np.array_equal(answers.labels, binary_of(fitted.predict(numbers())))
+    assert any("does not name its features" in note for note in answers.notes)
+    turned = model.answers(people(), positive="yes" if texts else "1", features=NUMBERS[::-1])
+    assert not np.array_equal(turned.scores, answers.scores)
+
+
+def test_skops_of_an_array_asks_for_the_order_of_its_columns():
+    model = read_model(as_skops(logistic()), "m.skops")
+    with pytest.raises(InputError, match="does not name its 3 features"):
+        model.answers(people())
+    answers = model.answers(people(), features=NUMBERS)
+    assert np.array_equal(answers.scores, logistic().predict_proba(people()[NUMBERS].to_numpy())[:, 1])
+
+
+def test_columns_are_found_by_name_whatever_their_order_and_what_is_not_asked_for_is_ignored():
+    model = read_model(as_skops(pipeline()), "m.skops")
+    turned = people()[people().columns[::-1]]
+    assert np.array_equal(model.answers(turned, positive="yes").scores, model.answers(people(), positive="yes").scores)
+    assert "The model does not ask for 'approved': ignored." in model.answers(people(), positive="yes").notes
+
+
+def test_names_that_exporting_changes_are_found_again():
+    frame = people()[NUMBERS].rename(columns={"age": "age (years)", "hours": "hours-per-week"})
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(frame, binary())
+    model = read_model(as_onnx(fitted, floats(frame)), "m.onnx")
+    assert model.feature_names[0] == "age__years_"
+    answers = model.answers(frame)
+    assert np.abs(answers.scores - fitted.predict_proba(frame)[:, 1]).max() < 1e-6
+    assert "Column 'hours-per-week' is taken for the model's 'hours_per_week'." in answers.notes
+    with pytest.raises(InputError, match="'age__years_'"):
+        model.answers(frame.assign(**{"age [years]": 1}))
+
+
+def test_batches_make_no_difference():
+    model, seen = read_model(as_skops(pipeline()), "m.skops"), []
+    parts = model.answers(people(), positive="yes", batch=100, report=lambda done, total: seen.append((done, total)))
+    assert np.array_equal(parts.scores, model.answers(people(), positive="yes").scores)
+    assert seen == [(100, 240), (200, 240), (240, 240)]
+
+
+def test_the_positive_answer_must_be_one_of_the_models():
+    model = read_model(as_skops(pipeline()), "m.skops")
+    with pytest.raises(InputError, match="answers 'no', 'yes'; say which"):
+        model.answers(people())
+    with pytest.raises(InputError, match="must be one of the model's"):
+        model.answers(people(), positive="maybe")
+
+
+def test_answers_of_0_and_1_are_taken_for_the_words_of_the_table():
+    model = read_model(as_skops(pipeline(texts=False)), "m.skops")
+    plain, told = model.answers(people()), model.answers(people(), positive="yes")
+    assert np.array_equal(plain.labels, told.labels) and np.array_equal(plain.scores, told.scores)
+    assert "The model answers 0 or 1; 1 is taken for 'yes'." in told.notes
+    turned = model.answers(people(), positive="0")
+    assert np.array_equal(turned.labels, 1 - plain.labels) and np.allclose(turned.scores, 1 - plain.scores)
+
+
+def test_more_than_two_answers_are_one_against_the_others():
+    fitted = LogisticRegression().fit(people()[NUMBERS], people()["work"])
+    answers = read_model(as_skops(fitted), "m.skops").answers(people(), positive="shop")
+    assert np.array_equal(answers.scores, fitted.predict_proba(people()[NUMBERS])[:, 2])
+    assert any("3 answers" in note for note in answers.notes)
+
+
+def scoring(*nodes: object, output: int = 1) -> bytes:
+    return graph(list(nodes), inputs=(("age", 1, [None, 1]),), outputs=(("p", output, None),))
+
+
+def test_scores_alone_become_decisions_at_the_threshold():
+    model = read_model(scoring(helper.make_node("Sigmoid", ["age"], ["p"])), "m.onnx")
+    frame = pd.DataFrame({"age": [-2.0, -0.1, 0.0, 0.1, 2.0]})
+    exact = 1 / (1 + np.exp(-frame["age"].to_numpy()))
+    answers = model.answers(frame)
+    assert np.abs(answers.scores - exact).max() < 1e-6 and answers.labels.tolist() == [0, 0, 1, 1, 1]
+    assert model.answers(frame, threshold=0.8).labels.tolist() == [0, 0, 0, 0, 1]
+    assert (
+        "The model gives scores and no decisions: from 0.8 on counts as yes."
+        in model.answers(frame, threshold=0.8).notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "what"),
+    [("Identity", 1.5, "got 1.5 for record 2"), ("Log", -1.0, "got nan"), ("Neg", 0.5, "got −0.5")],
+)
+def test_scores_that_are_no_probabilities_are_refused(operator, value, what):
+    model = read_model(scoring(helper.make_node(operator, ["age"], ["p"])), "m.onnx")
+    with pytest.raises(InputError, match=what):
+        model.answers(pd.DataFrame({"age": [0.0 if operator == "Neg" else 1.0, value]}))
+
+
+def test_columns_of_scores_must_add_up_to_one():
+    model = read_model(graph([helper.make_node("Sigmoid", ["x"], ["p"])]), "m.onnx")
+    with pytest.raises(InputError, match="record 1 add up to 1"):
+        model.answers(pd.DataFrame({"a": [0.0], "b": [60.0]}), features=["a", "b"])
+
+
+def test_a_model_that_draws_is_told_and_its_first_answers_kept():
+    model = read_model(scoring(helper.make_node("RandomUniformLike", ["age"], ["p"])), "m.onnx")
+    answers = model.answers(people())
+    assert not answers.repeatable
+    assert any(
+        note.startswith("The model draws at random: asked again, it answers differently") for note in answers.notes
+    )
+
+
+def test_an_older_scikit_learn_is_told():
+    schema, members = opened(as_skops(pipeline()))
+    older = json.dumps(schema).replace(sklearn.__version__, "1.8.0")
+    model = read_model(closed(older, members), "m.skops")
+    assert any("saved with scikit-learn 1.8.0" in note for note in model.notes)
+    assert read_model(as_skops(pipeline()), "m.skops").notes == ()
+
+
+def test_the_fingerprint_is_that_of_the_file():
+    content = as_skops(pipeline())
+    assert read_model(content, "a.skops").fingerprint == hashlib.sha256(content).hexdigest()
