@@ -1,5 +1,6 @@
 # make run    opens the dashboard        make test       runs every test
 # make lint   style and types            make benchmark  prints the speed figures
+# make audit  audits the demo, from a plan to a decision and a report in audit-demo
 # make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
 PYTHON ?= python3
 VENV := .venv
@@ -8,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One small network or forest per core is faster than every library starting its own threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: run test lint benchmark reference clean
+.PHONY: run test lint benchmark audit reference clean
 
 run: $(VENV)/run.done
 	$(BIN)/python -m streamlit run app.py
@@ -23,6 +24,12 @@ lint: $(VENV)/test.done
 
 benchmark: $(VENV)/test.done
 	$(BIN)/python -m tests.benchmarks
+
+# A decision against the release (1, or 2 for undecided) is a result here and no error; unusable input (3) is one.
+audit: $(VENV)/run.done
+	@mkdir -p audit-demo
+	$(BIN)/python -m core gen-config --dataset demo > audit-demo/plan.toml
+	$(BIN)/python -m core audit audit-demo/plan.toml --out audit-demo/report --force || test $$? -le 2
 
 reference: $(VENV)/test.done
 	$(BIN)/python -m tests.reference $(if $(RECORD),--record $(RECORD))
@@ -40,4 +47,4 @@ $(VENV)/test.done: requirements.txt requirements-dask.txt requirements-postgresq
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) audit-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,6 +17,7 @@ __all__ = [
     "add_dataset_arguments",
     "add_epsilon_argument",
     "add_seeds_argument",
+    "data_folder_of",
     "dataset_of",
     "epsilon_of",
     "names_in",
@@ -106,10 +107,21 @@ def table_named(name: str, arguments: argparse.Namespace) -> Table:
     InputError, DataUnavailableError
         If the folder is none, or the data cannot be had.
     """
+    return load(name, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
+
+
+def data_folder_of(arguments: argparse.Namespace) -> Path | None:
+    """Return the folder of local data files that --data or the environment names; None where neither does.
+
+    Raises
+    ------
+    InputError
+        If it is no folder.
+    """
     local = arguments.data or os.environ.get("FAIRLEAK_DATA")
     if local is not None and not Path(local).is_dir():
         raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {str(local)!r}.")
-    return load(name, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
+    return Path(local) if local else None
 
 
 def names_in(text: str, options: Sequence[str], *, name: str) -> tuple[str, ...]:

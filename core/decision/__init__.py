@@ -1,6 +1,11 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
+from core.decision.comparison import BOUNDS, Comparison, Difference, same_numbers
+from core.decision.embedded import plan_of
 from core.decision.plan import PLAN_SCHEMA, AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.decision.plan_file import read_plan
+from core.decision.plan_text import commented_plan, plan_text
+from core.decision.provenance import data_fingerprint, provenance
 from core.decision.result import (
     REPORT_SCHEMA,
     DataSummary,
@@ -10,13 +15,20 @@ from core.decision.result import (
     ReleaseAudit,
     SelfTest,
 )
+from core.decision.run import audit_steps, audit_with_people, run_audit
+from core.decision.self_test import cached_self_test, self_test
+from core.decision.sources import dataset_of, load_model, load_policy_text, load_table
+from core.decision.suggested import catalogue_plan, suggested_plan
 
 __all__ = [
+    "BOUNDS",
     "PLAN_SCHEMA",
     "REPORT_SCHEMA",
     "AuditPlan",
+    "Comparison",
     "DataPlan",
     "DataSummary",
+    "Difference",
     "GroupSummary",
     "GuardPlan",
     "MembershipPlan",
@@ -26,4 +38,22 @@ __all__ = [
     "Provenance",
     "ReleaseAudit",
     "SelfTest",
+    "audit_steps",
+    "audit_with_people",
+    "cached_self_test",
+    "catalogue_plan",
+    "commented_plan",
+    "data_fingerprint",
+    "dataset_of",
+    "load_model",
+    "load_policy_text",
+    "load_table",
+    "plan_of",
+    "plan_text",
+    "provenance",
+    "read_plan",
+    "run_audit",
+    "same_numbers",
+    "self_test",
+    "suggested_plan",
 ]

@@ -23,10 +23,14 @@ class DataPlan(Result):
         A name of the catalogue, or "" for a file.
     file : str
         Path of a CSV or Parquet file, relative to the plan's; "" for a dataset of the catalogue.
+    attribute : str
+        Of a dataset of the catalogue: key of one of its suggested roles (`core.datasets.Roles.key`), "" for the first;
+        not used where the plan's configuration has roles of its own.
     """
 
     dataset: str = "demo"
     file: str = ""
+    attribute: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +45,17 @@ class ModelPlan(Result):
         Path of the model file, relative to the plan's.
     threshold : float in [0, 1]
         From which score on a prediction counts as 1, where only scores are given.
+    features : tuple of str
+        Columns the model file takes, in its order; () where the file names them itself.
+    positive : str
+        The model file's answer that counts as 1; "" where it answers with 0 and 1, or false and true.
     """
 
     kind: str = "train"
     file: str = ""
     threshold: float = 0.5
+    features: tuple[str, ...] = ()
+    positive: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,166 @@
+"""``python -m core audit``: a release audit from a plan to a decision, with both editions of its report."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from core.commands.audit_files import check_folder, write_audit
+from core.commands.console import Console
+from core.commands.text_tables import aligned
+from core.datasets.catalog import default_cache_folder
+from core.decision import (
+    AuditPlan,
+    ReleaseAudit,
+    SelfTest,
+    audit_with_people,
+    load_model,
+    load_policy_text,
+    load_table,
+    read_plan,
+)
+from core.errors import InputError
+from core.policy import (
+    VERDICT_TITLES,
+    CheckVerdict,
+    Policy,
+    default_policy,
+    estimate_text,
+    limit_text,
+    predictions_policy,
+    read_policy,
+)
+
+__all__ = ["HELP", "NAME", "add_arguments", "run"]
+
+NAME = "audit"
+HELP = "audit a model by a plan, judge it by a policy, and write the report; exit code 0 pass, 1 fail, 2 undecided"
+
+_SHIPPED = {"default": default_policy, "predictions": predictions_policy}
+"""Policies FairLeak brings along, by the name --policy calls them."""
+
+_STEPS_PER_NOTE = 4
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.epilog = (
+        "exit codes: 0 pass, 1 a required check fails, 2 inconclusive or not run, 3 input that cannot be used. "
+        "python -m core gen-config prints a plan to start from."
+    )
+    parser.add_argument("plan", type=Path, metavar="PLAN", help="a TOML file; its own files lie in the same folder")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FOLDER", help="a new or empty folder for the report"
+    )
+    parser.add_argument("--force", action="store_true", help="replace the earlier report in --out")
+    parser.add_argument(
+        "--policy",
+        metavar="FILE",
+        help=f"a policy file, or {' or '.join(_SHIPPED)}; the plan's when left out, and the default one without any",
+    )
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
+    parser.add_argument("--no-self-test", action="store_true", help="leave FairLeak's test of itself out of the report")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Audit, write and print."""
+    plan = read_plan(_content(arguments.plan, "PLAN"), name=arguments.plan.name)
+    folder = arguments.plan.absolute().parent
+    policy = _policy(arguments, plan, folder)
+    check_folder(arguments.out, force=arguments.force)
+    table = load_table(plan, folder=folder, data_folder=_data_folder(arguments), cache_folder=default_cache_folder())
+    model_file = load_model(plan, folder=folder)
+    tests = () if arguments.no_self_test else _self_tests(console)
+    audit, people = audit_with_people(
+        plan,
+        table,
+        policy,
+        model_file=model_file,
+        self_tests=tests,
+        report=_told_now_and_then(console, "steps"),
+    )
+    write_audit(audit, arguments.out, people=people)
+    for line in _printed(audit):
+        console.result(line)
+    console.note(f"The report is in {arguments.out}: internal for you, disclosure for others.")
+    return audit.verdict.exit_code
+
+
+def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Policy:
+    if arguments.policy in _SHIPPED:
+        return _SHIPPED[arguments.policy]()
+    if arguments.policy is not None:
+        path = Path(arguments.policy)
+        return read_policy(_content(path, "--policy"), name=path.name)
+    content = load_policy_text(plan, folder=folder)
+    return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)
+
+
+def _content(path: Path, name: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        raise InputError(f"{name} must be a file that can be read, got {str(path)!r}.") from None
+
+
+def _data_folder(arguments: argparse.Namespace) -> Path | None:
+    local = arguments.data or os.environ.get("FAIRLEAK_DATA")
+    if local is not None and not Path(local).is_dir():
+        raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {str(local)!r}.")
+    return Path(local) if local else None
+
+
+def _self_tests(console: Console) -> tuple[SelfTest, ...]:
+    from core.decision.self_test import cached_self_test
+
+    tests = cached_self_test(
+        default_cache_folder().parent / "self-test", report=_told_now_and_then(console, "models of the self-test", 200)
+    )
+    for test in tests:
+        if not test.passed:
+            console.note(f"Warning: FairLeak's test of itself failed for {test.attack}: {test.told}")
+    return tests
+
+
+def _told_now_and_then(console: Console, noun: str, every: int = _STEPS_PER_NOTE) -> Callable[[int, int], None]:
+    """Return what writes progress every few steps, with a clock of its own."""
+    own = Console(out=console.out, err=console.err)
+
+    def report(done: int, total: int) -> None:
+        if done % every == 0 or done == total:
+            own.progress(done, total, noun=noun)
+
+    return report
+
+
+def _printed(audit: ReleaseAudit) -> Iterator[str]:
+    """Yield the decision, then every check in the policy's words."""
+    verdict, data = audit.verdict, audit.data
+    yield verdict.headline
+    yield verdict.detail
+    yield ""
+    yield f"{data.title}: {data.n:,} records; {data.attribute}: {', '.join(group.group for group in audit.groups)}"
+    yield f"{audit.model.title}; policy: {verdict.policy.name}, version {verdict.policy.version}"
+    yield ""
+    header = ["verdict", "check", "", "value", "interval", "limit", "control"]
+    yield aligned(header, [_row(row) for row in verdict.rows], left=3)
+    reasons = [row for row in verdict.rows if row.verdict == "not_run"]
+    for row in reasons:
+        yield f"{row.title}: {row.why}"
+
+
+def _row(row: CheckVerdict) -> list[str]:
+    found, limit = row.measurement, row.limit
+    value, interval = ("", "") if found is None or found.estimate is None else estimate_text(row.check, found.estimate)
+    optional = "" if limit is None or limit.required else " (not required)"
+    return [
+        VERDICT_TITLES[row.verdict] + optional,
+        row.title,
+        "" if found is None or found.estimate is None else found.basis,
+        value,
+        interval,
+        "" if limit is None else limit_text(row.check, limit.value),
+        "" if found is None or found.control is None else f"{found.control_name}: {100 * found.control.value:.1f}%",
+    ]

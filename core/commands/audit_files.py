@@ -1,0 +1,106 @@
+"""The folder a release audit is written into: one folder an edition, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.decision import ReleaseAudit, plan_text
+from core.errors import InputError
+from core.policy import policy_text
+from core.report import EDITIONS, csv_files, document, to_html, to_json
+
+if TYPE_CHECKING:
+    from core.report import AttackedPeople
+
+__all__ = ["check_folder", "write_audit"]
+
+_FILES = ("report.json", "report.html", "plan.toml", "policy.toml")
+
+
+def check_folder(out: Path, *, force: bool) -> None:
+    """Refuse a folder that holds anything an audit did not write, before the work rather than after.
+
+    Raises
+    ------
+    InputError
+        If it is no folder, its parent is none, or it holds something: with `force` an earlier report may be there, and
+        nothing else.
+    """
+    if not out.absolute().parent.is_dir() or (out.exists() and not out.is_dir()):
+        raise InputError(f"--out must be a folder inside one that exists, got {str(out)!r}.")
+    there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if not there:
+        return
+    if not force:
+        raise InputError(
+            f"--out must be a new or an empty folder, got {str(out)!r}; --force replaces an earlier report."
+        )
+    foreign = _foreign(out, there)
+    if foreign:
+        raise InputError(
+            f"--force replaces a folder that holds an earlier report and nothing else, got {str(out)!r} with "
+            f"{foreign!r}."
+        )
+
+
+def write_audit(audit: ReleaseAudit, out: Path, *, people: AttackedPeople | None = None) -> None:
+    """Write both editions; an earlier report in the folder goes when the new one is complete.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written to.
+    """
+    plan = plan_text(replace(audit.plan, policy="policy.toml"))
+    policy = policy_text(audit.verdict.policy)
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.absolute().parent) as made:
+            for edition in EDITIONS:
+                folder = Path(made) / edition
+                folder.mkdir()
+                told = document(audit, edition=edition, people=people)
+                texts = {
+                    "report.json": to_json(told, edition=edition),
+                    "report.html": to_html(told, edition=edition),
+                    "policy.toml": policy,
+                }
+                if edition != "disclosure":  # seed and names of files stay inside
+                    texts["plan.toml"] = plan
+                for name, text in texts.items():
+                    (folder / name).write_bytes(text.encode("utf-8"))
+                for name, content in csv_files(told, edition=edition).items():
+                    (folder / name).write_bytes(content)
+            out.mkdir(exist_ok=True)
+            for edition in EDITIONS:
+                if (out / edition).exists():
+                    shutil.rmtree(out / edition)
+                (Path(made) / edition).rename(out / edition)
+    except OSError as error:
+        raise InputError(f"--out must be a folder that can be written, got {str(out)!r}: {error}.") from None
+
+
+def _foreign(out: Path, there: list[str]) -> str:
+    """Return something in the folder that is no part of an earlier report; "" if there is nothing."""
+    for name in there:
+        folder = out / name
+        if name not in EDITIONS or folder.is_symlink() or not folder.is_dir():
+            return name
+        for path in sorted(folder.iterdir()):
+            known = path.name in _FILES or path.suffix == ".csv"
+            if not known or path.is_symlink() or not path.is_file():
+                return f"{name}/{path.name}"
+        if not _is_report(folder / "report.json"):
+            return f"{name} without a report.json of ours"
+    return ""
+
+
+def _is_report(path: Path) -> bool:
+    try:
+        return json.loads(path.read_text(encoding="utf-8")).get("kind") == "fairleak release audit"
+    except (OSError, ValueError, AttributeError):
+        return False

@@ -1,0 +1,36 @@
+"""The plan back from a report: what was asked, in the shape it was asked in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from core.decision.plan import PLAN_SCHEMA, AuditPlan
+from core.errors import InputError
+from core.records import RecordError, loads
+
+__all__ = ["plan_of"]
+
+
+def plan_of(report: Mapping[str, Any]) -> AuditPlan:
+    """Return the plan that a report's JSON holds.
+
+    Parameters
+    ----------
+    report : mapping
+        As `core.report.from_json` returns it.
+
+    Raises
+    ------
+    InputError
+        If there is no plan in it, or one that this version of FairLeak does not know.
+    """
+    told = report.get("plan")
+    if not isinstance(told, dict) or told.get("schema") != PLAN_SCHEMA:
+        found = told.get("schema") if isinstance(told, dict) else None
+        raise InputError(f"The report's plan must be of schema {PLAN_SCHEMA}, got {found!r}.")
+    try:
+        return loads(json.dumps(told, allow_nan=False), AuditPlan)
+    except (RecordError, ValueError, TypeError) as error:
+        raise InputError(f"The report's plan must be one that FairLeak wrote, got {str(error)[:120]}.") from None

@@ -1,0 +1,54 @@
+"""What the planned answers to bias questions tell about people's attribute (Hamman et al. 2023)."""
+
+from __future__ import annotations
+
+from core.decision.attacks import answers_of, planned_leakages, planned_trials
+from core.decision.audited import Audited
+from core.decision.measures.strongest import strongest
+from core.estimates import over_repeats, rate_over_repeats
+from core.policy import Measurement
+
+__all__ = ["answers_excess"]
+
+_DECODERS = {
+    "strongest": "a decoder with a prior",
+    "without_prior": "a decoder without a prior",
+    "published": "the published decoder",
+}
+
+
+def answers_excess(audited: Audited) -> Measurement:
+    """Return the balanced accuracy after the answers minus that of the prior alone, of the strongest decoder."""
+    trials, found = planned_trials(audited), planned_leakages(audited)
+    prior = found["prior"]
+    excess = {
+        name: over_repeats([after - before for after, before in zip(values, prior, strict=True)])
+        for name, values in found.items()
+        if name != "prior"
+    }
+    freedom = len(prior) - 1
+    name, estimate = strongest(excess, freedom=freedom, within=(-1.0, 1.0))
+    details = {f"{_DECODERS[key]}, excess": each.value for key, each in excess.items()}
+    details |= {f"{_DECODERS[key]}, balanced accuracy": rate_over_repeats(found[key]).value for key in excess}
+    planned = audited.plan.answers
+    return Measurement(
+        check="answers_excess",
+        outcome="done",
+        estimate=estimate,
+        freedom=freedom,
+        control=rate_over_repeats(prior),
+        control_name="the prior alone, no answers",
+        attacked=(
+            f"The {audited.attribute} of {planned.people:,} test people at a time, in {planned.repeats:,} draws, read "
+            f"by {_DECODERS[name]} from {answers_of(planned)}."
+        ),
+        knows=(
+            f"The features and labels of these people, that {trials.n_advantaged:,} and {trials.n_disadvantaged:,} of "
+            "them are in the two groups, every score asked about, and how the answers are made."
+        ),
+        assumptions=(
+            "The questions are slight changes of the audited model; other questions may tell more or less.",
+            "The interval is over draws of people, questions and noise, and holds for the decoders tried together.",
+        ),
+        details=details,
+    )

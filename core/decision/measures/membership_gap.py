@@ -1,0 +1,50 @@
+"""Whether members of one group are recognised more often than those of the others."""
+
+from __future__ import annotations
+
+from core.decision.attacks import member_gaps
+from core.decision.audited import Audited
+from core.decision.measures.members_told import assumptions, attack_title, knows
+from core.decision.measures.reasons import not_run
+from core.decision.measures.strongest import strongest
+from core.estimates import Estimate
+from core.membership import GapResult
+from core.policy import Measurement
+
+__all__ = ["membership_gap"]
+
+
+def membership_gap(audited: Audited) -> Measurement:
+    """Return the largest difference between a group and the others in members caught at 1% false alarms of each."""
+    found = {(name, gap.group): gap for name, gaps in member_gaps(audited).items() for gap in gaps}
+    if unmeasured := next((gap.reason for gap in found.values() if gap.reason), ""):
+        return not_run("membership_gap", f"A rate of 1% false alarms {unmeasured.removeprefix('n/a, ')}.")
+    keys = {f"{attack_title(name)}, {group}": (name, group) for name, group in found}
+    told, estimate = strongest({key: _folded(found[own].estimate) for key, own in keys.items()}, within=(0.0, 1.0))
+    name, group = keys[told]
+    gap = found[name, group]
+    nobody = Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n)
+    return Measurement(
+        check="membership_gap",
+        outcome="done",
+        estimate=estimate,
+        control=nobody,
+        control_name="no difference",
+        attacked=(
+            f"Who of {gap.estimate.n:,} people was in the training data, by {attack_title(name)}: {_shares(gap)}."
+        ),
+        knows=knows(audited, name),
+        assumptions=(*assumptions(audited), "Each group has a threshold of its own."),
+        details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
+    )
+
+
+def _shares(gap: GapResult) -> str:
+    own, others = (100 * rate.value for rate in gap.rates)
+    return f"{own:.1f}% of the {gap.group} and {others:.1f}% of the {gap.others} it was trained on are caught"
+
+
+def _folded(gap: Estimate) -> Estimate:
+    """Return the size of a difference, whatever its sign."""
+    low = 0.0 if gap.low <= 0.0 <= gap.high else min(abs(gap.low), abs(gap.high))
+    return Estimate(value=abs(gap.value), low=low, high=max(abs(gap.low), abs(gap.high)), n=gap.n, level=gap.level)

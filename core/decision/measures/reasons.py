@@ -1,0 +1,47 @@
+"""Measurements without a number, and why there is none."""
+
+from __future__ import annotations
+
+from core.decision.audited import Audited
+from core.decision.plan import AuditPlan
+from core.policy import CHECKS, Measurement
+
+__all__ = ["missing", "not_run"]
+
+
+_MEMBERSHIP = ("membership_caught", "membership_gap")
+_NO_MEMBERSHIP = (
+    "LiRA needs a model that can be trained again, and the loss attack needs scores; only predicted labels are given."
+)
+
+
+def not_run(check: str, reason: str, *, outcome: str = "not_run", basis: str = "measured") -> Measurement:
+    """Return a measurement that has a reason and no number."""
+    return Measurement(check=check, outcome=outcome, basis=basis, reason=reason)
+
+
+def missing(check: str, audited: Audited) -> str:
+    """Return what a check needs and this audit has not, in one sentence; "" if nothing is missing."""
+    needs, plan = CHECKS[check].needs, audited.plan
+    if check in _MEMBERSHIP and not audited.has_scores:
+        return _NO_MEMBERSHIP
+    for need, told in _lacking(plan, audited.has_scores).items():
+        if need in needs:
+            return told
+    return ""
+
+
+def _lacking(plan: AuditPlan, has_scores: bool) -> dict[str, str]:
+    """Return need -> why it is not met."""
+    lacking = {}
+    if not plan.answers.questions:
+        lacking["planned answers"] = "No answers are planned."
+    if not plan.guard.budget:
+        lacking["a guard"] = "AttriGuard is not planned."
+    if not has_scores:
+        lacking["scores"] = "Scores are needed; only predicted labels are given."
+    if plan.model.kind != "train":
+        lacking["a model that can be trained again"] = (
+            "The model must be one that can be trained again; only predictions are given."
+        )
+    return lacking

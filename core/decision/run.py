@@ -1,0 +1,125 @@
+"""A release audit from plan to verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from core.datasets import Table
+from core.datasets.splits import split
+from core.decision.attacks.inference import INFERENCE_STEPS
+from core.decision.attacks.noise import guard_steps
+from core.decision.attacks.readers import attacked_people
+from core.decision.audited import Audited, Progress
+from core.decision.measures import measured
+from core.decision.plan import AuditPlan
+from core.decision.provenance import provenance
+from core.decision.result import ReleaseAudit, SelfTest
+from core.decision.sources import config_of, dataset_and_notes
+from core.decision.summaries import data_summary, group_summaries, model_summary
+from core.decision.tables import tables
+from core.policy import CHECKS, Measurement, Policy, judge
+from core.queries import DECODERS
+from core.training import train_model
+
+if TYPE_CHECKING:
+    from core.models.files import ModelFile
+    from core.report import AttackedPeople
+
+__all__ = ["audit_steps", "audit_with_people", "audited_of", "run_audit"]
+
+Report = Callable[[int, int], None]
+
+
+def audit_steps(plan: AuditPlan) -> int:
+    """Return how many steps an audit reports."""
+    answers = len(DECODERS) if plan.answers.questions else 0
+    shadows = plan.membership.shadows if plan.model.kind == "train" else 0
+    return 1 + INFERENCE_STEPS + answers + shadows + guard_steps(plan) + 1  # the model first, the tables last
+
+
+def run_audit(
+    plan: AuditPlan,
+    table: Table,
+    policy: Policy,
+    *,
+    model_file: ModelFile | None = None,
+    self_tests: Sequence[SelfTest] = (),
+    report: Report | None = None,
+) -> ReleaseAudit:
+    """Audit a model, and judge it by a policy.
+
+    An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
+    of one plan on one table differ in nothing but their times.
+
+    Parameters
+    ----------
+    plan : AuditPlan
+    table : Table
+        What `core.decision.load_table` returns for it.
+    policy : Policy
+    model_file : ModelFile, optional
+        What `core.decision.load_model` returns for it.
+    self_tests : sequence of SelfTest
+        FairLeak's tests of itself, for the report.
+    report : callable, optional
+        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
+
+    Raises
+    ------
+    InputError
+        If table, roles or model break a rule, so that there is nothing to audit.
+    """
+    return audit_with_people(plan, table, policy, model_file=model_file, self_tests=self_tests, report=report)[0]
+
+
+def audit_with_people(
+    plan: AuditPlan,
+    table: Table,
+    policy: Policy,
+    *,
+    model_file: ModelFile | None = None,
+    self_tests: Sequence[SelfTest] = (),
+    report: Report | None = None,
+) -> tuple[ReleaseAudit, AttackedPeople | None]:
+    """Do `run_audit`, and return the test people besides, on whom a report for others is attacked before it is given.
+
+    They are None where the attack that knows them beforehand broke.
+    """
+    started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    audited = audited_of(plan, table, model_file=model_file, report=report)
+    measurements = tuple(_each(audited))
+    shown, readers = tables(audited), attacked_people(audited)
+    audited.progress.reach(audited.progress.total)
+    audit = ReleaseAudit(
+        plan=plan,
+        data=data_summary(audited, table),
+        groups=group_summaries(audited),
+        model=model_summary(audited, model_file),
+        measurements=measurements,
+        verdict=judge(policy, measurements, attribute=audited.attribute),
+        tables=shown,
+        self_tests=tuple(self_tests),
+        provenance=provenance(plan, policy),
+        times={"started": started, "seconds": time.perf_counter() - begun},
+    )
+    return audit, readers
+
+
+def audited_of(
+    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None, report: Report | None = None
+) -> Audited:
+    """Return what a plan audits, trained or taken as given, before any attack; parameters as for `run_audit`."""
+    progress = Progress(audit_steps(plan), report)
+    dataset, notes = dataset_and_notes(plan, table, model_file=model_file)
+    config = config_of(plan, dataset)
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    model = train_model(config, dataset, splits)
+    progress.tick()
+    return Audited(plan, config, dataset, splits, model, progress, model_notes=notes)
+
+
+def _each(audited: Audited) -> list[Measurement]:
+    return [measured(check, audited) for check in CHECKS]

@@ -1,0 +1,167 @@
+"""Who was in the training data: the audit's membership attacks, and its gaps between groups.
+
+The areas are tried on real trees, grown until every training record is right: the plainest case of overfitting. What is
+caught at few false alarms needs scores that tell people apart, and LiRA many trainings; there the target is a law: a
+model that answers about everybody by what is hers, a little chance, and, for those it was trained on, how well it
+remembers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from core.decision.attacks import FALSE_ALARMS
+from core.decision.audited import Audited
+from core.decision.measures.membership_caught import membership_caught
+from core.decision.measures.membership_gap import membership_gap
+from core.decision.self_test.audited import audit_of
+from core.decision.self_test.people import Drawn
+from core.decision.self_test.trial import Trial, called, each
+from core.membership import (
+    MembershipSplit,
+    disparities,
+    is_muted,
+    lira,
+    loss_attack,
+    roc,
+    split_between,
+)
+from core.seeds import child_generator, child_seed
+
+__all__ = ["MEMBERSHIP_TRIALS"]
+
+_SIDE = 300
+"""Members, and outsiders, of a tree."""
+
+_MANY = 1000
+"""Members, and outsiders, where few false alarms are asked for: 1% of those judged must be ten people or more."""
+
+_KNOWN = 200
+"""Attack records, which no membership attack looks at."""
+
+_A_GROUP = 1000
+"""Outsiders of either group in a gap at few false alarms."""
+
+_SHADOWS = 8
+_CHANCE, _REMEMBERED = 1.0, 4.0
+"""Standard deviation of a law's answers from training to training, and how far it moves for those trained on."""
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint8]
+
+
+def _area_leaks(seed: int, run: int, planted: bool) -> bool:
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = child_generator(seed, f"self-test, membership by area, {run}, {planted}")
+    features = rng.random((3 * _SIDE, 3))
+    labels = (rng.random(len(features)) < 0.2 + 0.6 * features[:, 0]).astype(np.uint8)
+    split = _split(_SIDE, rng)
+    trained = split.members if planted else np.arange(2 * _SIDE, 3 * _SIDE)
+    tree = DecisionTreeClassifier(random_state=0).fit(features[trained], labels[trained])
+    guess = loss_attack(tree.predict_proba(features)[:, 1], labels, split)
+    return not is_muted(roc(guess.score, split.judged[1]).auc)
+
+
+def _caught_leaks(seed: int, run: int, planted: bool) -> bool:
+    name = f"self-test, members caught, {run}, {planted}"
+    audited = _audited(name, seed, _MANY, lambda groups: _REMEMBERED if planted else 0.0)
+    return called(membership_caught(audited), FALSE_ALARMS)
+
+
+def _verdict_gap_leaks(seed: int, run: int, planted: bool) -> bool:
+    name = f"self-test, gap of verdicts, {run}, {planted}"
+    rng = child_generator(seed, name)
+    law, split, groups = _law(2 * _MANY, rng), _split(_MANY, rng), rng.integers(0, 2, 2 * _MANY)
+    remembered = np.where(groups == 1, _REMEMBERED, 0.0) if planted else np.full(2 * _MANY, _REMEMBERED / 2)
+    guess = loss_attack(law.remembering(remembered).train(split.members, run), law.labels, split)
+    rows, member = split.judged
+    if guess.verdict is None or is_muted(roc(guess.score, member).auc):
+        return False
+    found = disparities(guess.verdict, groups[rows], member, names=("0", "1"), seed=child_seed(seed, name)).results
+    return any(result.tests["advantage_gap"].significant for result in found)
+
+
+def _caught_gap_leaks(seed: int, run: int, planted: bool) -> bool:
+    def remembered(groups: Bits) -> Floats:
+        return np.where(groups == 1, _REMEMBERED, 0.0) if planted else np.full(groups.size, _REMEMBERED / 2)
+
+    audited = _audited(f"self-test, gap of members caught, {run}, {planted}", seed, 2 * _A_GROUP, remembered)
+    return called(membership_gap(audited), 0.0)
+
+
+def _audited(name: str, seed: int, side: int, remembered: Callable[[Bits], npt.ArrayLike]) -> Audited:
+    """Return an audit of a law, with as many members as outsiders, in which both membership attacks are done."""
+    rng, own = child_generator(seed, name), child_seed(seed, name)
+    law = _law(2 * side + _KNOWN, rng)
+    groups = (np.arange(law.level.size) % 2).astype(np.uint8)
+    members, outsiders = np.arange(side), np.arange(side + _KNOWN, 2 * side + _KNOWN)
+    split = split_between(members, outsiders, seed=own).judging_everybody()
+    scores = law.remembering(remembered(groups)).train(members, own)
+    shadow = law.remembering(_REMEMBERED / 2)  # as the attacker thinks that such a model is trained
+    people = Drawn(features=np.zeros((groups.size, 1), dtype=np.int64), labels=law.labels, sensitive=groups)
+    audited = audit_of(people, (scores >= 0.5).astype(np.uint8), (side, _KNOWN, side), seed=own, scores=scores)
+    guesses = {
+        "loss": loss_attack(scores, law.labels, split),
+        "lira": lira(shadow.train, scores, law.labels, split, seed=own, shadows=_SHADOWS),
+    }
+    audited.once("member guesses", lambda: guesses)
+    return audited
+
+
+def _split(side: int, rng: np.random.Generator) -> MembershipSplit:
+    seed = int(rng.integers(2**32))
+    return split_between(np.arange(side), np.arange(side, 2 * side), seed=seed, known_share=0.3, judged_share=0.7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Law:
+    """A target made of chance: P(label = 1) of everybody from her own level, a draw, and what is remembered of her."""
+
+    level: Floats
+    remembered: Floats
+    labels: Bits
+
+    def remembering(self, how_well: npt.ArrayLike) -> _Law:
+        """Return the same people's law when those trained on are remembered so well, one number or one a person."""
+        return replace(self, remembered=np.broadcast_to(np.asarray(how_well, dtype=np.float64), self.level.shape))
+
+    def train(self, rows: Rows, seed: int) -> Floats:
+        """Return the answers of a model trained on some people."""
+        own = self.level + _CHANCE * np.random.default_rng(seed).standard_normal(self.level.size)
+        own[rows] += self.remembered[rows]
+        return np.asarray(1.0 / (1.0 + np.exp(np.where(self.labels == 1, -own, own))))
+
+
+def _law(n: int, rng: np.random.Generator) -> _Law:
+    return _Law(level=rng.standard_normal(n), remembered=np.zeros(n), labels=rng.integers(0, 2, n).astype(np.uint8))
+
+
+MEMBERSHIP_TRIALS = (
+    Trial(
+        attack="Members told from others (area under the curve)",
+        told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",
+        leaks=each(_area_leaks),
+    ),
+    Trial(
+        attack="Members caught at 1% false alarms",
+        told="Null: a model that remembers nobody. Planted: one that remembers whom it was trained on.",
+        leaks=each(_caught_leaks),
+    ),
+    Trial(
+        attack="Gap between groups in who is called a member",
+        told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
+        leaks=each(_verdict_gap_leaks),
+    ),
+    Trial(
+        attack="Gap between groups in members caught at 1% false alarms",
+        told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
+        leaks=each(_caught_gap_leaks),
+        share=0.5,
+    ),
+)

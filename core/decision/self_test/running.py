@@ -1,0 +1,100 @@
+"""All trials, and what share of them went wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from core.decision.provenance import SELF_TEST_SEED
+from core.decision.result import SelfTest
+from core.decision.self_test.answers import ANSWER_TRIALS
+from core.decision.self_test.attribute import ATTRIBUTE_TRIALS
+from core.decision.self_test.correction import CORRECTION_TRIALS
+from core.decision.self_test.membership import MEMBERSHIP_TRIALS
+from core.decision.self_test.trial import Trial
+from core.errors import InputError
+from core.estimates import Estimate, proportion
+from core.validation import seed_value
+
+__all__ = ["LEAST_DETECTED", "MOST_FALSE_ALARMS", "RUNS", "TRIALS", "allowed_false_alarms", "self_test"]
+
+Report = Callable[[int, int], None]
+
+RUNS = 200
+"""Null models, and planted leaks, of every trial."""
+
+MOST_FALSE_ALARMS, LEAST_DETECTED = 0.05, 0.95
+"""What a trial must keep to, the first but for two standard errors of its runs."""
+
+TRIALS: tuple[Trial, ...] = (*ATTRIBUTE_TRIALS, *CORRECTION_TRIALS, *ANSWER_TRIALS, *MEMBERSHIP_TRIALS)
+
+BLOCK = 20
+"""Runs made at a time, after which progress is reported."""
+
+_FEWEST = 10
+
+
+def self_test(
+    *,
+    seed: int = SELF_TEST_SEED,
+    runs: int = RUNS,
+    report: Report | None = None,
+    trials: Sequence[Trial] = TRIALS,
+) -> tuple[SelfTest, ...]:
+    """Try FairLeak's attacks and verdicts on models that are known to leak, or not to.
+
+    Parameters
+    ----------
+    seed : int
+        Same seed, same models; run i of a trial is the same however many runs there are.
+    runs : int, at least 10
+        Null models, and planted leaks, of every trial; an attack that takes long makes a tenth of them, at least 10.
+    report : callable, optional
+        Called with (models done, models in all); may raise `core.errors.Cancelled` to stop.
+    trials : sequence of Trial
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule.
+    """
+    seed_value(seed)
+    if isinstance(runs, bool) or not isinstance(runs, int) or runs < _FEWEST:
+        raise InputError(f"runs must be a whole number of at least {_FEWEST}, got {runs!r}.")
+    total = sum(2 * _runs_of(trial, runs) for trial in trials)
+    done = 0
+    found = []
+    for trial in trials:
+        number = _runs_of(trial, runs)
+        called = []
+        for planted in (False, True):
+            leaks = 0
+            for start in range(0, number, BLOCK):
+                block = range(start, min(start + BLOCK, number))
+                leaks += sum(trial.leaks(seed, block, planted))
+                done += len(block)
+                if report is not None:
+                    report(done, total)
+            called.append(proportion(leaks, number))
+        found.append(_judged(trial, *called))
+    return tuple(found)
+
+
+def allowed_false_alarms(runs: int) -> float:
+    """Return the largest share of false alarms a trial passes with: 5% and two standard errors of so many runs."""
+    return MOST_FALSE_ALARMS + 2.0 * math.sqrt(MOST_FALSE_ALARMS * (1.0 - MOST_FALSE_ALARMS) / runs)
+
+
+def _runs_of(trial: Trial, runs: int) -> int:
+    return max(_FEWEST, math.ceil(trial.share * runs))
+
+
+def _judged(trial: Trial, false_alarms: Estimate, detected: Estimate) -> SelfTest:
+    quiet = false_alarms.value <= allowed_false_alarms(false_alarms.n)
+    return SelfTest(
+        attack=trial.attack,
+        false_alarms=false_alarms,
+        detected=detected,
+        passed=quiet and detected.value >= LEAST_DETECTED,
+        told=trial.told,
+    )

@@ -1,0 +1,156 @@
+"""The tables beside the verdicts: what every attacker reached, and what other tolerances would have given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from core import leak
+from core.attriguard import TABLE_ATTACKER_TITLES
+from core.decision.attacks import (
+    CORRECTED,
+    FALSE_ALARMS,
+    attribution_of,
+    disclosure_of,
+    guard_study,
+    member_curves,
+    member_gaps,
+    planned_leakages,
+)
+from core.decision.audited import Audited
+from core.errors import Cancelled
+from core.estimates import Estimate, rate_over_repeats
+from core.fairness import METRIC_TITLES
+from core.membership import ATTACK_TITLES
+
+__all__ = ["Rows", "tables"]
+
+Rows = tuple[dict[str, str | float | int | None], ...]
+
+TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+"""Tolerances of the table of corrections, besides the plan's."""
+
+_MANY = (0.01, 0.05, 0.1)
+"""The same with more than two groups, where each takes a program of its own."""
+
+_STEPS = {
+    "majority": "Majority guess",
+    "features": "Features and label",
+    "predictions": "+ predictions",
+    "shares": "+ known group shares",
+    "constraint": "+ fairness promise",
+    "constraint_without_shares": "Fairness promise, shares not known",
+}
+
+
+def tables(audited: Audited) -> dict[str, Rows]:
+    """Return title -> rows; what an attack could not give is left out here, and told by its check."""
+    made = {
+        "Where the leak comes from": _attribution,
+        "Corrections over tolerances": _corrections,
+        "Rates by group": _rates,
+        "Planned answers": _answers,
+        "Membership attacks": _members,
+        "AttriGuard": _guard,
+    }
+    return {title: rows for title, make in made.items() if (rows := _rows(make, audited))}
+
+
+def _rows(make: Callable[[Audited], Iterator[dict[str, str | float | int | None]]], audited: Audited) -> Rows:
+    try:
+        return tuple(make(audited))
+    except Cancelled:
+        raise
+    except Exception:  # the check that needs the same attack says what broke, and blocks
+        return ()
+
+
+def _attribution(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+    for name in leak.KINDS:
+        for step in attribution_of(audited, name).steps:
+            yield {
+                "attacker": f"The {name} attacker" if name == "strong" else "The paper's attacker",
+                "step": _STEPS[step.step],
+                **_columns("accuracy", step.accuracy),
+                **_columns("balanced accuracy", step.balanced_accuracy),
+                **_columns("change", step.accuracy_change),
+            }
+
+
+def _corrections(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+    others = TOLERANCES if audited.dataset.n_groups == 2 else _MANY
+    for tolerance in sorted({*others, audited.config.tolerance}):
+        for kind, title in CORRECTED.items():
+            told = disclosure_of(audited, kind, tolerance)
+            yield {
+                "tolerance": tolerance,
+                "attacker": title,
+                "true": "yes" if told.is_true else "no",
+                **_columns("before", told.before),
+                **_columns("after", told.after),
+                **_columns("gain", told.gain),
+            }
+
+
+def _rates(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+    names = audited.dataset.group_names
+    for records, rates in (("training", audited.model.rates_train), ("test", audited.model.rates_test)):
+        for rate in rates:
+            yield {
+                "metric": METRIC_TITLES[audited.config.metric],
+                "records": records,
+                "among": "everybody" if rate.part == "all" else rate.part,
+                "group": names[int(rate.group)],
+                "people": rate.count,
+                **_columns("positive predictions", rate.rate),
+                "everybody": _plain(rate.overall.value),
+            }
+
+
+def _answers(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+    planned = audited.plan.answers
+    if not planned.questions or not audited.has_scores:
+        return
+    told = {"prior": "No answers, the prior alone", "strongest": "With a prior", "without_prior": "Without a prior"}
+    for name, values in planned_leakages(audited).items():
+        yield {
+            "attacker": told.get(name, "As published"),
+            "answers": 0 if name == "prior" else planned.questions,
+            "draws": len(values),
+            **_columns("balanced accuracy", rate_over_repeats(values)),
+        }
+
+
+def _members(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+    if not audited.has_scores:
+        return
+    gaps = member_gaps(audited)
+    for name, curve in member_curves(audited).items():
+        shared: dict[str, str | float | int | None] = {"attack": ATTACK_TITLES[name], "AUC": _plain(curve.auc.value)}
+        yield {**shared, "people": "everybody", **_columns("caught at 1% false alarms", curve.tpr_at(FALSE_ALARMS))}
+        for gap in gaps[name]:
+            for people, rate in zip((gap.group, gap.others), gap.rates, strict=True):
+                yield {**shared, "people": people, **_columns("caught at 1% false alarms", rate)}
+
+
+def _guard(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+    if not audited.plan.guard.budget:
+        return
+    study = guard_study(audited)
+    for point in (*study.undefended(), *study.at(audited.plan.guard.budget)):
+        yield {
+            "attacker": TABLE_ATTACKER_TITLES[point.attacker],
+            "budget": point.budget,
+            **_columns("accuracy", point.accuracy),
+            **_columns("balanced accuracy", point.balanced),
+        }
+
+
+def _columns(name: str, found: Estimate | None) -> dict[str, str | float | int | None]:
+    """Return a number and the ends of its interval as three columns."""
+    value, low, high = (None, None, None) if found is None else (found.value, found.low, found.high)
+    return {name: _plain(value), f"{name}, low": _plain(low), f"{name}, high": _plain(high)}
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)

@@ -1,0 +1,335 @@
+"""Every check's number against the one its building blocks give, and its reason where there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.attriguard import TableSettings, table_study
+from core.audit import AuditConfig, AuditFindings
+from core.audit import run as whole_audit
+from core.datasets import Roles, Table
+from core.decision import AuditPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.decision.audited import Audited
+from core.decision.measures import measured, rate_ratio
+from core.decision.run import audited_of
+from core.decision.summaries import data_summary
+from core.decision.tables import tables
+from core.errors import Cancelled, FairLeakError, InputError
+from core.estimates import over_repeats, paired_gain, proportion
+from core.membership import audited_target, lira, lira_gaps, loss_attack, roc, split_between
+from core.models import GIVEN
+from core.policy import CHECKS, Measurement
+from core.queries import Asking, NoisySums, Trials
+from core.questions import query_pool
+from tests import samples
+
+CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=7)
+PLAN = AuditPlan(
+    config=CONFIG,
+    answers=PlannedAnswers(questions=6, people=40, epsilon=0.5, repeats=4),
+    membership=MembershipPlan(shadows=4),
+    guard=GuardPlan(budget=0.4),
+)
+
+BARE = replace(PLAN, answers=PlannedAnswers(), membership=MembershipPlan(shadows=0), guard=GuardPlan())
+
+
+@pytest.fixture(scope="module")
+def small() -> Audited:
+    return audited_of(PLAN, samples.table(1500, seed=8))
+
+
+@pytest.fixture(scope="module")
+def audit(small: Audited) -> AuditFindings:
+    return whole_audit(CONFIG, dataset=small.dataset)
+
+
+@pytest.fixture(scope="module")
+def large() -> Audited:
+    """Enough outsiders of each group for a rate of 1%."""
+    return audited_of(PLAN, samples.table(9000, seed=8))
+
+
+def done(check: str, audited: Audited) -> Measurement:
+    found = measured(check, audited)
+    assert found.outcome == "done" and found.reason == "" and found.check == check
+    assert found.estimate is not None and found.estimate.low <= found.estimate.value <= found.estimate.high
+    assert found.attacked.endswith(".") and found.knows.endswith(".")
+    assert found.assumptions and all(told.endswith(".") for told in found.assumptions)
+    assert bool(found.control_name) == (found.control is not None)
+    return found
+
+
+def test_attribute_excess_is_the_paired_gain_of_the_strong_attacker(small: Audited, audit: AuditFindings):
+    found = done("attribute_excess", small)
+    without, with_ = (audit.attacks[kind, "held_out"].attacked for kind in ("strong", "strong_predictions"))
+    before, after = without.guess == without.truth, with_.guess == with_.truth
+    gain = paired_gain(int((after & ~before).sum()), int((before & ~after).sum()), before.size)
+    assert found.estimate == gain and found.control == audit.strong
+    paper = [audit.attacks[kind, "held_out"].attacked for kind in ("features", "predictions")]
+    assert found.details is not None
+    assert found.details["paper's A, accuracy"] == pytest.approx((paper[0].guess == paper[0].truth).mean())
+    assert found.details["paper's A′, accuracy"] == pytest.approx((paper[1].guess == paper[1].truth).mean())
+    assert f"{before.size:,} people the model was trained on" in found.attacked
+
+
+def test_correction_gain_is_the_largest_gain_of_the_three(small: Audited, audit: AuditFindings):
+    found = done("correction_gain", small)
+    told = {kind: audit.disclose(0.05, adversary=kind) for kind in ("features", "predictions", "strong")}
+    gains = {kind: one.gain for kind, one in told.items() if one.gain is not None}
+    best = max(gains, key=lambda kind: gains[kind].value)
+    assert found.estimate is not None and found.control == told[best].before
+    assert found.estimate.value == gains[best].value
+    assert found.estimate.high == max(gain.high for gain in gains.values())
+    assert found.estimate.low < gains[best].low
+    false = any("is false" in told for told in found.assumptions)
+    assert false == (told[best].achieved > 0.05) and f"{told[best].achieved:.4f}" in " ".join(found.assumptions)
+
+
+def test_a_tolerance_nobody_can_meet_is_not_run(small: Audited):
+    plan = replace(PLAN, config=replace(CONFIG, tolerance=0.0))
+    config = replace(small.config, tolerance=0.0)
+    strict = Audited(plan, config, small.dataset, small.splits, small.model, small.progress)
+    found = measured("correction_gain", strict)
+    assert found.outcome == "not_run" and found.reason.startswith("No correction meets tolerance 0; the smallest")
+
+
+def test_answers_excess_is_paired_by_draw(small: Audited):
+    found = done("answers_excess", small)
+    trials = Trials(query_pool(small.config, small.dataset, small.model), Asking(n=40, repeats=4, seed=7), most=6)
+    mechanism = NoisySums(0.5)
+    prior = np.array(trials.leakages(0, mechanism, "strongest"))
+    excess = [
+        over_repeats(np.array(trials.leakages(6, mechanism, decoder)) - prior)
+        for decoder in ("strongest", "without_prior", "published")
+    ]
+    assert found.estimate is not None and found.freedom == 3
+    assert found.estimate.value == max(each.value for each in excess)
+    assert found.estimate.high == max(each.high for each in excess)
+    assert found.control is not None and found.control.value == pytest.approx(prior.mean())
+    assert trials.leak(6, mechanism, "strongest").leakage.value == pytest.approx(excess[0].value + prior.mean())
+
+
+def test_more_questions_than_a_curve_has_ask_the_same_first_ones(small: Audited):
+    pool = query_pool(small.config, small.dataset, small.model)
+    asking = Asking(n=40, repeats=2, seed=7)
+    usual, more = Trials(pool, asking), Trials(pool, asking, most=40)
+    assert more.numbers[-1] == 40 > usual.numbers[-1]
+    assert np.array_equal(usual.ask(6, NoisySums(1.0)).scores, more.ask(6, NoisySums(1.0)).scores)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "value"),
+    [("noisy_sums", math.e / (1 + math.e)), ("laplace", math.e / (1 + math.e)), ("exact", 1.0), ("rounded", 1.0)],
+)
+def test_targeted_leakage_follows_from_the_budget(small: Audited, mechanism: str, value: float):
+    plan = replace(PLAN, answers=replace(PLAN.answers, mechanism=mechanism))
+    declared = Audited(plan, small.config, small.dataset, small.splits, small.model, small.progress)
+    found = done("targeted_leakage", declared)
+    assert found.basis == "declared" and found.estimate is not None
+    assert found.estimate.value == pytest.approx(value) and found.estimate.low == found.estimate.high
+
+
+def test_members_are_caught_as_lira_and_the_loss_catch_them(large: Audited):
+    found = done("membership_caught", large)
+    dataset, splits, scores = large.dataset, large.splits, large.model.scores
+    everybody = split_between(splits.train, splits.test, seed=7).judging_everybody()
+    guesses = [
+        loss_attack(scores, dataset.labels, everybody),
+        lira(audited_target(CONFIG, dataset), scores, dataset.labels, everybody, seed=7, shadows=4),
+    ]
+    inside = [np.isin(guess.rows, splits.train).astype(np.uint8) for guess in guesses]
+    caught = [roc(guess.score, own).tpr_at(0.01) for guess, own in zip(guesses, inside, strict=True)]
+    assert found.estimate is not None
+    assert found.estimate.value == max(each.value for each in caught)
+    assert found.estimate.high == max(each.high for each in caught)
+    assert found.control is not None and found.control.value == 0.01
+    gaps = [
+        lira_gaps(guess.score, dataset.sensitive[guess.rows], own, names=dataset.group_names, seed=7)[0].estimate
+        for guess, own in zip(guesses, inside, strict=True)
+    ]
+    gap = done("membership_gap", large).estimate
+    assert gap is not None and gap.value == max(abs(each.value) for each in gaps)
+    assert gap.low >= 0 and gap.high == max(max(abs(each.low), abs(each.high)) for each in gaps)
+
+
+def test_too_few_outsiders_are_told_with_their_number(small: Audited):
+    told = measured("membership_caught", small)
+    assert told.outcome == "not_run" and told.estimate is None
+    n = small.splits.test.size
+    assert told.reason == (
+        f"A rate of 1% false alarms needs at least 1,000 people outside the training data, got {n:,}."
+    )
+    gap = measured("membership_gap", small)
+    assert gap.outcome == "not_run" and "needs at least 1,000 people outside the training data, got" in gap.reason
+
+
+def test_unfairness_and_ratio_are_those_of_the_test_records(small: Audited):
+    assert done("unfairness", small).estimate == small.model.unfairness_test
+    test = small.splits.test
+    accepted, groups = small.model.predictions[test], small.dataset.sensitive[test]
+    rates = [proportion(int(accepted[groups == code].sum()), int((groups == code).sum())) for code in (0, 1)]
+    assert done("four_fifths", small).estimate == rate_ratio(*sorted(rates, key=lambda rate: rate.value))
+
+
+def test_nobody_accepted_is_no_ratio(small: Audited):
+    nobody = replace(small.model, predictions=np.zeros_like(small.model.predictions))
+    found = measured("four_fifths", Audited(PLAN, small.config, small.dataset, small.splits, nobody, small.progress))
+    assert found.outcome == "not_run" and found.reason.startswith("The model accepts nobody on the ")
+
+
+def test_attriguard_is_judged_by_its_best_attacker(small: Audited):
+    found, cost = done("attriguard_exposure", small), done("attriguard_cost", small)
+    *_, study = table_study(small.dataset, small.config, TableSettings(seed=7, trained_budgets=(0.4,)))
+    points = study.at(0.4)
+    assert {point.attacker for point in points} >= {"adversarial", "adversarial_logistic", "boosting"}
+    assert found.estimate is not None and found.estimate.value == max(point.reported.value for point in points)
+    assert found.estimate.value >= study.majority.value
+    assert cost.estimate is not None and cost.estimate.value == pytest.approx(study.spent(0.4).value)
+
+
+def test_what_is_not_planned_is_not_run(small: Audited):
+    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    reasons = {check: measured(check, audited).reason for check in CHECKS}
+    assert reasons["answers_excess"] == reasons["targeted_leakage"] == "No answers are planned."
+    assert reasons["attriguard_exposure"] == reasons["attriguard_cost"] == "AttriGuard is not planned."
+    assert measured("targeted_leakage", audited).basis == "declared"
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "reason"),
+    [
+        (RuntimeError("a secret path"), "failed", "It broke: RuntimeError."),
+        (FairLeakError("A worker was lost."), "failed", "A worker was lost."),
+        (InputError("seed must be whole."), "not_run", "seed must be whole."),
+    ],
+)
+def test_what_breaks_is_told_and_broken_once(
+    small: Audited, monkeypatch: pytest.MonkeyPatch, error: Exception, outcome: str, reason: str
+):
+    calls = []
+
+    def broken(*_: object, **__: object) -> None:
+        calls.append(1)
+        raise error
+
+    monkeypatch.setattr("core.decision.attacks.inference.attack_model", broken)
+    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    for check in ("attribute_excess", "correction_gain"):
+        found = measured(check, audited)
+        assert (found.outcome, found.reason, found.estimate) == (outcome, reason, None)
+    assert len(calls) == 2  # "strong" and "features", each once
+    assert "Where the leak comes from" not in tables(audited)
+
+
+def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.MonkeyPatch):
+    def cancelled(*_: object, **__: object) -> Iterator[None]:
+        raise Cancelled("Stopped.")
+
+    monkeypatch.setattr("core.decision.attacks.inference.attack_model", cancelled)
+    audited = Audited(PLAN, small.config, small.dataset, small.splits, small.model, small.progress)
+    with pytest.raises(Cancelled):
+        measured("attribute_excess", audited)
+
+
+def given_table(n: int, *, scores: bool, sets: bool) -> tuple[Table, Roles]:
+    """Return the people with the answers of a model that somebody else trained."""
+    made = samples.table(n, seed=8)
+    frame = made.frame.copy()
+    p = 1 / (1 + np.exp(-1.5 * frame["skill"].to_numpy()))
+    frame["said"] = np.where(p > 0.5, "yes", "no")
+    frame["p"] = p.round(4)
+    frame["part"] = np.where(np.arange(n) % 3 == 0, "train", np.where(np.arange(n) % 3 == 1, "attack", "test"))
+    roles = replace(samples.ROLES, prediction="said", score="p" if scores else "", sets="part" if sets else "")
+    return replace(made, frame=frame), roles
+
+
+def given_audit(n: int, *, scores: bool, sets: bool) -> Audited:
+    table, roles = given_table(n, scores=scores, sets=sets)
+    excluded = tuple(name for name in ("p", "part") if name not in (roles.score, roles.sets))
+    config = replace(CONFIG, roles=replace(roles, excluded=excluded), method=GIVEN)
+    return audited_of(replace(PLAN, model=ModelPlan(kind="predictions"), config=config), table)
+
+
+def test_records_on_both_sides_of_the_split_are_told():
+    table, roles = given_table(600, scores=True, sets=True)
+    once = table.frame[table.frame["part"] == "train"]
+    both = pd.concat([table.frame, *(once.assign(part=part) for part in ("attack", "test"))], ignore_index=True)
+    config = replace(CONFIG, roles=roles, method=GIVEN)
+    plan = replace(PLAN, model=ModelPlan(kind="predictions"), config=config)
+    note = data_summary(audited_of(plan, replace(table, frame=both)), table).notes[-1]
+    assert note == (
+        "200 of 400 test records and 200 of 400 records the attacker knows equal a training record in every column "
+        "used."
+    )
+    assert not any("both" in told or "equal" in told for told in data_summary(audited_of(plan, table), table).notes)
+
+
+def test_given_labels_alone_have_no_scores():
+    audited = given_audit(1500, scores=False, sets=False)
+    reasons = {check: measured(check, audited).reason for check in ("answers_excess", "membership_caught")}
+    assert reasons["answers_excess"] == "Scores are needed; only predicted labels are given."
+    assert reasons["membership_caught"] == (
+        "LiRA needs a model that can be trained again, and the loss attack needs scores; only predicted labels are "
+        "given."
+    )
+    told = done("attribute_excess", audited)
+    assert "drawn from the table" in told.attacked and any("Nobody told which" in one for one in told.assumptions)
+    assert done("unfairness", audited).estimate is not None and done("targeted_leakage", audited)
+
+
+def test_given_scores_are_attacked_by_their_loss_alone_and_only_with_known_sets():
+    unknown = measured("membership_gap", given_audit(1500, scores=True, sets=False))
+    assert unknown.outcome == "not_run" and "no column tells which they are" in unknown.reason
+    audited = given_audit(9000, scores=True, sets=True)
+    assert audited.splits.train.size == audited.splits.test.size == 3000
+    found = done("membership_caught", audited)
+    assert "the loss threshold" in found.attacked and any("LiRA needs" in told for told in found.assumptions)
+    assert found.estimate is not None and found.estimate.low < 0.01 < found.estimate.high  # nobody was trained on
+
+
+def test_bias_questions_need_two_groups():
+    table = samples.table(1500, seed=8)
+    frame = table.frame.copy()
+    frame["origin"] = np.where(np.arange(1500) % 5 == 0, "east", frame["origin"])
+    roles = replace(samples.ROLES, group=(), each=True)
+    audited = audited_of(replace(PLAN, config=replace(CONFIG, roles=roles)), replace(table, frame=frame))
+    found = measured("answers_excess", audited)
+    assert found.outcome == "not_run" and "compare two groups, got 3" in found.reason
+    ratio = done("four_fifths", audited)
+    assert ratio.details is not None and len(ratio.details) == 3
+
+
+def test_a_model_file_is_asked_and_audited_as_given_predictions():
+    import skops.io
+    from sklearn.linear_model import LogisticRegression
+
+    from core.models.files import read_model
+
+    table = samples.table(1500, seed=8)
+    columns, hired = table.frame[["skill", "score"]].to_numpy(), table.frame["hired"]
+    model = LogisticRegression().fit(columns, hired)
+    plan = replace(
+        BARE,
+        model=ModelPlan(kind="file", file="m.skops", features=("skill", "score"), positive="yes"),
+        config=replace(CONFIG, method=GIVEN),
+    )
+    file = read_model(skops.io.dumps(model), "m.skops")
+    audited = audited_of(plan, table, model_file=file)
+    assert np.array_equal(audited.model.predictions == 1, model.predict(columns) == "yes")
+    assert audited.model.scores == pytest.approx(model.predict_proba(columns)[:, 1])
+    assert audited.has_scores and not audited.trainable and not audited.sets_known
+    assert audited.dataset.feature_names == small_names(table)
+    with pytest.raises(InputError, match="needs its model file, got none"):
+        audited_of(plan, table)
+
+
+def small_names(table: Table) -> tuple[str, ...]:
+    """Return the features of the people, without label, attribute and whatever a model answered."""
+    return tuple(str(name) for name in table.frame.columns if name not in ("origin", "hired"))
