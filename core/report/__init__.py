@@ -1,0 +1,35 @@
+"""The report of a release audit: one JSON document, drawn as HTML, cut into CSV files, in two editions."""
+
+from core.report.attacked import AttackedPeople, EditionAttack, attack_edition
+from core.report.canonical import report_fingerprint
+from core.report.csv_files import csv_files
+from core.report.disclosed import disclosure_edition
+from core.report.document import EDITIONS, THRESHOLD, document
+from core.report.page import embedded_document, to_html
+from core.report.people import attacked_people
+from core.report.rows import policy_of
+from core.report.schema import REPORT_JSON_SCHEMA, from_json, to_json
+from core.report.suppression import withheld_counts
+from core.report.verification import Verification, verify_report
+
+__all__ = [
+    "EDITIONS",
+    "REPORT_JSON_SCHEMA",
+    "THRESHOLD",
+    "AttackedPeople",
+    "EditionAttack",
+    "Verification",
+    "attack_edition",
+    "attacked_people",
+    "csv_files",
+    "disclosure_edition",
+    "document",
+    "embedded_document",
+    "from_json",
+    "policy_of",
+    "report_fingerprint",
+    "to_html",
+    "to_json",
+    "verify_report",
+    "withheld_counts",
+]

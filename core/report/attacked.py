@@ -1,0 +1,274 @@
+"""FairLeak's attack on its own report: what the fairness numbers of an edition tell about the test people.
+
+Whoever reads the report may hold everything about the test people but the sensitive attribute: features, labels, the
+model's predictions, and from these a calibrated probability of every group (the prior). To such a reader a group's
+size n and rate r on some rows R are linear statements about who is in the group,
+
+    Σ_R [s_i = g] = n,        Σ_R ŷ_i [s_i = g] = k,  with k/n printed as r,
+
+exactly the answers to bias questions of Hamman et al. (2023), about a model everybody has already. A rate printed with
+d decimals leaves the whole numbers k for which k/n rounds to it; its interval and, with two groups, the other group's
+rate and the unfairness rule out more of them. What is left is an interval of k, often a single number.
+
+The decoder is the information projection of the prior on these statements (`core.projection`): with a handful of sums
+over thousands of people nobody is determined, so the most probable vector would be the wrong target, and propagation
+is made for noise. Among all distributions that meet the statements in expectation the projection is the closest to the
+prior, and if the statements are true the log-loss of the truth falls by at least the divergence moved.
+
+Not read: numbers about other records (label rates of the whole table, unfairness on the training records), and whatever
+the verdicts of the attacks themselves tell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
+from core.report.statements import Statement, constraints_of, independent, numbers_of, statements_of
+from core.results import Result
+from core.validation import binary_array, group_array, one_length
+
+__all__ = ["AttackedPeople", "EditionAttack", "attack_edition"]
+
+_UNSURE, _SURE = (0.05, 0.95), 0.995
+"""Somebody is pinned whose group was open before (5 to 95%) and is beyond 99.5% after."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttackedPeople:
+    """The test people, with what the reader knows of them and the truth to judge the attack by.
+
+    Attributes
+    ----------
+    predictions, labels : ndarray of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,), 0 to K - 1
+    prior : ndarray of shape (n, K), rows adding up to 1
+        The reader's probability of each group from features and label.
+    group_names : tuple of K str
+        As the report names them.
+    """
+
+    predictions: npt.NDArray[np.uint8] = field(repr=False)
+    labels: npt.NDArray[np.uint8] = field(repr=False)
+    sensitive: npt.NDArray[np.uint8] = field(repr=False)
+    prior: Floats = field(repr=False)
+    group_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        n, k = len(self.predictions), len(self.group_names)
+        if k < 2:
+            raise InputError(f"The attacked people must be in at least 2 groups, got {k}.")
+        one_length(predictions=self.predictions, labels=self.labels, sensitive=self.sensitive, prior=self.prior)
+        binary_array(self.predictions, name="predictions")
+        binary_array(self.labels, name="labels")
+        group_array(self.sensitive, k, name="sensitive")
+        if np.shape(self.prior) != (n, k):
+            raise InputError(f"prior must have shape ({n}, {k}), got {np.shape(self.prior)}.")
+        if np.unique(self.sensitive).size < 2:
+            raise InputError("The attacked people must be of at least 2 groups, got one.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditionAttack(Result):
+    """What a reader recovers from an edition's fairness numbers.
+
+    Attributes
+    ----------
+    outcome : {"done", "not_run", "failed"}
+    reason : str
+        Why there is no result; empty when there is one.
+    people : int
+        Test people attacked.
+    numbers : int
+        Fairness numbers in the edition that speak of them: sizes, rates, unfairness, ratio.
+    equations : int
+        Linearly independent statements these amount to, beyond what predictions and labels tell.
+    exact : int
+        How many of these give a whole number, as an exact answer to a bias question does.
+    before, after : Estimate
+        Balanced accuracy of the guess from the prior alone, and with the edition.
+    gain : Estimate
+        Change in balanced accuracy.
+    accuracy_before, accuracy_after, accuracy_gain : Estimate
+        The same for plain accuracy of the likeliest group.
+    bits : float
+        Bits by which the log-loss of the truth falls, over all people together; nan where not run.
+    prior_bits : float
+        Bits the truth costs under the prior: what there is to learn.
+    pinned, pinned_right : int
+        People whose group was open before and is nearly certain after; how many of them rightly so.
+    told : str
+        The result in a few sentences.
+    """
+
+    outcome: str
+    reason: str
+    people: int
+    numbers: int
+    equations: int
+    exact: int
+    before: Estimate
+    after: Estimate
+    gain: Estimate
+    accuracy_before: Estimate
+    accuracy_after: Estimate
+    accuracy_gain: Estimate
+    bits: float
+    prior_bits: float
+    pinned: int
+    pinned_right: int
+    told: str
+
+
+def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None) -> EditionAttack:
+    """Attack an edition with the fairness numbers that stand in it.
+
+    Parameters
+    ----------
+    document : mapping
+        The edition, as `core.report.document` makes it.
+    people : AttackedPeople or None
+        The test people; None where they are not at hand, which is a result that says so.
+
+    Raises
+    ------
+    InputError
+        If the people are not those of the document.
+    """
+    if people is None:
+        return _without("not_run", "the test people were not at hand when it was written", document)
+    statements = statements_of(document, people.predictions, people.labels, people.group_names)
+    attribute = str(document["data"]["attribute"])
+    before = np.asarray(people.prior, dtype=np.float64)
+    after, reason = _decoded(before, statements, people)
+    if reason:
+        return _without("failed", reason, document)
+    return _measured(before, after, statements, people, attribute, numbers_of(document))
+
+
+def _decoded(before: Floats, statements: tuple[Statement, ...], people: AttackedPeople) -> tuple[Floats, str]:
+    """Return the reader's probabilities with the statements, and why there are none."""
+    from core.projection import project
+
+    constraints = constraints_of(statements, people.predictions, people.labels, before.shape[1])
+    if constraints is None:
+        return before, ""
+    found = project(before, constraints)
+    if found.status == "infeasible":
+        return before, "its numbers contradict the people it was attacked on"
+    return found.probability, ""
+
+
+def _measured(
+    before: Floats,
+    after: Floats,
+    statements: tuple[Statement, ...],
+    people: AttackedPeople,
+    attribute: str,
+    numbers: int,
+) -> EditionAttack:
+    truth, n, k = people.sensitive, len(people.sensitive), before.shape[1]
+    balanced = [_balanced(p) for p in (before, after)]
+    likeliest = [p.argmax(axis=1).astype(np.uint8) for p in (before, after)]
+    was, now = (p == truth for p in likeliest)
+    cost = [-np.log2(np.maximum(p[np.arange(n), truth], 1e-300)) for p in (before, after)]
+    top = before.max(axis=1)
+    pinned = (top >= 0.5) & (top <= _UNSURE[1]) & (after.max(axis=1) > _SURE)
+    found: dict[str, Any] = {
+        "people": n,
+        "numbers": numbers,
+        "equations": independent(statements, k),
+        "exact": independent([s for s in statements if s.exact], k),
+        "before": balanced_accuracy(truth, balanced[0]),
+        "after": balanced_accuracy(truth, balanced[1]),
+        "gain": balanced_gain(truth, *balanced),
+        "accuracy_before": accuracy(truth, likeliest[0]),
+        "accuracy_after": accuracy(truth, likeliest[1]),
+        "accuracy_gain": paired_gain(int(np.sum(now & ~was)), int(np.sum(was & ~now)), n),
+        "bits": float(cost[0].sum() - cost[1].sum()),
+        "prior_bits": float(cost[0].sum()),
+        "pinned": int(pinned.sum()),
+        "pinned_right": int((pinned & now).sum()),
+    }
+    return EditionAttack(outcome="done", reason="", told=_told(found, attribute), **found)
+
+
+def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
+    """Return the guess of the highest expected balanced accuracy: the group that is most above its mean."""
+    from core.queries import balanced_guess
+
+    if probability.shape[1] == 2:
+        return balanced_guess(probability[:, 1])
+    mean = np.maximum(probability.mean(axis=0), 1e-12)
+    return (probability / mean).argmax(axis=1).astype(np.uint8)
+
+
+def _told(found: dict[str, Any], attribute: str) -> str:
+    from core.wording import count, interval, percent, points
+
+    if not found["equations"]:
+        return (
+            "No fairness number about the test people stands in this edition, so it tells nothing about them beyond "
+            f"what features and labels tell: {percent(found['before'])} of {attribute}, balanced over the groups."
+        )
+    exact = {0: "none of them exact", found["equations"]: "all of them exact"}.get(
+        found["exact"], f"{found['exact']} of them exact"
+    )
+    gain, equations = found["gain"], "equation" if found["equations"] == 1 else "equations"
+    return (
+        f"Its {found['numbers']} fairness numbers amount to {found['equations']} linear {equations} about "
+        f"{count(found['people'])} test people, {exact}. "
+        f"The strongest decoder, which also knows everybody's features, label and prediction, recovers {attribute} of "
+        f"{percent(found['after'])} with them (95%: {interval(found['after'])}) and of {percent(found['before'])} from "
+        f"features and label alone: {points(gain)}, 95%: {_signed(gain.low)} to {_signed(gain.high)}, balanced over "
+        f"the groups. The numbers tell {_bits(found['bits'])} of the {_bits(found['prior_bits'])} that features and "
+        f"label leave open; they make {_people(found['pinned'])} nearly certain "
+        "who was not before."
+    )
+
+
+def _people(number: int) -> str:
+    return {0: "nobody", 1: "one person"}.get(number, f"{number:,} people")
+
+
+def _signed(share: float) -> str:
+    from core.wording import points
+
+    return points(share).removesuffix(" points")
+
+
+def _bits(bits: float) -> str:
+    return f"{bits:,.1f} bits".replace("-", "−")
+
+
+def _without(outcome: str, reason: str, document: Mapping[str, Any]) -> EditionAttack:
+    nothing = not_measured()
+    return EditionAttack(
+        outcome=outcome,
+        reason=reason,
+        people=0,
+        numbers=0,
+        equations=0,
+        exact=0,
+        before=nothing,
+        after=nothing,
+        gain=nothing,
+        accuracy_before=nothing,
+        accuracy_after=nothing,
+        accuracy_gain=nothing,
+        bits=math.nan,
+        prior_bits=math.nan,
+        pinned=0,
+        pinned_right=0,
+        told=f"This edition was not attacked before it was written: {reason}. "
+        f"What it tells about {document['data']['attribute']} is not known.",
+    )

@@ -1,0 +1,260 @@
+"""The report's charts, drawn for paper: lines over a tolerance or a budget, and rates of groups with their intervals.
+
+Every line has its own dash beside its colour, every group its own marker; labels stand at the lines, not in a legend.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from core.report.numbers import estimate_of, number_of
+from core.report.svg import drawing, element, text
+
+__all__ = ["group_chart", "line_chart"]
+
+_INK, _GREY, _GRID, _PAPER = "#22262D", "#5B626D", "#E9E6DF", "#FEFDFB"
+
+_ATTACKERS = (
+    (("strong", "boosting"), "#6A3D9A"),
+    (("(A′)", "with the predictions"), "#1F5FA8"),
+    (("paper", "forest"), "#B84A00"),
+)
+"""Words in an attacker's name -> colour of its lines: the first that fits."""
+
+_OTHERS = ("#00594F", "#946500", "#B0307A", "#7A4B2A")
+
+_GROUPS = (("#1F5FA8", "circle"), ("#946500", "diamond"), ("#6A3D9A", "square"), ("#00594F", "triangle"))
+
+_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+_RATES = (
+    ("test_rate", "Accepted, of all"),
+    ("test_tpr", "Accepted, of those with a positive label"),
+    ("test_fpr", "Accepted, of those with a negative label"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A rectangle with its two scales."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Return where a point lies."""
+        return self.across(x), self.down(y)
+
+    def across(self, x: float) -> float:
+        return self.left + self.width * (x - self.x[0]) / (self.x[1] - self.x[0])
+
+    def down(self, y: float) -> float:
+        return self.top + self.height * (self.y[1] - y) / (self.y[1] - self.y[0])
+
+
+def line_chart(table: Mapping[str, Any]) -> Markup:
+    """Return what every attacker reaches over the disclosed tolerance, before and after the correction.
+
+    For a table with the columns tolerance, attacker, before and after; "after, low" and "after, high" are its
+    interval. Empty for any other, and where there are fewer than three tolerances.
+    """
+    columns = table["columns"]
+    if columns[:1] != ["tolerance"] or not {"attacker", "before", "after"} <= set(columns):
+        return Markup("")
+    rows = [dict(zip(columns, row, strict=True)) for row in table["rows"]]
+    curves: dict[str, list[_Point]] = {}
+    for row in rows:
+        x, before, after = (_real(row[name]) for name in ("tolerance", "before", "after"))
+        low, high = (_real(row.get(f"after, {name}")) for name in ("low", "high"))
+        if all(map(math.isfinite, (x, before, after))):
+            curves.setdefault(str(row["attacker"]), []).append(_Point(x, before, after, low, high))
+    curves = {name: sorted(points, key=lambda p: p.x) for name, points in curves.items()}
+    if not curves or len({point.x for points in curves.values() for point in points}) < 3:
+        return Markup("")
+    return _curves(table["title"], curves)
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    x: float
+    before: float
+    after: float
+    low: float
+    high: float
+
+
+def _curves(title: str, curves: Mapping[str, Sequence[_Point]]) -> Markup:
+    everything = [point for points in curves.values() for point in points]
+    values = [value for point in everything for value in (point.before, point.after)]
+    places = sorted({point.x for point in everything})
+    low, high, step = _nice(min(values), max(values))
+    frame = _Frame(44, 12, 390, 220, (places[0], places[-1]), (low, high))
+    parts = [*_grid(frame, step), *_x_axis(frame, places, "disclosed tolerance")]
+    ends: list[tuple[float, str, str]] = []
+    told, spare = [], list(_OTHERS)
+    for name, points in curves.items():
+        colour = next((c for words, c in _ATTACKERS if any(word in name for word in words)), None)
+        colour = colour or (spare.pop(0) if len(spare) > 1 else spare[0])
+        parts += _interval(frame, points, colour)
+        for kind, width, dash in (("before", 1.6, "5 4"), ("after", 2.6, None)):
+            numbers = [getattr(point, kind) for point in points]
+            path = "M" + "L".join(_at(frame, p.x, v) for p, v in zip(points, numbers, strict=True))
+            parts.append(element("path", d=path, stroke=colour, stroke_width=width, stroke_dasharray=dash))
+        first, last = points[0], points[-1]
+        ends.append((frame.down(last.after), f"{_short(name, 46)} {100 * last.after:.1f}%", colour))
+        told.append(
+            f"{name}: {100 * first.before:.1f}% before; after, {100 * first.after:.1f}% at {first.x:g} and "
+            f"{100 * last.after:.1f}% at {last.x:g}"
+        )
+    parts += _end_labels(frame, ends)
+    return drawing(*parts, width=760, height=278, label=f"{title}.", description="; ".join(told) + ".", class_="chart")
+
+
+def _at(frame: _Frame, x: float, y: float) -> str:
+    return "{:.1f} {:.1f}".format(*frame.at(x, y))
+
+
+def _grid(frame: _Frame, step: float) -> list[Markup]:
+    parts = []
+    ticks = round((frame.y[1] - frame.y[0]) / step)
+    for k in range(ticks + 1):
+        value = frame.y[0] + k * step
+        y = frame.down(value)
+        parts.append(element("path", d=f"M{frame.left:g} {y:.1f}h{frame.width:g}", stroke=_GRID))
+        label = f"{100 * value:.3g}%".replace("-", "−")
+        parts.append(text(frame.left - 6, y + 4, label, text_anchor="end", fill=_GREY))
+    return parts
+
+
+def _x_axis(frame: _Frame, x: Sequence[float], axis: str) -> list[Markup]:
+    bottom = frame.top + frame.height
+    parts = [element("path", d=f"M{frame.left:g} {bottom:g}h{frame.width:g}", stroke=_GREY)]
+    shown: list[float] = []
+    for value in sorted({x[0], x[-1], *x}, key=lambda v: (v not in (x[0], x[-1]), v)):
+        place = frame.across(value)
+        if all(abs(place - other) >= 34 for other in shown):
+            shown.append(place)
+            parts.append(element("path", d=f"M{place:.1f} {bottom:g}v4", stroke=_GREY))
+            parts.append(text(place, bottom + 17, f"{value:g}", text_anchor="middle", fill=_GREY))
+    parts.append(text(frame.left + frame.width / 2, bottom + 36, axis, text_anchor="middle", fill=_GREY))
+    return parts
+
+
+def _interval(frame: _Frame, points: Sequence[_Point], colour: str) -> list[Markup]:
+    both = [point for point in points if math.isfinite(point.low) and math.isfinite(point.high)]
+    if len(both) < 2:
+        return []
+    there = [_at(frame, p.x, _inside(p.high, frame.y)) for p in both]
+    back = [_at(frame, p.x, _inside(p.low, frame.y)) for p in reversed(both)]
+    return [element("path", d="M" + "L".join([*there, *back]) + "z", fill=colour, fill_opacity=0.14)]
+
+
+def _inside(value: float, ends: tuple[float, float]) -> float:
+    return min(max(value, ends[0]), ends[1])
+
+
+def _end_labels(frame: _Frame, ends: Sequence[tuple[float, str, str]]) -> list[Markup]:
+    """Return the lines' names at their right ends, moved apart where they would overlap."""
+    placed = sorted(ends)
+    heights = [y for y, _, _ in placed]
+    for k in range(1, len(heights)):
+        heights[k] = max(heights[k], heights[k - 1] + 16)
+    over = heights[-1] - (frame.top + frame.height)
+    heights = [y - max(0.0, over) for y in heights]
+    return [
+        text(frame.left + frame.width + 8, y + 4, words, fill=colour, font_weight=600)
+        for y, (_, words, colour) in zip(heights, placed, strict=True)
+    ]
+
+
+def _nice(low: float, high: float) -> tuple[float, float, float]:
+    """Return round ends of an axis and the step of its grid."""
+    span = max(high - low, 0.02)
+    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2) if s * 6 >= span or s == 0.2)
+    return math.floor(low / step - 1e-9) * step, math.ceil(high / step + 1e-9) * step, step
+
+
+def _real(value: Any) -> float:
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number_of(value) if number or value in ("inf", "-inf") else math.nan
+
+
+def _short(words: str, longest: int) -> str:
+    return words if len(words) <= longest else f"{words[: longest - 1]}…"
+
+
+def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
+    """Return the groups' rates of acceptance on the test records with their intervals; empty without any."""
+    told: list[str] = []
+    frame = _Frame(190, 22, 380, 0, (0.0, 1.0), (0.0, 1.0))
+    parts: list[Markup] = []
+    grid: list[Markup] = []
+    y = 16.0
+    for name, title in _RATES:
+        rates = [(group["group"], estimate_of(group[name])) for group in groups]
+        there = [(i, g, e) for i, (g, e) in enumerate(rates) if e is not None and e.value == e.value]
+        if not there:
+            continue
+        parts.append(text(0, y, title, fill=_INK, font_weight=600))
+        top = y + 7
+        for i, group, estimate in there:
+            y += 21
+            parts += _rate_row(frame, y, i, str(group), estimate)
+            told.append(
+                f"{title.lower()}, {group}: {100 * estimate.value:.1f}%, "
+                f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}%"
+            )
+        grid += [
+            element("path", d=f"M{frame.across(tick):.1f} {top:g}V{y + 5:g}", stroke=_GRID if tick else _GREY)
+            for tick in _QUARTERS
+        ]
+        y += 28
+    if not told:
+        return Markup("")
+    bottom = y - 20
+    grid += [
+        text(frame.across(tick), bottom + 15, f"{100 * tick:g}%", text_anchor="middle", fill=_GREY)
+        for tick in _QUARTERS
+    ]
+    return drawing(
+        *grid,
+        *parts,
+        width=660,
+        height=bottom + 22,
+        label="Rates of acceptance by group, with 95% intervals.",
+        description="; ".join(told) + ".",
+        class_="chart",
+    )
+
+
+def _rate_row(frame: _Frame, y: float, place: int, group: str, estimate: Any) -> list[Markup]:
+    colour, marker = _GROUPS[place % len(_GROUPS)]
+    at, low, high = (frame.across(_inside(v, (0.0, 1.0))) for v in (estimate.value, estimate.low, estimate.high))
+    middle = y - 4
+    return [
+        text(180, y, _short(group, 24), text_anchor="end", fill=_INK),
+        element("path", d=f"M{low:.1f} {middle:g}H{high:.1f}", stroke=colour, stroke_width=2),
+        _marker(marker, at, middle, colour),
+        text(frame.left + frame.width + 14, y, f"{100 * estimate.value:.1f}%", fill=_INK, font_weight=600),
+    ]
+
+
+def _marker(kind: str, x: float, y: float, colour: str) -> Markup:
+    ring = {"fill": colour, "stroke": _PAPER, "stroke_width": 1.2}
+    if kind == "circle":
+        return element("circle", cx=x, cy=y, r=5.5, **ring)
+    paths = {
+        "diamond": f"M{x:.1f} {y - 6.5:g}l6.5 6.5l-6.5 6.5l-6.5 -6.5z",
+        "square": f"M{x - 5:.1f} {y - 5:g}h10v10h-10z",
+        "triangle": f"M{x:.1f} {y - 6:g}l6 11h-12z",
+    }
+    return element("path", d=paths[kind], **ring)

@@ -1,0 +1,146 @@
+"""What a report says, as one strict JSON document: the only thing HTML, CSV and JSON are made from.
+
+`document` puts a `ReleaseAudit` into the form of `schema.json`. Each check's title, unit and definition stand in it, so
+that the document can be read without this version of FairLeak; a measurement stands once, verdicts name it by check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from core.policy import CHECKS
+from core.report.canonical import report_fingerprint, strict
+from core.validation import choice
+
+if TYPE_CHECKING:
+    from core.decision import ReleaseAudit
+    from core.report.attacked import AttackedPeople
+
+__all__ = ["EDITIONS", "KIND", "THRESHOLD", "Document", "document", "internal_document", "sealed"]
+
+KIND = "fairleak release audit"
+
+EDITIONS = ("internal", "disclosure")
+"""Everything the audit found; and what can be given to others, small counts withheld."""
+
+THRESHOLD = 10
+"""Counts below this are withheld from the disclosure edition."""
+
+Document = dict[str, Any]
+
+
+def document(
+    audit: ReleaseAudit | Mapping[str, Any],
+    *,
+    edition: str = "internal",
+    people: AttackedPeople | None = None,
+    threshold: int = THRESHOLD,
+) -> Document:
+    """Return the report of an audit, sealed with its fingerprint.
+
+    Parameters
+    ----------
+    audit : ReleaseAudit, or a document made before
+        A document comes back as it is if it is of this edition.
+    edition : {"internal", "disclosure"}
+    people : AttackedPeople, optional
+        Whom the disclosure edition is attacked on before it is written; without them it says that it was not.
+    threshold : int, at least 2
+        Counts below it are withheld from the disclosure edition.
+
+    Raises
+    ------
+    InputError
+        If there is no such edition, or a document is of another one.
+    """
+    from core.errors import InputError
+    from core.report.disclosed import disclosure_edition
+
+    choice(edition, EDITIONS, name="edition")
+    if isinstance(audit, Mapping):
+        if audit.get("edition") != edition:
+            raise InputError(f"The document must be of the {edition} edition, got {audit.get('edition')!r}.")
+        return dict(audit)
+    if edition == "disclosure":
+        return disclosure_edition(audit, people=people, threshold=threshold)
+    return sealed(internal_document(audit))
+
+
+def sealed(content: Document) -> Document:
+    """Return the document with its fingerprint."""
+    return {**content, "fingerprint": report_fingerprint(content)}
+
+
+def internal_document(audit: ReleaseAudit) -> Document:
+    """Return everything an audit found, without a fingerprint."""
+    verdict = audit.verdict
+    return dict(
+        strict(
+            {
+                "kind": KIND,
+                "schema": audit.schema,
+                "edition": "internal",
+                "verdict": {
+                    "overall": verdict.overall,
+                    "headline": verdict.headline,
+                    "detail": verdict.detail,
+                    "checks": [_row(row, audit.data.attribute) for row in verdict.rows],
+                },
+                "policy": verdict.policy,
+                "measurements": [{**m.to_dict(), "details": m.details or {}} for m in _measurements(audit)],
+                "plan": audit.plan,
+                "data": audit.data,
+                "groups": audit.groups,
+                "model": audit.model,
+                "tables": [_table(title, rows) for title, rows in audit.tables.items()],
+                "self_tests": audit.self_tests,
+                "provenance": audit.provenance,
+                "withheld": None,
+                "edition_attack": None,
+                "times": audit.times,
+            }
+        )
+    )
+
+
+def _measurements(audit: ReleaseAudit) -> list[Any]:
+    """Return every measurement once, also one that only a verdict holds."""
+    found = {m.check: m for m in audit.measurements}
+    for row in audit.verdict.rows:
+        if row.measurement is not None:
+            found.setdefault(row.check, row.measurement)
+    return list(found.values())
+
+
+def _row(row: Any, attribute: str) -> dict[str, Any]:
+    check = CHECKS[row.check]
+    return {
+        "check": row.check,
+        "title": row.title or title_of(row.check, attribute),
+        "unit": check.unit,
+        "at_least": check.at_least,
+        "definition": check.definition,
+        "verdict": row.verdict,
+        "item": row.item,
+        "limit": row.limit,
+        "decided": row.decided,
+        "p_value": row.p_value,
+        "p_adjusted": row.p_adjusted,
+        "why": row.why,
+        "blocks": row.blocks,
+    }
+
+
+def title_of(check: str, attribute: str) -> str:
+    """Return a check's title for this attribute, its first letter large."""
+    title = CHECKS[check].title.replace("{attribute}", attribute or "the attribute")
+    return title[:1].upper() + title[1:]
+
+
+def _table(title: str, rows: Any) -> dict[str, Any]:
+    columns: dict[str, None] = {}
+    for row in rows:
+        columns.update(dict.fromkeys(map(str, row)))
+    cells = [{str(name): value for name, value in row.items()} for row in rows]
+    return {"title": title, "columns": list(columns), "rows": [[row.get(name) for name in columns] for row in cells]}

@@ -1,0 +1,257 @@
+"""The report as one HTML file that needs nothing else: no script, no font, no picture from elsewhere.
+
+Everything on it comes from the document, through a template that escapes whatever is inserted and refuses to leave out
+what is not there. The same document gives the same bytes, so that `verify` can draw a page again and compare. The
+document itself stands at the end of the page as text.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from functools import cache
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from core.errors import InputError
+from core.fairness import METRIC_TITLES
+from core.policy import VERDICT_TITLES, value_text
+from core.report.bullet import bullet
+from core.report.canonical import json_text, parse_json
+from core.report.charts import group_chart, line_chart
+from core.report.document import THRESHOLD, Document, document
+from core.report.glossary import GLOSSARY
+from core.report.numbers import estimate_of, number_of
+from core.report.rows import CheckRow, check_rows
+from core.report.svg import clean, element
+from core.report.tables import joined, page_tables, provenance_rows, report_tables
+from core.report.words import BASIS_WORDS, COLOURS, GLYPHS
+from core.wording import count, interval, percent, tolerance_text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from core.decision import ReleaseAudit
+    from core.report.attacked import AttackedPeople
+
+__all__ = ["embedded_document", "to_html"]
+
+_CONTENTS = (
+    ("checks", "The checks"),
+    ("policy", "Policy"),
+    ("data", "Data, model and groups"),
+    ("tables", "Tables"),
+    ("selftest", "Self-test"),
+    ("edition", "This edition"),
+    ("glossary", "Words"),
+    ("provenance", "Provenance"),
+    ("verify", "Verify and repeat"),
+    ("sign", "Signatures"),
+)
+
+_KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
+
+
+def to_html(
+    audit: ReleaseAudit | Mapping[str, Any],
+    *,
+    edition: str = "internal",
+    people: AttackedPeople | None = None,
+    threshold: int = THRESHOLD,
+) -> str:
+    """Return the report of an audit as a page; the arguments are those of `core.report.document`."""
+    told = document(audit, edition=edition, people=people, threshold=threshold)
+    return _environment().get_template("report.html").render(_shown(told))
+
+
+@cache
+def _environment() -> Environment:
+    from importlib.resources import files
+
+    from jinja2 import DictLoader, Environment, StrictUndefined
+
+    folder = files("core.report")
+    sources = {name: (folder / name).read_text(encoding="utf-8") for name in ("report.html", "style.html")}
+    made = Environment(loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean)
+    made.trim_blocks = True
+    return made
+
+
+def _shown(told: Document) -> dict[str, Any]:
+    """Return everything the template inserts."""
+    rows = check_rows(told)
+    at_least = {row["check"]: row["at_least"] for row in told["verdict"]["checks"]}
+    asked = [row for row in rows if row.verdict.verdict != "not_asked"]
+    own = {table.name: table for table in report_tables(told)}
+    tables = [table for name, table in own.items() if name.startswith("table-")]
+    data = told["data"]
+    gone = {"tables": not tables, "edition": told["edition"] != "disclosure"}
+    level = number_of(told["policy"]["level"])
+    return {
+        "edition": told["edition"],
+        "fingerprint": told["fingerprint"],
+        "title": told["plan"]["title"] or data["title"],
+        "headline": told["verdict"]["headline"],
+        "detail": told["verdict"]["detail"],
+        "day": str(told["times"].get("started", ""))[:10],
+        "logo": _logo(),
+        "ring": _ring(told["verdict"]["overall"]),
+        "icon": _icon,
+        "words": VERDICT_TITLES,
+        "basis_words": BASIS_WORDS,
+        "asked": [_RowView(row) for row in asked],
+        "unasked": ", ".join(row.verdict.title for row in rows if row.verdict.verdict == "not_asked"),
+        "bullets": {row.verdict.check: bullet(row, at_least=at_least[row.verdict.check]) for row in asked},
+        "rows": [_RowView(row) for row in rows],
+        "contents": [(id_, name) for id_, name in _CONTENTS if not gone.get(id_)],
+        "policy": told["policy"],
+        "level": f"{100 * level:.4g}%",
+        "chance": f"{100 * (1 - level):.4g}%",
+        "data": data,
+        "n_people": count(data["n"]),
+        "sets": ", ".join(f"{name} {_count(number)}" for name, number in _by_size(data["sets"])),
+        "model": _model(told["model"]),
+        "model_notes": told["model"]["notes"],
+        "group_chart": group_chart(told["groups"]),
+        "tables": page_tables(told),
+        "audit_tables": [
+            _TableView(joined(table), line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)
+        ],
+        "self_tests": told["self_tests"],
+        "withheld": told["withheld"],
+        "attack": told["edition_attack"],
+        "glossary": GLOSSARY,
+        "provenance": provenance_rows(told),
+        "fairleak": told["provenance"]["fairleak"],
+        "findings": Markup("\n" + html.escape(json_text(told), quote=False)),
+    }
+
+
+class _RowView:
+    """A check's row with what the template computes nothing of."""
+
+    def __init__(self, row: CheckRow) -> None:
+        self.verdict, self.found, self.definition = row.verdict, row.found, row.definition
+        self.value, self.interval, self.control = row.value, row.interval, row.control
+        self.limit, self.source, self.decided = row.limit, row.source, row.decided
+        self.brief = _brief(row.source)
+        adjusted = row.verdict.p_adjusted
+        small = "below 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
+        self.p_value = "" if adjusted != adjusted else f"p {small} after Holm's correction"
+        details = row.found.details or {}
+        self.details = ", ".join(f"{name} {value:.4g}".replace("-", "−") for name, value in sorted(details.items()))
+
+
+class _TableView:
+    """A table of the audit's own, with its chart where it is a curve."""
+
+    def __init__(self, table: Any, chart: Markup) -> None:
+        self.title, self.columns, self.numeric, self.cells = table.title, table.columns, table.numeric, table.cells
+        self.chart = chart
+
+
+def _brief(text: str, longest: int = 64) -> str:
+    """Return the beginning of a text, cut between words."""
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest].rsplit(' ', 1)[0]}…"
+
+
+def _model(model: Document) -> list[tuple[str, str]]:
+    gap = estimate_of(model["unfairness_test"])
+    told = "" if gap is None or gap.value != gap.value else f"{value_text('unfairness', gap.value)}"
+    ends = "" if gap is None or not told or gap.low != gap.low else f" ({gap.low:.3f} to {gap.high:.3f})"
+    metric = METRIC_TITLES.get(model["metric"], model["metric"])
+    achieved = number_of(model["achieved"])
+    return [
+        ("Model", f"{model['title']}, {_KINDS.get(model['kind'], model['kind'])}"),
+        ("Fairness metric", f"{metric}, tolerance {tolerance_text(number_of(model['tolerance']))}"),
+        ("Unfairness on training records", "withheld" if achieved != achieved else tolerance_text(achieved)),
+        ("Unfairness on test records", f"{told}{ends}" or "withheld"),
+        ("Accuracy on training records", _rate(model["accuracy_train"])),
+        ("Accuracy on test records", _rate(model["accuracy_test"])),
+        ("The more frequent label for all", _rate(model["majority_test"])),
+    ]
+
+
+def _rate(found: Mapping[str, Any] | None) -> str:
+    estimate = estimate_of(found)
+    if estimate is None or estimate.value != estimate.value:
+        return "not measured"
+    return f"{percent(estimate)} ({interval(estimate)})"
+
+
+def _count(number: int | None) -> str:
+    return "withheld" if number is None else count(number)
+
+
+def _by_size(sets: Mapping[str, int | None]) -> list[tuple[str, int | None]]:
+    order = ("train", "attack", "validation", "test")
+    return sorted(sets.items(), key=lambda item: (order.index(item[0]) if item[0] in order else 9, item[0]))
+
+
+def _icon(verdict: str) -> Markup:
+    stroke = {"stroke": "#FEFDFB", "stroke_width": 2, "stroke_linecap": "round", "stroke_linejoin": "round"}
+    return element(
+        "svg",
+        element("circle", cx=10, cy=10, r=10, fill=COLOURS[verdict]),
+        element("path", d=GLYPHS[verdict], **stroke),
+        viewBox="-0.5 -0.5 21 21",
+        aria_hidden="true",
+        fill="none",
+    )
+
+
+def _ring(overall: str) -> Markup:
+    stroke = {"stroke": COLOURS[overall], "stroke_width": 1.8, "stroke_linecap": "round", "stroke_linejoin": "round"}
+    inside = [element("circle", cx=10, cy=10, r=8.8), element("path", d=GLYPHS[overall])]
+    return element("svg", *inside, viewBox="-0.5 -0.5 21 21", aria_hidden="true", fill="none", **stroke)
+
+
+def _logo() -> Markup:
+    scales = element("path", d="M16 4v4M5 8h22M8 8l-4 9h8zM24 8l-4 9h8z", stroke="#22262D", stroke_width=2)
+    drop = element(
+        "path", d="M24 21c2.4 3.2 3.6 4.9 3.6 6.5a3.6 3.6 0 0 1-7.2 0c0-1.6 1.2-3.3 3.6-6.5z", fill="#B84A00"
+    )
+    return element("svg", scales, drop, viewBox="0 0 34 34", aria_hidden="true", fill="none", stroke_linecap="round")
+
+
+class _Findings(HTMLParser):
+    """Collects the text of the element with the document."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.inside = False
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Notice where the document begins."""
+        self.inside = self.inside or (tag == "pre" and ("id", "findings") in attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Notice where it ends."""
+        self.inside = self.inside and tag != "pre"
+
+    def handle_data(self, data: str) -> None:
+        """Keep what lies between."""
+        if self.inside:
+            self.found.append(data)
+
+
+def embedded_document(page: str) -> Document:
+    """Return the document that stands at the end of a page, unchecked.
+
+    Raises
+    ------
+    InputError
+        If the page holds none.
+    """
+    reader = _Findings()
+    reader.feed(page)
+    reader.close()
+    text = "".join(reader.found).strip()
+    if not text:
+        raise InputError("The page must hold its findings as text, got a page without them.")
+    return parse_json(text)

@@ -1,0 +1,347 @@
+"""Every table of a report, in words for the page and in plain numbers for files: made once, from the document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.policy import NO_SOURCE
+from core.report.numbers import estimate_of, number_of
+from core.report.rows import check_rows
+from core.wording import count, gap, interval, percent, points
+
+__all__ = ["ReportTable", "joined", "page_tables", "provenance_rows", "report_tables"]
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTable:
+    """A table.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without an ending: small letters, digits and hyphens.
+    title : str
+    columns : tuple of str
+    rows : tuple of tuple
+        Texts, numbers, or None.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def numeric(self) -> frozenset[str]:
+        """Columns that hold nothing but numbers."""
+        return frozenset(
+            name
+            for i, name in enumerate(self.columns)
+            if any(_is_number(row[i]) for row in self.rows)
+            and all(row[i] is None or _is_number(row[i]) or row[i] in ("inf", "-inf") for row in self.rows)
+        )
+
+    @property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """The rows as they are shown."""
+        return tuple(tuple(_shown(cell) for cell in row) for row in self.rows)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _shown(value: Cell) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))
+    if isinstance(value, int):
+        return count(value).replace("-", "−")
+    text = f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:.4g}"
+    return ("0" if text in ("-0", "") else text).replace("-", "−")
+
+
+def joined(table: ReportTable) -> ReportTable:
+    """Return a table for the page, where "NAME, low" and "NAME, high" stand in brackets behind NAME."""
+    places = {name: i for i, name in enumerate(table.columns)}
+    ends = {
+        i: (places[f"{name}, low"], places[f"{name}, high"])
+        for name, i in places.items()
+        if f"{name}, low" in places and f"{name}, high" in places
+    }
+    gone = {place for pair in ends.values() for place in pair}
+    kept = [i for i in range(len(table.columns)) if i not in gone]
+
+    def cell(row: tuple[Cell, ...], i: int) -> Cell:
+        if i not in ends or row[i] is None:
+            return row[i]
+        low, high = (row[place] for place in ends[i])
+        value = _shown(row[i])
+        return value if low is None or high is None else f"{value} ({_shown(low)} to {_shown(high)})"
+
+    rows = tuple(tuple(cell(row, i) for i in kept) for row in table.rows)
+    return ReportTable(name=table.name, title=table.title, columns=tuple(table.columns[i] for i in kept), rows=rows)
+
+
+def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
+    """Return all tables with plain numbers, for files: a row a check, limit, group, self-test, and the audit's own."""
+    made = [
+        _checks(document),
+        _policy_numbers(document),
+        _group_numbers(document),
+        _self_test_numbers(document),
+        _provenance(document),
+    ]
+    if document["edition_attack"]:
+        made.append(_attack_numbers(document))
+    taken = {table.name for table in made}
+    for table in document["tables"]:
+        made.append(_own(table, _free(table["title"], taken)))
+    return tuple(made)
+
+
+def page_tables(document: Mapping[str, Any]) -> dict[str, ReportTable]:
+    """Return the tables that the page shows in words."""
+    shown = {"policy": _policy(document), "groups": _groups(document), "self_tests": _self_tests(document)}
+    return shown | ({"edition_attack": _attack(document)} if document["edition_attack"] else {})
+
+
+def _free(title: str, taken: set[str]) -> str:
+    """Return a name for a table's file that no other has, of letters that every system takes."""
+    words = "".join(c if c.isascii() and c.isalnum() else "-" for c in title.lower()).strip("-")
+    short = "-".join(part for part in words.split("-") if part)[:48].strip("-") or "table"
+    name, number = f"table-{short}", 2
+    while name in taken:
+        name, number = f"table-{short}-{number}", number + 1
+    taken.add(name)
+    return name
+
+
+def _own(table: Mapping[str, Any], name: str) -> ReportTable:
+    rows = tuple(tuple(row) for row in table["rows"])
+    return ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows)
+
+
+def _three(prefix: str) -> tuple[str, ...]:
+    return (prefix, f"{prefix} low", f"{prefix} high")
+
+
+def _ends(found: Mapping[str, Any] | None) -> tuple[Cell, ...]:
+    return (None, None, None) if found is None else (found["value"], found["low"], found["high"])
+
+
+def _checks(document: Mapping[str, Any]) -> ReportTable:
+    columns = (
+        "check", "title", "verdict", "blocks", "item", "limit", "at least", "unit", "source", "basis", "outcome",
+        *_three("value"), "level", "n", *_three("control"), "control name", "decided low", "decided high", "p value",
+        "p adjusted", "attacked", "knows", "assumptions", "reason", "why",
+    )  # fmt: skip
+    measurements = {m["check"]: m for m in document["measurements"]}
+    rows = []
+    for row in document["verdict"]["checks"]:
+        limit, found = row["limit"], measurements.get(row["check"], {})
+        estimate, decided = found.get("estimate"), row["decided"]
+        rows.append(
+            (
+                row["check"],
+                row["title"],
+                row["verdict"],
+                _yes(row["blocks"]),
+                row["item"] or None,
+                limit and limit["value"],
+                _yes(row["at_least"]),
+                row["unit"],
+                limit and (limit["source"] or NO_SOURCE),
+                found.get("basis"),
+                found.get("outcome"),
+                *_ends(estimate),
+                estimate and estimate["level"],
+                estimate and estimate["n"],
+                *_ends(found.get("control")),
+                found.get("control_name"),
+                decided and decided["low"],
+                decided and decided["high"],
+                row["p_value"],
+                row["p_adjusted"],
+                found.get("attacked"),
+                found.get("knows"),
+                " ".join(found.get("assumptions", ())),
+                found.get("reason"),
+                row["why"],
+            )
+        )
+    return ReportTable(name="checks", title="Verdicts", columns=columns, rows=tuple(rows))
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _policy_numbers(document: Mapping[str, Any]) -> ReportTable:
+    columns = ("item", "check", "limit", "required", "author", "date", "rationale", "source")
+    rows = tuple(
+        (
+            item,
+            limit["check"],
+            limit["value"],
+            _yes(limit["required"]),
+            limit["author"],
+            limit["date"],
+            limit["rationale"],
+            limit["source"] or NO_SOURCE,
+        )
+        for item, limit in enumerate(document["policy"]["limits"], 1)
+    )
+    return ReportTable(name="policy", title="Limits of the policy", columns=columns, rows=rows)
+
+
+def _policy(document: Mapping[str, Any]) -> ReportTable:
+    told = {row.verdict.check: row for row in check_rows(document)}
+    columns = ("Item", "Check", "Limit", "Needed", "Set by", "Date", "Rationale", "Source")
+    rows = []
+    for item, limit in enumerate(document["policy"]["limits"], 1):
+        row = told.get(limit["check"])
+        title, written = (row.verdict.title, row.limit) if row else (limit["check"], str(limit["value"]))
+        needed = "yes" if limit["required"] else "no"
+        tail = (limit["author"] or "–", limit["date"] or "–", limit["rationale"] or "–", limit["source"] or NO_SOURCE)
+        rows.append((str(item), title, written, needed, *tail))
+    return ReportTable(name="policy", title="Limits", columns=columns, rows=tuple(rows))
+
+
+_RATES = ("label_rate", "test_rate", "test_tpr", "test_fpr")
+
+
+def _group_numbers(document: Mapping[str, Any]) -> ReportTable:
+    names = ("positive labels", "accepted in test", "accepted of positive labels", "accepted of negative labels")
+    columns = ("group", "records", *(c for name in names for c in (*_three(name), f"{name} of")))
+    rows = tuple(
+        (g["group"], g["count"], *(c for rate in _RATES for c in (*_ends(g[rate]), g[rate] and g[rate]["n"])))
+        for g in document["groups"]
+    )
+    return ReportTable(name="groups", title="Groups", columns=columns, rows=rows)
+
+
+def _groups(document: Mapping[str, Any]) -> ReportTable:
+    columns = (
+        "Group", "Records", "Positive labels", "Accepted in test", "Accepted, positive label",
+        "Accepted, negative label",
+    )  # fmt: skip
+    rows = tuple(
+        (
+            g["group"],
+            "withheld" if g["count"] is None else count(g["count"]),
+            *(rate_words(g[rate]) for rate in _RATES),
+        )
+        for g in document["groups"]
+    )
+    return ReportTable(name="groups", title="Groups, with 95% intervals", columns=columns, rows=rows)
+
+
+def rate_words(found: Mapping[str, Any] | None) -> str:
+    """Write a rate as "12.3% (11.8 to 12.9%) of 4,821"."""
+    if found is None:
+        return "withheld"
+    estimate = estimate_of(found)
+    if estimate is None or estimate.value != estimate.value:
+        return "no records"
+    return f"{percent(estimate)} ({interval(estimate)}) of {count(estimate.n)}"
+
+
+def _self_test_numbers(document: Mapping[str, Any]) -> ReportTable:
+    columns = (
+        "attack", *_three("false alarms"), "null models", *_three("detected"), "planted leaks", "passed", "planted"
+    )  # fmt: skip
+    rows = tuple(
+        (
+            t["attack"],
+            *_ends(t["false_alarms"]),
+            t["false_alarms"]["n"],
+            *_ends(t["detected"]),
+            t["detected"]["n"],
+            _yes(t["passed"]),
+            t["told"],
+        )
+        for t in document["self_tests"]
+    )
+    return ReportTable(name="self-test", title="Self-test", columns=columns, rows=rows)
+
+
+def _self_tests(document: Mapping[str, Any]) -> ReportTable:
+    columns = ("Attack", "False alarms", "Planted leaks caught", "Result", "What was planted")
+    rows = tuple(
+        (
+            t["attack"],
+            rate_words(t["false_alarms"]),
+            rate_words(t["detected"]),
+            "✓ passed" if t["passed"] else "✕ failed",
+            t["told"],
+        )
+        for t in document["self_tests"]
+    )
+    return ReportTable(name="self-test", title="Self-test, with 95% intervals", columns=columns, rows=rows)
+
+
+def _attack_numbers(document: Mapping[str, Any]) -> ReportTable:
+    found = document["edition_attack"]
+    rows: list[tuple[Cell, ...]] = []
+    for name, value in sorted(found.items()):
+        told = isinstance(value, Mapping)
+        rows.append((name.replace("_", " "), *(_ends(value) if told else (value, None, None))))
+    columns = _three("value")
+    return ReportTable(
+        name="edition-attack", title="Attack on this edition", columns=("name", *columns), rows=tuple(rows)
+    )
+
+
+def _attack(document: Mapping[str, Any]) -> ReportTable:
+    found = document["edition_attack"]
+    rows = []
+    for name, before, after, gain in (
+        ("Balanced accuracy", "before", "after", "gain"),
+        ("Accuracy", "accuracy_before", "accuracy_after", "accuracy_gain"),
+    ):
+        was, now, more = (estimate_of(found[key]) for key in (before, after, gain))
+        if was is None or now is None or more is None or was.value != was.value:
+            continue
+        told = f"{points(more)} ({_ends_of(more.low)} to {_ends_of(more.high)})"
+        rows.append((name, f"{percent(was)} ({interval(was)})", f"{percent(now)} ({interval(now)})", told))
+    columns = ("What is recovered", "Features and label alone", "With this edition", "Change")
+    title = f"Recovery of {document['data']['attribute']} from this edition's fairness numbers, with 95% intervals"
+    return ReportTable(name="edition-attack", title=title, columns=columns, rows=tuple(rows))
+
+
+def _ends_of(share: float) -> str:
+    return gap(100 * share, decimals=1).lstrip("+")
+
+
+def _provenance(document: Mapping[str, Any]) -> ReportTable:
+    columns = ("name", "value")
+    return ReportTable(name="provenance", title="Provenance", columns=columns, rows=tuple(provenance_rows(document)))
+
+
+def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """Return where the numbers come from, as name and text; what an edition withholds is left out."""
+    found = document["provenance"]
+    prints = (
+        ("Fingerprint of the policy", found["policy"]),
+        ("Fingerprint of the plan", found["plan"]),
+        ("Fingerprint of FairLeak's code", found["code"]),
+        ("Fingerprint of the data", document["data"]["fingerprint"]),
+        ("Fingerprint of the model's answers", document["model"]["fingerprint"]),
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(found["packages"].items()))
+    seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(found["seeds"].items()))
+    rest = (
+        ("FairLeak", found["fairleak"]),
+        ("Python", found["python"]),
+        ("Machine", found["platform"]),
+        ("Packages", versions),
+        ("Seeds", seeds),
+        *((name.capitalize(), _shown(value)) for name, value in sorted(document["times"].items())),
+    )
+    return [(name, text) for name, text in (*prints, *rest) if text]

@@ -1,0 +1,160 @@
+"""Whether a report is as it was written, and whether this FairLeak is the one that wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from core.errors import FairLeakError, InputError
+from core.report.canonical import parse_json, report_fingerprint
+from core.report.document import Document
+from core.report.page import embedded_document, to_html
+from core.report.rows import policy_of
+from core.report.schema import is_report, schema_error
+from core.results import Result
+
+__all__ = ["Finding", "Verification", "verify_report"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Result):
+    """One thing that was verified.
+
+    Attributes
+    ----------
+    name : {"content", "schema", "policy", "code", "page", "signed"}
+    holds : bool
+    told : str
+        One sentence.
+    """
+
+    name: str
+    holds: bool
+    told: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification(Result):
+    """Everything that was verified about one report.
+
+    Attributes
+    ----------
+    fingerprint : str
+        As the report states it; empty where it states none.
+    findings : tuple of Finding
+    """
+
+    fingerprint: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything holds."""
+        return all(finding.holds for finding in self.findings)
+
+
+def verify_report(text: str, *, signed: str = "") -> Verification:
+    """Verify a report, JSON or page.
+
+    Parameters
+    ----------
+    text : str
+        The file's content.
+    signed : str, optional
+        The fingerprint, or its beginning of at least 8 digits, as it stands on a signed page.
+
+    Raises
+    ------
+    InputError
+        If it is no report, or `signed` no fingerprint.
+    """
+    wanted = "".join(signed.split()).lower()
+    if signed and (len(wanted) < 8 or not set(wanted) <= set("0123456789abcdef")):
+        raise InputError(f"A fingerprint must be at least 8 of the digits 0 to 9 and a to f, got {signed[:80]!r}.")
+    page = text.lstrip("\ufeff \t\r\n")[:15].lower() == "<!doctype html>"
+    found = embedded_document(text) if page else parse_json(text.removeprefix("\ufeff"))
+    if not is_report(found):
+        raise InputError("It is no report of FairLeak: it does not call itself one.")
+    stated = found.get("fingerprint")
+    stated = stated if isinstance(stated, str) else ""
+    findings = [_content(found, stated), broken := _schema(found)]
+    if broken.holds:
+        findings += [_policy(found), _code(found)]
+        findings += [_page(found, text)] if page else []
+    else:
+        findings += [
+            Finding(
+                name=name, holds=False, told=f"The {name} fingerprint cannot be read from a report of another form."
+            )
+            for name in ("policy", "code")
+        ]
+    if signed:
+        same = bool(stated) and stated.startswith(wanted)
+        told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
+        findings.append(Finding(name="signed", holds=same, told=told))
+    return Verification(fingerprint=stated, findings=tuple(findings))
+
+
+def _content(found: Mapping[str, Any], stated: str) -> Finding:
+    computed = report_fingerprint(dict(found))
+    if computed == stated:
+        return Finding(name="content", holds=True, told="Content fingerprint holds: nothing was altered.")
+    return Finding(
+        name="content",
+        holds=False,
+        told=f"Content fingerprint does not hold: the report was altered after it was written (it states "
+        f"{_short(stated)}, its content has {_short(computed)}).",
+    )
+
+
+def _short(fingerprint: str) -> str:
+    hexadecimal = bool(fingerprint) and set(fingerprint) <= set("0123456789abcdef")
+    return f"{fingerprint[:8]} {fingerprint[8:16]}" if hexadecimal else "none"
+
+
+def _schema(found: Mapping[str, Any]) -> Finding:
+    error = schema_error(found)
+    return Finding(name="schema", holds=not error, told=f"Schema does not hold: {error}" if error else "Schema holds.")
+
+
+def _policy(found: Document) -> Finding:
+    from core.decision.provenance import policy_fingerprint
+
+    if policy_fingerprint(policy_of(found)) == found["provenance"]["policy"]:
+        return Finding(
+            name="policy", holds=True, told="Policy fingerprint holds: these are the limits it was judged by."
+        )
+    return Finding(
+        name="policy",
+        holds=False,
+        told="Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
+    )
+
+
+def _code(found: Document) -> Finding:
+    from core.fingerprint import code_fingerprint
+
+    try:
+        same = code_fingerprint() == found["provenance"]["code"]
+    except FairLeakError as error:
+        return Finding(name="code", holds=False, told=f"Code fingerprint cannot be compared: {error}")
+    if same:
+        return Finding(name="code", holds=True, told="Code fingerprint holds: this FairLeak wrote the report.")
+    return Finding(
+        name="code",
+        holds=False,
+        told=f"Code fingerprint does not hold: the report was written by another FairLeak "
+        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers.",
+    )
+
+
+def _page(found: Document, text: str) -> Finding:
+    if to_html(found, edition=found["edition"]) == text.removeprefix("\ufeff"):
+        return Finding(name="page", holds=True, told="Page holds: it shows what its findings say.")
+    return Finding(
+        name="page",
+        holds=False,
+        told="Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
+        "altered or drawn by another FairLeak.",
+    )

@@ -1,0 +1,78 @@
+"""The report in a browser: as a file, without a network, on paper and on a telephone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, sync_playwright
+
+from core.report import AttackedPeople, to_html
+from tests.browser.driver import CHROMIUM, LAUNCH_ARGS
+from tests.samples_report import people_of, sample
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(
+        to_html(sample(), edition="disclosure", people=AttackedPeople(**people_of())), encoding="utf-8", newline=""
+    )
+    return path
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium")
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+        opened = browser.new_page(viewport={"width": 1280, "height": 900})
+        opened.context.set_offline(True)
+        yield opened
+        browser.close()
+
+
+def test_the_report_opens_by_itself(page: Page, report: Path, tmp_path: Path):
+    asked, said = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.goto(report.as_uri())
+    assert asked == [report.as_uri()] and said == []
+    assert page.get_by_role("heading", level=1).inner_text() == "Do not release: two of eight checks fail."
+    assert page.get_by_role("img").count() == 8 + 1 + 1
+    assert page.evaluate("document.scripts.length") == 0
+    text = page.locator("#findings").text_content() or ""
+    copy = tmp_path / "report.json"
+    copy.write_text(text.strip() + "\n", encoding="utf-8")
+
+    from core.report import embedded_document, from_json
+
+    assert from_json(copy.read_text(encoding="utf-8")) == embedded_document(report.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_the_report_fits_every_screen(page: Page, report: Path, width: int):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto(report.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    overlapping = page.evaluate(
+        """() => [...document.querySelectorAll('table.checks td, table.checks th, dd, dt')].filter(
+             cell => cell.offsetWidth > 1 && cell.scrollWidth > cell.clientWidth + 12).map(cell => cell.innerText)"""
+    )
+    assert overlapping == []
+
+
+def test_the_report_on_paper(page: Page, report: Path):
+    page.goto(report.as_uri())
+    page.emulate_media(media="print")
+    assert not page.get_by_role("navigation").is_visible()
+    assert not page.locator("#findings").is_visible()
+    assert page.locator("table.checks thead").evaluate("e => getComputedStyle(e).display") == "table-header-group"
+    printed = page.pdf(prefer_css_page_size=True, print_background=True)
+    assert printed.startswith(b"%PDF") and 3 <= printed.count(b"/Type /Page\n") <= 30

@@ -1,0 +1,67 @@
+"""Tables as CSV: read back as they were, and never a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.report import csv_files, document
+from core.report.csv_files import _cell
+from tests.samples_report import SMALL_GROUPS, sample, with_texts
+
+
+def test_every_table_is_a_file():
+    files = csv_files(sample())
+    assert {"checks.csv", "policy.csv", "groups.csv", "self-test.csv", "provenance.csv"} < set(files)
+    assert "table-corrections-over-tolerances.csv" in files
+    assert "edition-attack.csv" in csv_files(sample(), edition="disclosure")
+    for content in files.values():
+        assert content.startswith(b"\xef\xbb\xbf") and content.endswith(b"\r\n")
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+        assert len({len(row) for row in rows}) == 1
+
+
+def test_names_are_harmless_and_differ():
+    audit = with_texts(sample(), lambda text: "../../etc/passwd\x00 CON")
+    names = set(csv_files(audit))
+    assert len(names) == 5 + 1  # texts that are all the same leave one title
+    assert all(name.replace("-", "").replace(".csv", "").isalnum() for name in names)
+
+
+def test_numbers_stay_numbers_and_formulas_become_texts():
+    content = csv_files(sample())["table-table-td-script-alert-x-script-women-img-src-x-o.csv"]
+    found = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig")
+    assert found["gain"].tolist()[:2] == [-0.05, 0.5] and found["people"].tolist() == [15375, 4, 120]
+    assert found["attacker"].tolist() == ['\'=HYPERLINK("http://x","y")', "'@SUM(A1)", "' \t+cmd"]
+    assert found["note"].tolist()[0] == "'-1+1"
+    assert b"\r\n\"'=HYPERLINK" in content and b",-0.05," in content
+
+
+@pytest.mark.parametrize("start", ["=1", "+1", "-1", "@x", "\tx", "\rx", "\nx", " =1", "\u00a0=1", "\u200b=1", "＝1"])
+def test_each_beginning_of_a_formula_is_defused(start):
+    assert _cell(start).startswith("'")
+
+
+@settings(max_examples=200)
+@given(st.text(max_size=12) | st.integers() | st.floats(allow_nan=False))
+def test_no_text_cell_begins_a_formula(value):
+    told = _cell(value)
+    if isinstance(value, str):
+        first = told.strip("\ufeff\u200b \u00a0")[:1]
+        assert first not in tuple("=+-@\t\r") or told == ""
+        assert told.removeprefix("'") == value.replace("\x00", "\ufffd") or told == value.replace("\x00", "\ufffd")
+    else:
+        assert told == value
+
+
+def test_what_is_withheld_stands_in_no_file():
+    audit = sample(SMALL_GROUPS)
+    content = csv_files(document(audit, edition="disclosure"), edition="disclosure")
+    assert b"secret folder" not in b"".join(content.values())
+    rows = list(csv.reader(io.StringIO(content["groups.csv"].decode("utf-8-sig"), newline="")))
+    assert rows[1][rows[0].index("accepted in test of")] == ""

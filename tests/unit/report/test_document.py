@@ -1,0 +1,126 @@
+"""The report as JSON: strict, the same bytes for the same audit, and in the published form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from core.errors import InputError
+from core.report import REPORT_JSON_SCHEMA, disclosure_edition, document, from_json, report_fingerprint, to_json
+from core.report.canonical import json_text, parse_json, strict
+from tests.samples_report import GROUPS, SMALL_GROUPS, not_there, sample
+
+AUDIT = sample()
+
+
+def test_the_schema_is_a_schema_and_closed():
+    Draft202012Validator.check_schema(REPORT_JSON_SCHEMA)
+
+    def open_objects(part, path=""):
+        if isinstance(part, dict):
+            if part.get("type") == "object" and part.get("additionalProperties") in (None, True):
+                yield path
+            for name, item in part.items():
+                yield from open_objects(item, f"{path}/{name}")
+        elif isinstance(part, list):
+            for i, item in enumerate(part):
+                yield from open_objects(item, f"{path}/{i}")
+
+    assert list(open_objects(REPORT_JSON_SCHEMA)) == []
+
+
+@pytest.mark.parametrize("groups", [GROUPS, SMALL_GROUPS, (*GROUPS, not_there("none"))])
+def test_both_editions_follow_the_schema(groups):
+    audit = sample(groups)
+    for edition in ("internal", "disclosure"):
+        text = to_json(audit, edition=edition)
+        found = from_json(text)
+        Draft202012Validator(REPORT_JSON_SCHEMA).validate(found)
+        assert found["fingerprint"] == report_fingerprint(found)
+        assert json_text(found) == text
+
+
+def test_equal_audits_give_equal_bytes_but_for_the_times():
+    twin = replace(
+        sample(),
+        times={"seconds": 1.0, "started": "2027-01-01T00:00:00Z"},
+        model=replace(AUDIT.model, tolerance=np.float64(0.001), achieved=float("0.0008")),
+    )
+    first, second = json.loads(to_json(AUDIT)), json.loads(to_json(twin))
+    assert first.pop("times") != second.pop("times")
+    assert json.dumps(first) == json.dumps(second)
+    assert to_json(AUDIT) == to_json(sample())
+
+
+def test_the_fingerprint_is_that_of_compact_sorted_json():
+    found = document(AUDIT)
+    inside = {name: value for name, value in found.items() if name not in ("fingerprint", "times")}
+    text = json.dumps(inside, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    assert found["fingerprint"] == hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("change", [{"fairleak": "1.0.1"}, {"seeds": {"audit": 43}}])
+def test_the_fingerprint_changes_with_the_content(change):
+    other = replace(AUDIT, provenance=replace(AUDIT.provenance, **change))
+    assert document(other)["fingerprint"] != document(AUDIT)["fingerprint"]
+
+
+def test_numbers_json_does_not_know():
+    given_ = {"a": math.nan, "b": math.inf, "c": -math.inf, "d": -0.0, "e": 2.0, "f": np.float32(0.5), "g": 1e300}
+    assert strict(given_) == {"a": None, "b": "inf", "c": "-inf", "d": 0, "e": 2, "f": 0.5, "g": 1e300}
+    assert json.dumps(strict(-0.0)) == "0"
+    found = document(AUDIT)
+    assert found["plan"]["config"]["epsilon"] == "inf"
+    assert found["verdict"]["checks"][-1]["p_value"] is None
+    assert found["tables"][-1]["rows"][-1][2] is None
+
+
+@settings(max_examples=60)
+@given(st.text(st.characters(categories=None), max_size=20))
+def test_any_text_survives_as_json(text):
+    written = json_text({"text": strict(text)})
+    written.encode("utf-8")
+    assert parse_json(written)["text"] == "".join("\ufffd" if 0xD800 <= ord(c) < 0xE000 else c for c in text)
+    assert not set(written) & set("\u202e\u2066\u200f\u2028\x85\ufeff")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "must be JSON"),
+        ("[1]", "must be a JSON object, got list"),
+        ('{"a": NaN}', "strict JSON, got the number NaN"),
+        ('{"a": 1, "a": 2}', "each key once, got 'a'"),
+        ('{"a": ' + "[" * 100_000, "nested"),
+        ('{"a": ' + "9" * 5000 + "}", "must be JSON"),
+        ("{}", "kind 'fairleak release audit', got None"),
+        ('{"kind": "fairleak release audit", "schema": 2}', "schema version 1, got 2"),
+        ('{"kind": "fairleak release audit", "schema": 1}', "there must be a key 'data'"),
+    ],
+)
+def test_what_is_no_report_is_refused_in_one_sentence(text, told):
+    with pytest.raises(InputError, match=told) as caught:
+        from_json(text)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
+
+
+def test_an_unknown_key_is_named():
+    found = document(AUDIT)
+    found["data"] = {**found["data"], "more\x1b[31m": 1}
+    with pytest.raises(InputError, match=r"at 'data' there must be no key 'more\\x1b"):
+        from_json(json_text(found))
+
+
+def test_a_document_is_of_one_edition():
+    with pytest.raises(InputError, match="internal edition, got 'disclosure'"):
+        document(disclosure_edition(AUDIT), edition="internal")
+    with pytest.raises(InputError, match="edition must be one of"):
+        document(AUDIT, edition="public")

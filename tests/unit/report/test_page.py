@@ -1,0 +1,167 @@
+"""The report as a page: complete, self-contained, and deaf to whatever stands in a name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.policy import CHECKS
+from core.report import document, embedded_document, to_html
+from tests.samples_report import GROUPS, HOSTILE, SMALL_GROUPS, not_there, sample, with_texts
+
+COLUMNS = {"tolerance", "attacker", "before", "after", "after, low", "after, high"}
+
+PIECES = (
+    "<script>alert(1)</script>", "</style>", "</title>", "</pre>", "</svg>", "<img src=x onerror=alert(1)>", '"', "'",
+    ">", "<", "&", "&lt;", "&#60;script&#62;", ' onload="x"', "javascript:alert(1)", "{{ 7*7 }}", "{% raw %}", "{#",
+    "-->", "]]>", "\x00", "\x1b[31m", "\r\n", "\u202e", "\u2028", "\ud800", "`", "${x}", "\\", "%s", "{0}",
+)  # fmt: skip
+
+
+class Reader(HTMLParser):
+    """Collects what a page is made of."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.attributes: Counter[tuple[str, str]] = Counter()
+        self.links: list[str] = []
+        self.other: list[str] = []
+        self.words: list[str] = []
+        self.values: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] += 1
+        for name, value in attrs:
+            self.attributes[tag, name] += 1
+            self.values.append(value or "")
+            if name in ("href", "src", "action", "xlink:href", "srcset", "data", "formaction"):
+                self.links.append(value or "")
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    def handle_comment(self, data):
+        self.other.append(data)
+
+    def handle_pi(self, data):
+        self.other.append(data)
+
+
+def changed(payload: str):
+    """Return the audit with a text added to every text there is."""
+    return with_texts(sample(), lambda text: text if text in COLUMNS else text + payload)
+
+
+def assert_harmless(payload: str, edition: str) -> None:
+    """Check that a text in every place gives the page of a harmless text of the same length."""
+    harmless, hostile = (Reader(to_html(changed(text), edition=edition)) for text in ("x" * len(payload), payload))
+    assert hostile.tags == harmless.tags
+    assert hostile.attributes == harmless.attributes
+    assert hostile.other == harmless.other == []
+    assert all(link.startswith("#") for link in hostile.links)
+
+
+@settings(max_examples=10)
+@given(
+    st.lists(st.sampled_from(PIECES) | st.text(max_size=5), min_size=1, max_size=4).map("".join),
+    st.sampled_from(("internal", "disclosure")),
+)
+def test_no_text_becomes_markup(payload, edition):
+    assert_harmless(payload, edition)
+
+
+@pytest.mark.parametrize("edition", ["internal", "disclosure"])
+@pytest.mark.parametrize(
+    "pieces", [PIECES, PIECES[::-1], PIECES[6:9], PIECES[7:8]], ids=["all", "back", "ends", "apostrophe"]
+)
+def test_dangerous_pieces_together_and_alone(pieces, edition):
+    assert_harmless("".join(pieces), edition)
+
+
+def test_the_page_needs_nothing_and_runs_nothing():
+    page = to_html(sample())
+    reader = Reader(page)
+    assert not {"script", "link", "iframe", "object", "embed", "form", "input", "img", "base"} & set(reader.tags)
+    assert not [name for _, name in reader.attributes if name.startswith("on")]
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert f'http-equiv="Content-Security-Policy" content="{policy}"' in page
+    style = page[page.index("<style>") : page.index("</style>")]
+    assert "url(" not in style and "@import" not in style
+    assert HOSTILE not in page and HOSTILE in "".join(reader.words)
+
+
+def test_the_page_shows_every_check_with_everything_about_it():
+    words = " ".join(" ".join(Reader(to_html(sample())).words).split())
+    audit = sample()
+    for row in audit.verdict.rows:
+        assert CHECKS[row.check].definition in words
+        assert " ".join(row.why.split()) in words
+        assert row.measurement is not None and " ".join(row.measurement.attacked.split()) in words
+    for told in (
+        "Do not release: two of eight checks fail.", "+7.0 points , 95%: 6.5 to 7.4", "at most 5.0 points",
+        "the same forest without the promise: 75.9%, 95%: 75.2 to 76.6%", "no source given",
+        "AttriGuard is switched off",
+        "The attack broke. It broke: ValueError.", "Measured", "Combined", "Declared", "73.1% , computed",
+        "Not asked for by the policy", "60% (56 to 64%) of 530", "2.0% (0.6 to 7.0%) of 100", "✕ failed",
+    ):  # fmt: skip
+        assert told in words, told
+
+
+def test_headings_are_in_order_and_unique():
+    page = to_html(sample(), edition="disclosure")
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    assert {link[1:] for link in Reader(page).links} <= set(ids)
+
+
+def test_every_drawing_says_what_it_shows():
+    page = to_html(sample())
+    drawings = re.findall(r"<svg([^>]*)>(.*?)</svg>", page)
+    told = [head for head, _ in drawings if 'role="img"' in head]
+    assert len(told) == 8 + 1 + 1  # bullets, rates of groups, corrections
+    for head, inside in drawings:
+        assert 'aria-hidden="true"' in head or ("aria-label=" in head and inside.startswith("<title>"))
+    assert 'aria-label="+7.0 points, 95%: 6.5 to 7.4. Limit: at most 5.0 points."' in page
+    assert "the paper&#39;s attacker (A): 75.9% before; after, 82.9% at 0 and 77.3% at 0.2" in page
+
+
+def test_the_bullets_share_one_scale():
+    page = to_html(sample())
+    bullet = page[page.index('class="bullet"') :]
+    assert 'cx="178"' in bullet[: bullet.index("</svg>")]  # 10 + 240 · 0.07/0.10
+    assert page.count('d="M130 0.5v21"') == 8  # the limit in the middle
+    assert page.count("l-6 -4v8z") == 1 and page.count("l6 -4v8z") == 1  # one beyond twice the limit, one below 0
+
+
+def test_print_has_its_own_rules():
+    style = to_html(sample())
+    for rule in ("@media print", "size: A4", "display: table-header-group", "break-inside: avoid", "counter(pages)"):
+        assert rule in style
+    assert f'content: "Fingerprint {document(sample())["fingerprint"][:8]}' in style
+
+
+def test_the_document_stands_in_the_page():
+    for groups in (GROUPS, SMALL_GROUPS):
+        found = document(sample(groups), edition="disclosure")
+        assert embedded_document(to_html(found, edition="disclosure")) == found
+
+
+def test_a_group_without_test_records_and_an_audit_without_tables():
+    from dataclasses import replace
+
+    audit = replace(sample((*GROUPS, not_there("others"))), tables={}, self_tests=())
+    words = " ".join(Reader(to_html(audit)).words)
+    assert "no records" in words and "The self-test was not run" in words
+    assert 'id="tables"' not in to_html(audit)

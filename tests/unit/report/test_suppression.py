@@ -1,0 +1,163 @@
+"""Small counts withheld: held against every table of numbers that agrees with what is published."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.report import disclosure_edition, withheld_counts
+from core.report.canonical import strict
+from core.report.disclosed_groups import _counts, disclosed_groups
+from core.report.document import internal_document
+from core.report.suppression import least_and_most
+from tests.samples_report import GROUPS, SMALL_GROUPS, group, not_there, sample
+
+
+def compositions(total: int, parts: int):
+    """Yield every way of writing a number as so many numbers of at least 0."""
+    if parts == 1:
+        yield (total,)
+        return
+    for first in range(total + 1):
+        for rest in compositions(total - first, parts - 1):
+            yield (first, *rest)
+
+
+def test_one_small_count_takes_another_with_it():
+    counts = {"a": 3, "b": 40, "c": 25, "all": 68}
+    sums = [("all", ("a", "b", "c"))]
+    assert withheld_counts(counts, sums, threshold=10, public=["all"]) == {"a", "c"}
+    assert least_and_most("a", counts, sums, {"a", "c"}) == (0.0, 28.0)
+    assert least_and_most("a", counts, sums, {"a"}) == (3.0, 3.0)
+
+
+def test_two_small_counts_whose_sum_says_too_much():
+    counts = {"a": 3, "b": 4, "c": 25, "d": 80, "all": 112}
+    assert withheld_counts(counts, [("all", ("a", "b", "c", "d"))], threshold=10, public=["all"]) == {"a", "b", "c"}
+
+
+def test_nothing_small_and_everything_small():
+    sums = [("all", ("a", "b"))]
+    assert withheld_counts({"a": 10, "b": 11, "all": 21}, sums, threshold=10) == frozenset()
+    assert withheld_counts({"a": 0, "b": 11, "all": 11}, sums, threshold=10, public=["all"]) == {"a", "b"}
+    assert withheld_counts({"a": 1, "b": 2, "all": 3}, sums, threshold=10, public=["all"]) == {"a", "b"}
+
+
+TABLES = st.sampled_from([(2, 3), (3, 2), (4, 2)]).flatmap(
+    lambda shape: st.lists(
+        st.lists(st.integers(0, 5), min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]
+    )
+)
+
+
+@settings(max_examples=20)
+@given(TABLES)
+def test_no_withheld_cell_of_a_table_can_be_worked_out(table):
+    rows, columns, threshold = len(table), len(table[0]), 3
+    cells = {(i, j): table[i][j] for i in range(rows) for j in range(columns)}
+    margins = {(i, "all"): sum(table[i]) for i in range(rows)}
+    margins |= {("all", j): sum(row[j] for row in table) for j in range(columns)}
+    sums = [((i, "all"), tuple((i, j) for j in range(columns))) for i in range(rows)]
+    sums += [(("all", j), tuple((i, j) for i in range(rows))) for j in range(columns)]
+    hidden = withheld_counts(cells | margins, sums, threshold=threshold, public=list(margins))
+    assert {cell for cell, count in cells.items() if count < threshold} <= hidden
+
+    possible: dict[tuple[int, int], set[int]] = {cell: set() for cell in cells}
+    for candidate in product(*(list(compositions(margins[i, "all"], columns)) for i in range(rows))):
+        if any(sum(row[j] for row in candidate) != margins["all", j] for j in range(columns)):
+            continue
+        if all(candidate[i][j] == cells[i, j] for i, j in cells if (i, j) not in hidden):
+            for i, j in cells:
+                possible[i, j].add(candidate[i][j])
+    everything = hidden >= set(cells)
+    for cell in cells:
+        if cell in hidden and cells[cell] < threshold and not everything:
+            assert max(possible[cell]) - min(possible[cell]) >= threshold
+
+
+@settings(max_examples=12)
+@given(st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=2, max_size=2))
+def test_no_withheld_count_of_two_groups_can_be_worked_out(cells):
+    threshold = 3
+    groups = [group(f"g{i}", c, 50, 100) for i, c in enumerate(cells)]
+    document = {"groups": strict(groups)}
+    shown, hidden = disclosed_groups(document, threshold, [])
+    counts = _counts(document["groups"])
+    totals = [sum(group_[k] for group_ in cells) for k in range(4)]
+
+    def published(first):
+        """Return what the shown rates say of groups with these cells: their counts."""
+        both = (first, tuple(t - f for t, f in zip(totals, first, strict=True)))
+        told = []
+        for summary, (tp, fn, fp, tn) in zip(shown, both, strict=True):
+            for rate, pair in (("test_rate", (tp + fp, fn + tn)), ("test_tpr", (tp, fn)), ("test_fpr", (fp, tn))):
+                told.append(None if summary[rate] is None else pair)
+        return told
+
+    truth = published(cells[0])
+    agree = [first for first in product(*(range(t + 1) for t in totals)) if published(first) == truth]
+    for place, name in enumerate(("true positive", "false negative", "false positive", "true negative")):
+        values = [first[place] for first in agree]
+        small = counts["0", name] < threshold
+        assert ("0", name) in hidden or not small
+        if small and totals[place] >= threshold:
+            assert max(values) - min(values) >= threshold
+
+
+def test_the_sample_with_a_small_group():
+    found = disclosure_edition(sample(SMALL_GROUPS))
+    north, formula, east, west = found["groups"]
+    assert north["test_tpr"] is None and north["test_rate"] is None
+    assert north["label_rate"] is not None and north["count"] == 210
+    assert formula["test_tpr"] is None
+    assert east["test_rate"] is not None and west["test_rate"] is not None
+    notes = " ".join(found["withheld"]["notes"])
+    assert "because a count behind them is below 10: north" in notes
+    comparing = [m for m in found["measurements"] if m["check"] in ("unfairness", "four_fifths", "membership_gap")]
+    assert [m["estimate"] for m in comparing] == [None] * 3
+    assert found["model"]["unfairness_test"] is None and found["model"]["achieved"] is None
+    rows = {row["check"]: row for row in found["verdict"]["checks"]}
+    assert rows["unfairness"]["verdict"] == "pass" and "withheld" in rows["unfairness"]["why"]
+
+
+def test_a_group_nobody_of_whom_is_tested_is_withheld():
+    found = disclosure_edition(sample((*GROUPS, not_there("others"))))
+    assert found["groups"][2]["test_rate"] is None and found["groups"][2]["count"] == 40
+
+
+def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
+    audit = sample()
+    found = disclosure_edition(audit)
+    text = str(found)
+    for secret in ("people.csv", "/home/officer", "bank.toml", "d" * 64, "e" * 64, "a" * 64, "'changed guesses'"):
+        assert secret not in text, secret
+    assert "seed 42" not in text and "a seed that is withheld" in found["verdict"]["detail"]
+    assert "c" * 64 in text and "f" * 64 in text  # code and policy
+    assert found["plan"]["config"]["seed"] is None and found["provenance"]["seeds"] == {}
+    assert found["data"]["notes"][0] == "fewer than 10 records stand twice."
+    assert found["data"]["notes"][1].startswith("3,620 records")
+    titles = [table["title"] for table in found["tables"]]
+    assert titles[0] == "Corrections over tolerances" and "Rates by group" not in titles
+    people = [row[1] for row in found["tables"][1]["rows"]]
+    assert people == [15375, None, None]  # 4 is small, and 120 goes with it
+
+
+def test_numbers_keep_the_digits_a_reader_needs_and_intervals_grow():
+    whole, cut = internal_document(sample()), disclosure_edition(sample())
+    for before, after in zip(whole["measurements"], cut["measurements"], strict=True):
+        old, new = before["estimate"], after["estimate"]
+        if old is None:
+            continue
+        assert abs(old["value"] - new["value"]) <= 0.005
+        assert new["low"] <= old["low"] and old["high"] <= new["high"]
+        assert all(round(new[name], 3) == new[name] for name in ("value", "low", "high"))
+
+
+@pytest.mark.parametrize("threshold", [1, 2.5, True, "10"])
+def test_a_threshold_is_a_whole_number_of_at_least_2(threshold):
+    with pytest.raises(InputError, match="threshold must be a whole number of at least 2"):
+        disclosure_edition(sample(), threshold=threshold)

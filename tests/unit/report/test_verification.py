@@ -1,0 +1,135 @@
+"""Verification: untouched reports hold, and every kind of change is told apart."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from core.__main__ import main
+from core.decision.provenance import policy_fingerprint
+from core.errors import InputError
+from core.fingerprint import code_fingerprint
+from core.report import report_fingerprint, to_html, to_json, verify_report
+from core.report.canonical import json_text
+from tests.samples_report import POLICY, sample
+
+
+def audit():
+    found = sample()
+    told = replace(found.provenance, policy=policy_fingerprint(POLICY), code=code_fingerprint())
+    return replace(found, provenance=told)
+
+
+AUDIT = audit()
+JSON, PAGE = to_json(AUDIT), to_html(AUDIT)
+
+
+def failed(text: str, **told: str) -> list[str]:
+    return [finding.name for finding in verify_report(text, **told).findings if not finding.holds]
+
+
+def altered(change, *, sealed: bool = False) -> str:
+    found = json.loads(JSON)
+    change(found)
+    if sealed:
+        found["fingerprint"] = report_fingerprint(found)
+    return json_text(found)
+
+
+def set_limit(found):
+    found["policy"]["limits"][0]["value"] = 0.2
+
+
+@pytest.mark.parametrize("edition", ["internal", "disclosure"])
+def test_an_untouched_report_holds(edition):
+    assert failed(to_json(AUDIT, edition=edition)) == []
+    assert failed(to_html(AUDIT, edition=edition)) == []
+    assert failed("\ufeff" + to_json(AUDIT, edition=edition)) == []
+
+
+def test_a_report_that_was_laid_out_anew_or_timed_anew_holds():
+    found = json.loads(JSON)
+    assert failed(json.dumps(found, indent=4)) == []
+    found["times"]["seconds"] = 1
+    assert failed(json.dumps(found)) == []
+
+
+def test_changes_are_told_apart():
+    assert failed(altered(set_limit)) == ["content", "policy"]
+    assert failed(altered(set_limit, sealed=True)) == ["policy"]
+    assert failed(altered(lambda f: f["verdict"].update(overall="pass"))) == ["content"]
+    assert failed(altered(lambda f: f["verdict"].update(overall="pass"), sealed=True)) == []
+    assert failed(altered(lambda f: f.update(more=1), sealed=True)) == ["schema", "policy", "code"]
+    assert failed(altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True)) == ["code"]
+
+
+def test_a_forged_fingerprint_is_caught_by_the_signed_one():
+    signed = json.loads(JSON)["fingerprint"]
+    forged = altered(lambda f: f["verdict"].update(overall="pass"), sealed=True)
+    assert failed(JSON, signed=f"{signed[:8].upper()} {signed[8:16]}") == []
+    assert failed(forged, signed=signed[:16]) == ["signed"]
+    with pytest.raises(InputError, match="at least 8 of the digits"):
+        verify_report(JSON, signed="9f2c")
+
+
+def test_a_page_that_shows_something_else_than_its_findings():
+    assert failed(PAGE.replace("Do not release", "Release", 1)) == ["page"]
+    assert failed(PAGE.replace("&lt;/td&gt;", "&lt;/tr&gt;", 1)) == ["page"]
+    inside = PAGE.rindex('"headline": "Do not')
+    assert failed(PAGE[:inside] + PAGE[inside:].replace("Do not release", "Release", 1)) == ["content", "page"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<!DOCTYPE html><p>no",
+        "{}",
+        '{"kind": "other"}',
+        "\x00",
+        '<!doctype html><pre id="findings">{}</pre>',
+        "[" * 9999,
+    ],
+)
+def test_what_is_no_report_is_unusable_input(text, tmp_path, capsys):
+    with pytest.raises(InputError):
+        verify_report(text)
+    path = tmp_path / "report.json"
+    path.write_text(text, encoding="utf-8")
+    assert main(["verify", str(path)]) == 3
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.startswith("python -m core verify: ") and told.err.count("\n") == 1
+
+
+def test_the_command(tmp_path, capsys):
+    paths = {name: tmp_path / name for name in ("a.json", "a.html", "b.json", "c.json")}
+    paths["a.json"].write_text(JSON, encoding="utf-8")
+    paths["a.html"].write_text(PAGE, encoding="utf-8")
+    paths["b.json"].write_text(altered(set_limit), encoding="utf-8")
+    paths["c.json"].write_text(altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True), encoding="utf-8")
+    assert main(["verify", str(paths["a.json"])]) == 0
+    assert main(["verify", str(paths["a.html"]), "--fingerprint", json.loads(JSON)["fingerprint"][:8]]) == 0
+    told = capsys.readouterr().out
+    assert "BROKEN" not in told and "nothing was altered" in told and "Page holds" in told
+    assert main(["verify", str(paths["b.json"])]) == 1
+    assert "the report was altered after it was written" in capsys.readouterr().out
+    assert main(["verify", str(paths["c.json"])]) == 1
+    assert main(["verify", str(paths["c.json"]), "--any-code"]) == 0
+
+
+def test_files_that_cannot_be_read(tmp_path, capsys):
+    binary = tmp_path / "x.json"
+    binary.write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "none.json", tmp_path, binary):
+        assert main(["verify", str(path)]) == 3
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_nothing_in_a_report_steers_the_terminal(tmp_path, capsys):
+    path = tmp_path / "r.json"
+    path.write_text(altered(lambda f: f["data"].update({"\x1b[31m\u202e": 1})), encoding="utf-8")
+    assert main(["verify", str(path)]) == 1
+    told = capsys.readouterr().out
+    assert "\x1b" not in told and "\u202e" not in told
