@@ -17,7 +17,20 @@ import core
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
 BRANCHES = ("correction", "queries", "attriguard", "membership", "release")
-HEAVY = {"pandas", "sklearn", "scipy", "fairlearn", "pulp", "plotly", "pyarrow", "joblib", "folktables", "optuna"}
+HEAVY = {
+    "pandas",
+    "sklearn",
+    "scipy",
+    "fairlearn",
+    "pulp",
+    "plotly",
+    "pyarrow",
+    "joblib",
+    "folktables",
+    "optuna",
+    "onnxruntime",
+    "skops",
+}
 
 SOURCES = [path for path in sorted(CORE.rglob("*.py")) if path.name != "__main__.py"]
 PACKAGES = sorted(CORE.rglob("__init__.py"))
