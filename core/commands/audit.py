@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         self_tests=tests,
         report=_told_now_and_then(console, "steps"),
     )
-    write_audit(audit, arguments.out, people=people)
+    write_audit(audit, arguments.out, people=people, force=arguments.force)
     for line in _printed(audit):
         console.result(line)
     console.note(f"The report is in {arguments.out}: internal for you, disclosure for others.")

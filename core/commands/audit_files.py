@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 from dataclasses import replace
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["check_folder", "write_audit"]
 
-_FILES = ("report.json", "report.html", "plan.toml", "policy.toml")
+_OURS = re.compile(
+    r"report\.(json|html)|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|table-.*)\.csv"
+)
+"""Names of the files of a report."""
 
 
 def check_folder(out: Path, *, force: bool) -> None:
@@ -48,13 +52,13 @@ def check_folder(out: Path, *, force: bool) -> None:
         )
 
 
-def write_audit(audit: ReleaseAudit, out: Path, *, people: AttackedPeople | None = None) -> None:
+def write_audit(audit: ReleaseAudit, out: Path, *, people: AttackedPeople | None = None, force: bool = False) -> None:
     """Write both editions; an earlier report in the folder goes when the new one is complete.
 
     Raises
     ------
     InputError
-        If the folder cannot be written to.
+        If the folder cannot be written to, or by now holds what `check_folder` refuses.
     """
     plan = plan_text(replace(audit.plan, policy="policy.toml"))
     policy = policy_text(audit.verdict.policy)
@@ -75,6 +79,7 @@ def write_audit(audit: ReleaseAudit, out: Path, *, people: AttackedPeople | None
                     (folder / name).write_bytes(text.encode("utf-8"))
                 for name, content in csv_files(told, edition=edition).items():
                     (folder / name).write_bytes(content)
+            check_folder(out, force=force)
             out.mkdir(exist_ok=True)
             for edition in EDITIONS:
                 if (out / edition).exists():
@@ -91,8 +96,7 @@ def _foreign(out: Path, there: list[str]) -> str:
         if name not in EDITIONS or folder.is_symlink() or not folder.is_dir():
             return name
         for path in sorted(folder.iterdir()):
-            known = path.name in _FILES or path.suffix == ".csv"
-            if not known or path.is_symlink() or not path.is_file():
+            if not _OURS.fullmatch(path.name) or path.is_symlink() or not path.is_file():
                 return f"{name}/{path.name}"
         if not _is_report(folder / "report.json"):
             return f"{name} without a report.json of ours"

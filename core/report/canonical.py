@@ -93,7 +93,7 @@ def parse_json(text: str) -> dict[str, Any]:
         If it is no JSON, holds nan, infinity or a key twice, is nested too deeply, or is not an object.
     """
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse)
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite)
     except RecursionError:
         raise InputError("A report must not be nested as deeply as this one.") from None
     except InputError:
@@ -102,6 +102,13 @@ def parse_json(text: str) -> dict[str, Any]:
         raise InputError(f"A report must be JSON, got something else: {_one_line(str(error))}.") from None
     if not isinstance(found, dict):
         raise InputError(f"A report must be a JSON object, got {type(found).__name__}.")
+    return found
+
+
+def _finite(text: str) -> float:
+    found = float(text)
+    if not math.isfinite(found):
+        raise InputError(f"A report must hold finite numbers, got {text[:20]}.")
     return found
 
 

@@ -20,6 +20,8 @@ def correction_gain(audited: Audited) -> Measurement:
     gains = {kind: told.gain for kind, told in found.items() if told.gain is not None}
     if not gains:
         return not_run("correction_gain", _infeasible(any_one))
+    if unsolved := [CORRECTED[kind] for kind in found if kind not in gains]:
+        return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the largest is unknown.")
     name, gain = strongest(gains, within=(-1.0, 1.0))
     metric = METRIC_TITLES[audited.config.metric].lower()
     return Measurement(

@@ -22,9 +22,18 @@ def test_of_three_the_largest_with_a_wider_lower_end():
     found = {"a": estimate(0.10, 0.02), "b": estimate(0.12, 0.05), "c": estimate(0.05, 0.20)}
     name, told = strongest(found)
     assert name == "b" and told.value == 0.12
-    assert told.high == pytest.approx(0.25)  # c's
+    widest = 2.8070337683 / 1.9599639845  # two-sided quantiles of 1 - 0.05/10 and 0.95
+    assert told.high == pytest.approx(0.12 + 0.20 - 0.07 / widest)  # c's
     stretch = 2.3939797998 / 1.9599639845  # two-sided quantiles of 1 - 0.05/3 and 0.95
     assert told.low == pytest.approx(0.10 - 0.02 * stretch)  # a's, the surest to be above something
+
+
+def test_a_wide_attack_below_a_narrow_one_stays_inside_however_far_the_interval_is_widened():
+    found = {"narrow": estimate(0.045, 0.001), "wide": estimate(-0.05, 0.0985)}
+    _, told = strongest(found)
+    for wider in (1.0, 1.2, 1.43):  # Holm's correction over ten limits widens by 1.432
+        reached = max(each.value + wider * (each.high - each.value) for each in found.values())
+        assert told.value + wider * (told.high - told.value) >= reached
 
 
 def test_students_intervals_are_stretched_by_students_quantiles():
