@@ -1,0 +1,128 @@
+"""Examples as a whole, their answers, and the sheets to print."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from core.errors import InputError
+from core.examples import EXAMPLES, Answer, example, sheet
+
+EVIL = "<script>alert(1)</script>{{ 7 * 7 }}\"'&"
+
+
+class Tags(HTMLParser):
+    """Collects tags and text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_is_whole(name: str):
+    case = example(name)
+    assert (case.name, case.title) == (name, EXAMPLES[name])
+    assert 3 <= len(case.steps) <= 6
+    assert case.answer.accepts(case.answer.right)
+    for wrong in set(case.answer.choices) - {case.answer.right}:
+        assert not case.answer.accepts(wrong)
+    for table in (case.table, *(step.table for step in case.steps if step.table)):
+        assert all(len(row) == len(table.columns) for row in table.rows)
+        assert 2 <= len(table.to_frame()) <= 20
+    told = " ".join((case.story, case.lesson, *(step.words + step.result for step in case.steps)))
+    assert "safe" not in told.lower() and "!" not in told
+    assert not re.search(r"(?<![\w−])-\d", told), "a hyphen for a minus"
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("solution", [False, True])
+def test_a_sheet_needs_nothing_else(name: str, solution: bool):
+    case = example(name)
+    page = sheet(case, solution=solution)
+    tags = Tags(page)
+    assert tags.open == []
+    assert not {tag for tag, _ in tags.seen} & {"script", "link", "img", "iframe", "form", "a"}
+    assert not any(key in ("src", "href", "style") or key.startswith("on") for _, attrs in tags.seen for key in attrs)
+    assert "@media print" in page and "url(" not in page and "@import" not in page
+    assert case.question in tags.text and case.table.caption in tags.text
+    for step in case.steps:
+        assert step.title in tags.text
+        assert (step.result in tags.text) == solution
+        assert solution or step.task in tags.text
+    assert (case.answer.why in tags.text) == solution
+    assert (case.lesson in tags.text) == solution
+
+
+@pytest.mark.parametrize("solution", [False, True])
+def test_everything_on_a_sheet_is_escaped(solution: bool):
+    case = example("flip")
+    step = replace(
+        case.steps[0], title=EVIL, words=EVIL, task=EVIL, formula=EVIL, source=EVIL, computation=EVIL, result=EVIL
+    )
+    table = replace(case.table, caption=EVIL, columns=(EVIL, "x"), rows=((EVIL, EVIL),))
+    answer = Answer(right=EVIL, choices=(EVIL, "no"), why=EVIL, hint=EVIL)
+    evil = replace(
+        case,
+        method=EVIL,
+        title=EVIL,
+        story=EVIL,
+        question=EVIL,
+        lesson=EVIL,
+        source=EVIL,
+        steps=(replace(step, table=table),),
+        table=table,
+        answer=answer,
+    )
+    page = sheet(evil, solution=solution)
+    tags = Tags(page)
+    assert "<script" not in page and not any(tag == "script" for tag, _ in tags.seen)
+    assert tags.text.count("{{ 7 * 7 }}") >= 8
+    labels = [attrs["aria-label"] for _, attrs in tags.seen if "aria-label" in attrs]
+    assert f"Table: {EVIL}" in labels
+
+
+def test_an_unknown_example_is_refused():
+    with pytest.raises(InputError, match=r"example must be one of correction, .*, got 'nothing'\."):
+        example("nothing")
+
+
+@pytest.mark.parametrize("given", ["2", float("nan"), float("inf"), True])
+def test_an_answer_that_is_no_number_is_refused(given: float):
+    with pytest.raises(InputError, match="must be a number"):
+        example("correction").answer.accepts(given)
+
+
+def test_an_answer_that_is_no_choice_is_refused():
+    with pytest.raises(InputError, match=r"The answer must be one of About women, .* got 'About cats'\."):
+        example("gaps").answer.accepts("About cats")
+
+
+def test_a_number_counts_within_its_limits():
+    answer = Answer(right=0.5, within=0.1, why="", hint="")
+    assert answer.accepts(0.4) and answer.accepts(0.6) and not answer.accepts(0.39)
+
+
+def test_a_sheet_tells_what_the_steps_need():
+    assert "In truth the women are persons 1, 2, 3, 4, 5, 11, 13, 14, 15, 16." in sheet(
+        example("correction"), solution=False
+    )
+    assert "Ana 0, 2, 2 (now Ash); Person 2 2, 0, 2 (now Birch)" in sheet(example("budget"), solution=False)
