@@ -59,6 +59,7 @@ shell.doors(
         ("bias_queries.py", "Bias queries", ":material/quiz:", wording.door_bias_queries(findings)),
         ("attriguard.py", "AttriGuard", ":material/shield:", wording.door_attriguard(findings)),
         ("membership.py", "Membership", ":material/group:", wording.door_membership(findings)),
+        ("report.py", "Report", ":material/fact_check:", wording.door_report(findings)),
     ]
 )
 st.caption(wording.provenance(findings))

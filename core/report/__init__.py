@@ -7,20 +7,24 @@ from core.report.disclosed import disclosure_edition
 from core.report.document import EDITIONS, THRESHOLD, document
 from core.report.page import embedded_document, to_html
 from core.report.people import attacked_people
-from core.report.rows import policy_of
+from core.report.rows import CheckRow, check_rows, policy_of
 from core.report.schema import REPORT_JSON_SCHEMA, from_json, to_json
 from core.report.suppression import withheld_counts
 from core.report.verification import Verification, verify_report
+from core.report.words import BASIS_WORDS
 
 __all__ = [
+    "BASIS_WORDS",
     "EDITIONS",
     "REPORT_JSON_SCHEMA",
     "THRESHOLD",
     "AttackedPeople",
+    "CheckRow",
     "EditionAttack",
     "Verification",
     "attack_edition",
     "attacked_people",
+    "check_rows",
     "csv_files",
     "disclosure_edition",
     "document",

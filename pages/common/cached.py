@@ -20,6 +20,7 @@ from core.datasets.dataset import AuditDataset, Roles, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.fingerprint import fingerprint
 from pages.common.jobs import Job, Store
+from pages.common.own_model import OwnModel
 from pages.common.state import OWN_RATINGS, UPLOAD
 
 __all__ = [
@@ -29,13 +30,16 @@ __all__ = [
     "curve",
     "dataset_of",
     "disclosure",
+    "drop_own_model",
     "drop_own_ratings",
     "drop_own_table",
     "findings_of",
     "google_play",
+    "keep_own_model",
     "keep_own_ratings",
     "keep_own_table",
     "more_disclosed",
+    "own_model",
     "own_ratings",
     "own_table",
     "permuted",
@@ -86,6 +90,24 @@ def keep_own_table(table: Table) -> None:
     store = _session_store()
     store.release()
     store.put("table:upload", table)
+
+
+def own_model() -> OwnModel | None:
+    """Return the model file that has answered about the session's table, if there is one."""
+    model: OwnModel | None = _session_store().get("model:upload")
+    return model
+
+
+def keep_own_model(answered: Table, model: OwnModel) -> None:
+    """Make a table with a model's answers the session's own, and remember the model."""
+    keep_own_table(answered)
+    _session_store().put("model:upload", model)
+
+
+def drop_own_model() -> None:
+    """Take a model's answers out of the session's table again."""
+    if (model := own_model()) is not None:
+        keep_own_table(model.asked)
 
 
 def drop_own_table() -> None:

@@ -27,6 +27,8 @@ _LANES = {
     "fetch": threading.BoundedSemaphore(4),
     "sweep": threading.BoundedSemaphore(1),
     "questions": threading.BoundedSemaphore(2),
+    "decision": threading.BoundedSemaphore(1),
+    "self_test": threading.BoundedSemaphore(1),
 }
 
 

@@ -36,6 +36,9 @@ _HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's t
 _HEAD_START = 0.05
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
 
+_MOST_DOORS = 6
+"""Cards that stand beside each other."""
+
 _TITLES = {
     "": "What does a fair model give away?",
     "data": "Data",
@@ -44,7 +47,9 @@ _TITLES = {
     "bias_queries": "Bias queries",
     "attriguard": "AttriGuard",
     "membership": "Membership inference",
+    "report": "Report",
     "desk": "Query desk",
+    "learn": "Learn by example",
 }
 
 _STYLE = """<style>
@@ -117,7 +122,11 @@ def navigation() -> Any:
                 ),
             ],
             "Decision": [
+                st.Page(folder / "report.py", title="Report", icon=":material/fact_check:", url_path="report"),
                 st.Page(folder / "desk.py", title="Query desk", icon=":material/account_balance:", url_path="desk"),
+            ],
+            "Teaching": [
+                st.Page(folder / "learn.py", title="Learn by example", icon=":material/school:", url_path="learn"),
             ],
         },
         position="sidebar",
@@ -197,8 +206,10 @@ def chips(known: list[str], unknown: list[str]) -> None:
 
 
 def doors(cards: list[tuple[str, str, str, str]]) -> None:
-    """Draw a card for each page: (file, title, icon, what it tells)."""
-    for column, (file, name, icon, told) in zip(st.columns(len(cards)), cards, strict=True):
-        with column.container(border=True, height="stretch"):
-            st.page_link(str(_ROOT / "pages" / file), label=f"**{name}**", icon=icon)
-            st.markdown(told)
+    """Draw a card for each page, in two rows if they are many: (file, title, icon, what it tells)."""
+    width = len(cards) if len(cards) <= _MOST_DOORS else -(-len(cards) // 2)
+    for start in range(0, len(cards), width):
+        for column, (file, name, icon, told) in zip(st.columns(width), cards[start : start + width], strict=False):
+            with column.container(border=True, height="stretch"):
+                st.page_link(str(_ROOT / "pages" / file), label=f"**{name}**", icon=icon)
+                st.markdown(told)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.errors import InputError
-from pages.common import cached, given_columns, panels, shell, state
+from pages.common import cached, given_columns, model_box, panels, shell, state
 
 if TYPE_CHECKING:
     import pandas
@@ -114,6 +114,8 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
         groups = _ask_groups(frame, sensitive, current, name) if sensitive else {}
     others = [c for c in names if c not in (label, sensitive)]
     given = given_columns.ask(table, others, current, suggested) if table.uploaded else {}
+    if table.uploaded:
+        model_box.draw(table, current)
     left, right = st.columns(2, gap="large")
     with left:
         others = [c for c in others if c not in given.values()]

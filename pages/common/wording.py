@@ -28,6 +28,7 @@ __all__ = [
     "door_data",
     "door_membership",
     "door_model",
+    "door_report",
     "given",
     "metric_sentence",
     "model",
@@ -177,6 +178,15 @@ def door_membership(findings: AuditFindings) -> str:
     return (
         "From a model's answers somebody may guess who was in its training data. See whether that gives away more "
         f"about some groups of {name} than about others, and what privacy noise in the training changes."
+    )
+
+
+def door_report(findings: AuditFindings) -> str:
+    """Return two sentences on the release decision."""
+    name = escape(attribute(findings.config))
+    return (
+        "May the model be released? See each attack's gain beside a limit with its source, change the limits, and take "
+        f"the report on what comes out about {name} with you."
     )
 
 

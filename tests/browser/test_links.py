@@ -32,7 +32,7 @@ def assert_settings(view: View) -> None:
 def assert_at_home(view: View, page: str) -> None:
     """Check that a page stands in its frame: sidebar, navigation, its own address."""
     expect(view.sidebar.get_by_text("What is audited")).to_be_visible()
-    expect(view.sidebar.get_by_role("link")).to_have_count(8)
+    expect(view.sidebar.get_by_role("link")).to_have_count(10)
     view.until(lambda: urlsplit(view.page.url).path == f"/{page}", f"the address of {page}")
     view.in_order()
 
@@ -99,3 +99,10 @@ def test_a_nonsensical_link_falls_back(look: Open):
     expect(view.field("train_share")).to_have_value("0.34")
     expect(view.field("dataset")).to_have_value("Loan applicants (built-in demo)")
     view.in_order()
+
+
+def test_a_link_restores_an_example_on_a_fresh_server(look: Open, start_server: Start):
+    view = look("learn?example=gaps", at=start_server())
+    view.found("Who is more exposed?")
+    assert in_link(view)["example"] == "gaps"
+    assert_at_home(view, "learn")

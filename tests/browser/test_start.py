@@ -14,8 +14,8 @@ def test_a_finished_audit_without_a_click(look: Open):
     assert finding.count("%") >= 2
     expect(view.page.get_by_text("Synthetic").first).to_be_visible()
     doors = view.page.locator("[data-testid=stMain] [data-testid=stPageLink]")
-    expect(doors).to_have_count(6)
-    named = ["Data", "Model", "Correction", "Bias queries", "AttriGuard", "Membership"]
+    expect(doors).to_have_count(7)
+    named = ["Data", "Model", "Correction", "Bias queries", "AttriGuard", "Membership", "Report"]
     view.until(lambda: [text.split("\n")[-1] for text in doors.all_inner_texts()] == named, "the doors' names")
     view.in_order()
     assert view.hosts == {"localhost"}

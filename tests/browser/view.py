@@ -35,7 +35,9 @@ _TITLES = {
     "Model": "Model",
     "Correction": "Reconstruction correction",
     "Membership": "Membership inference",
+    "Report": "Report",
     "Query desk": "Query desk",
+    "Learn by example": "Learn by example",
 }
 
 

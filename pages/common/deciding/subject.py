@@ -1,0 +1,123 @@
+"""What a release audit is about: the plan that sidebar and page describe, its table, and a model file if any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.audit import AuditConfig
+from core.datasets.dataset import Table
+from core.decision import (
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    PlannedAnswers,
+    catalogue_plan,
+)
+from core.models import GIVEN
+from pages.common import cached
+
+if TYPE_CHECKING:
+    from core.models.files import ModelFile
+
+__all__ = ["Asked", "Subject", "asked", "keep_asked", "subject"]
+
+_ASKED = "release_asked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the page asks beyond the sidebar.
+
+    Attributes
+    ----------
+    title : str
+        What to call the audit in the report; the table's title when empty.
+    answers, membership, guard
+        As in `core.decision.AuditPlan`.
+    """
+
+    answers: PlannedAnswers
+    membership: MembershipPlan
+    guard: GuardPlan
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is audited.
+
+    Attributes
+    ----------
+    plan : AuditPlan
+    table : Table
+        As it was uploaded, where a model file answers.
+    config : AuditConfig
+        With the roles, also where the plan leaves them to the catalogue.
+    model_file : ModelFile or None
+    """
+
+    plan: AuditPlan
+    table: Table
+    config: AuditConfig
+    model_file: ModelFile | None = None
+
+
+def asked(config: AuditConfig) -> Asked:
+    """Return what was asked on the page, or what is asked before anybody has: what the predictions at hand allow."""
+    kept: Asked | None = st.session_state.get(_ASKED)
+    return kept or _standard(config)
+
+
+def keep_asked(wanted: Asked) -> None:
+    """Ask this from now on."""
+    st.session_state[_ASKED] = wanted
+
+
+def _standard(config: AuditConfig) -> Asked:
+    first = catalogue_plan("demo")
+    scores = config.method != GIVEN or bool(config.roles and config.roles.score)
+    return Asked(
+        answers=first.answers if scores else PlannedAnswers(),
+        membership=first.membership if config.method != GIVEN else MembershipPlan(shadows=0),
+        guard=first.guard,
+    )
+
+
+def subject(config: AuditConfig, table: Table, wanted: Asked) -> Subject:
+    """Return what the settings describe; as a plan the command line reads from a file and repeats."""
+    roles = config.roles or table.roles[0]
+    parts: dict[str, Any] = {
+        "answers": wanted.answers,
+        "membership": wanted.membership,
+        "guard": wanted.guard,
+        "title": wanted.title,
+    }
+    if roles in table.roles:
+        data = DataPlan(dataset=table.name, attribute=roles.key)
+        plan = AuditPlan(data=data, config=replace(config, roles=None), **parts)
+        return Subject(plan=plan, table=table, config=config)
+    data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
+    model, model_file = ModelPlan(), None
+    threshold = roles.threshold
+    roles = replace(roles, threshold=model.threshold)
+    answered = cached.own_model() if table.uploaded else None
+    columns = (roles.prediction, roles.score)
+    if answered is not None and columns == (answered.prediction, answered.score):
+        model_file, table = answered.model_file, answered.asked
+        model = ModelPlan(
+            kind="file",
+            file=answered.name,
+            threshold=answered.threshold,
+            features=answered.features,
+            positive=answered.positive,
+        )
+        roles = replace(roles, prediction="", score="")
+    elif roles.gives_predictions:
+        model = ModelPlan(kind="predictions", threshold=threshold)
+    plan = AuditPlan(data=data, model=model, config=replace(config, roles=roles), **parts)
+    return Subject(plan=plan, table=table, config=config, model_file=model_file)

@@ -1,0 +1,130 @@
+"""Parts of the page of examples: the choice that an address can hold, the question, the steps, the sheets."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from core.examples import EXAMPLES, Example, ExampleTable, Step, example, sheet
+from pages.common import shell
+
+__all__ = ["asked", "chosen", "sheets", "shown_table", "solution"]
+
+_FIRST = next(iter(EXAMPLES))
+
+_METHODS = {
+    "Reconstruction correction": ("correction", "correction-loses", "correction-impossible"),
+    "Bias queries": ("flip", "flips", "noise"),
+    "AttriGuard": ("panda", "budget"),
+    "Membership inference": ("gaps", "split", "fairpick"),
+}
+_METHOD_OF = {name: method for method, names in _METHODS.items() for name in names}
+
+
+def chosen() -> str:
+    """Choose an example; the address holds its name, and one that names another opens that one."""
+    told = st.query_params.get("example", "")
+    if told in EXAMPLES and told != st.session_state.get("example_told"):
+        st.session_state["example"] = told
+    name = str(
+        st.selectbox(
+            "Example",
+            list(EXAMPLES),
+            key="example",
+            format_func=lambda key: f"{_METHOD_OF[key]}: {EXAMPLES[key]}",
+            persist_state="session",
+        )
+        or _FIRST
+    )
+    st.session_state["example_told"] = name
+    if told != name:
+        st.query_params["example"] = name
+    return name
+
+
+def shown_table(table: ExampleTable) -> None:
+    """Show a table whole, as text."""
+    st.markdown(f"**{shell.escape(table.caption)}**")
+    frame = table.to_frame().map(shell.escape)
+    frame.columns = [shell.escape(column) for column in frame.columns]
+    st.table(frame, hide_index=True, border="horizontal", alt=table.caption)
+
+
+def asked(case: Example) -> bool:
+    """Ask the question and say whether the answer is right; return whether the steps are to be shown."""
+    with st.form(key=f"question_{case.name}"):
+        st.markdown(f"**{shell.escape(case.question)}**")
+        given = _given(case)
+        sent = st.form_submit_button("Answer", icon=":material/check:")
+    answered: dict[str, str | float] = st.session_state.setdefault("examples_answered", {})
+    if sent and given is not None:
+        answered[case.name] = given
+        if case.answer.accepts(given):
+            st.session_state[f"steps_{case.name}"] = True
+    if case.name in answered:
+        _feedback(case, answered[case.name])
+    return bool(st.toggle("Show the steps", key=f"steps_{case.name}", persist_state="session"))
+
+
+def _given(case: Example) -> str | float | None:
+    """Return what is filled in; None where nothing is."""
+    if case.answer.choices:
+        picked: str | None = st.radio(
+            "Your answer", case.answer.choices, index=None, key=f"answer_{case.name}", format_func=shell.escape
+        )
+        return picked
+    number: float | None = st.number_input("Your answer", value=None, step=1.0, key=f"answer_{case.name}", format="%g")
+    return number
+
+
+def _feedback(case: Example, told: str | float) -> None:
+    if case.answer.accepts(told):
+        st.success(shell.escape(f"Right: {case.answer.text}. {case.answer.why}"), icon=":material/check_circle:")
+    else:
+        st.warning(shell.escape(f"Not yet. {case.answer.hint}"), icon=":material/lightbulb:")
+
+
+def sheets(case: Example) -> None:
+    """Offer the sheet to print, without and with the solution."""
+    left, right = st.columns(2)
+    for column, solved in ((left, False), (right, True)):
+        column.download_button(
+            "Solution" if solved else "Exercise sheet",
+            data=partial(_sheet, case.name, solved),
+            file_name=f"fairleak-{case.name}-{'solution' if solved else 'exercise'}.html",
+            mime="text/html",
+            key=f"sheet_{'solution' if solved else 'exercise'}",
+            icon=":material/print:",
+            on_click="ignore",
+            width="stretch",
+        )
+
+
+def _sheet(name: str, solved: bool) -> bytes:
+    return sheet(example(name), solution=solved).encode("utf-8")
+
+
+def solution(case: Example) -> None:
+    """Show every step with its numbers, and what to remember."""
+    for i, step in enumerate(case.steps, start=1):
+        with st.container(border=True):
+            _step(i, step)
+    st.info(shell.escape(case.lesson), icon=":material/school:")
+
+
+def _step(i: int, step: Step) -> None:
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown(f"### {i}. {shell.escape(step.title)}")
+        st.markdown(shell.escape(step.words))
+        if step.computation:
+            st.markdown(shell.escape(step.computation))
+        st.markdown(f"**{shell.escape(step.result)}**")
+    with right:
+        if step.formula:
+            st.code(step.formula, language=None, wrap_lines=True)
+        if step.source:
+            st.caption(shell.escape(step.source))
+    if step.table:
+        shown_table(step.table)

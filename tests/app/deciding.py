@@ -1,0 +1,105 @@
+"""What the tests of the Report page share: audits with few attacks, each made once, and what the page shows of them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import core.decision
+from core.decision import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, audit_with_people
+from core.estimates import proportion
+from core.fingerprint import fingerprint
+from tests.app.dashboard import PATIENT, Dashboard
+
+__all__ = ["SELF_TESTS", "Attacks", "attacks", "board", "changed", "quick", "section"]
+
+SELF_TESTS = (
+    SelfTest(
+        attack="A made-up attack",
+        false_alarms=proportion(4, 200),
+        detected=proportion(200, 200),
+        passed=True,
+        told="Nothing was planted.",
+    ),
+)
+
+
+def quick(plan: AuditPlan) -> AuditPlan:
+    """Return a plan with the same questions and little work."""
+    trained = plan.model.kind == "train"
+    return replace(
+        plan,
+        config=replace(plan.config, method="unmitigated", tolerance=0.05) if trained else plan.config,
+        answers=PlannedAnswers(questions=4, people=40, epsilon=0.5, repeats=2)
+        if plan.answers.questions
+        else plan.answers,
+        membership=MembershipPlan(shadows=0),
+    )
+
+
+_made: dict[str, Any] = {}
+_lock = threading.Lock()
+
+
+class Attacks:
+    """Stands in for `core.decision.audit_with_people`: little work, done once for all tests, and held if asked to."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.reached = threading.Event()
+        self.asked: list[AuditPlan] = []
+        self.audits: list[ReleaseAudit] = []
+
+    def __call__(self, plan: AuditPlan, table: Any, policy: Any, **others: Any) -> Any:
+        """Audit, or return what an equal audit found."""
+        self.asked.append(plan)
+        report = others.pop("report")
+        report(1, 9)
+        self.reached.set()
+        assert self.open.wait(PATIENT)
+        report(2, 9)
+        small = quick(plan)
+        key = fingerprint(replace(small, title=""), table.fingerprint)
+        with _lock:
+            if key not in _made:
+                _made[key] = audit_with_people(small, table, policy, **others)
+        audit, people = _made[key]
+        self.audits.append(audit)
+        return replace(audit, plan=plan), people
+
+
+@pytest.fixture
+def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
+    """Few attacks, and a test of FairLeak itself that is done at once."""
+    made = Attacks()
+    monkeypatch.setattr(core.decision, "audit_with_people", made)
+    monkeypatch.setattr(core.decision, "cached_self_test", lambda folder, report=None: SELF_TESTS)
+    return made
+
+
+def board(dashboard: Dashboard) -> str:
+    """Return the checks as HTML."""
+    (body,) = [element.proto.body for element in dashboard.test.get("html") if "class='fl-board'" in element.proto.body]
+    return str(body)
+
+
+def section(dashboard: Dashboard, name: str) -> None:
+    """Open a section below the verdict."""
+    dashboard.test.button_group(key="further_release").set_value(name)
+    dashboard.settle()
+
+
+def changed(dashboard: Dashboard, check: str, **fields: Any) -> None:
+    """Fill in the form of a limit, and judge by it."""
+    dashboard.test.selectbox(key="release_limit").set_value(check)
+    dashboard.settle()
+    test = dashboard.test
+    for name, value in fields.items():
+        widgets = (*test.number_input, *test.toggle, *test.text_input, *test.text_area)
+        next(w for w in widgets if (w.key or "").startswith(f"limit_{name}_{check}")).set_value(value)
+    dashboard.button(f"limit_keep_{check}").click()
+    dashboard.settle()

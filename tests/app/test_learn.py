@@ -1,0 +1,81 @@
+"""The page of examples in-process: the address holds the case, the question comes first, every step is told."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from core.examples import EXAMPLES, example
+from pages.common import lessons
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard
+
+
+def plain(dashboard: Dashboard) -> str:
+    """Return the page's text as it is read."""
+    return re.sub(r"\\(.)", r"\1", " ".join(dashboard.texts))
+
+
+def widget(elements: Any, key: str) -> Any:
+    """Return the widget with this key."""
+    return next(element for element in elements if element.key == key)
+
+
+def answer(dashboard: Dashboard, given: float) -> None:
+    """Fill in a number and send it."""
+    dashboard.test.number_input(key="answer_correction").set_value(given)
+    dashboard.test.button[0].click()
+    dashboard.settle()
+
+
+def test_a_question_first_then_feedback_and_the_steps(dashboard: Dashboard):
+    dashboard.open("learn")
+    case = example("correction")
+    assert case.title in dashboard.finding and case.question in plain(dashboard)
+    assert dashboard.test.query_params["example"] in ("correction", ["correction"])
+    assert case.steps[0].result not in plain(dashboard) and not dashboard.test.warning
+    answer(dashboard, 3)
+    assert "Not yet" in dashboard.problem and case.steps[0].result not in plain(dashboard)
+    answer(dashboard, 2)
+    assert not dashboard.test.warning
+    (praise,) = dashboard.test.success
+    assert praise.value.startswith(r"Right\: 2.")
+    assert all(step.result in plain(dashboard) for step in case.steps)
+
+
+@pytest.mark.parametrize("name", ["correction-impossible", "flips", "panda", "split"])
+def test_an_address_restores_an_example(start: Start, name: str):
+    dashboard = start({"example": name}).open("learn")
+    case = example(name)
+    assert dashboard.test.selectbox(key="example").value == name
+    widget(dashboard.test.toggle, f"steps_{name}").set_value(True)
+    dashboard.settle()
+    said = plain(dashboard)
+    for step in case.steps:
+        assert step.words in said and step.computation in said and step.result in said
+    assert [code.value for code in dashboard.test.code] == [step.formula for step in case.steps if step.formula]
+    assert not dashboard.test.exception and not dashboard.test.error
+
+
+def test_a_nonsensical_address_opens_the_first(start: Start):
+    dashboard = start({"example": "<script>"}).open("learn")
+    assert dashboard.test.selectbox(key="example").value == next(iter(EXAMPLES))
+    assert not dashboard.test.exception
+
+
+def test_choosing_goes_into_the_address(dashboard: Dashboard):
+    dashboard.open("learn")
+    dashboard.test.selectbox(key="example").set_value("gaps")
+    dashboard.settle()
+    assert dashboard.test.query_params["example"] in ("gaps", ["gaps"])
+    widget(dashboard.test.radio, "answer_gaps").set_value("About women")
+    dashboard.test.button[0].click()
+    dashboard.settle()
+    assert "Not yet" in dashboard.problem
+
+
+def test_every_example_has_its_method():
+    assert [name for names in lessons._METHODS.values() for name in names] == list(EXAMPLES)
+    assert all(example(name).method == method for method, names in lessons._METHODS.items() for name in names)

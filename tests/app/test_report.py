@@ -1,0 +1,308 @@
+"""The Report page in-process: it says what core's verdict says, follows the policy, and gives its files."""
+
+from __future__ import annotations
+
+import html
+import io
+import zipfile
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import skops.io
+
+from core.decision import AuditPlan, plan_text, read_plan
+from core.policy import (
+    Policy,
+    Verdict,
+    default_policy,
+    default_text,
+    estimate_text,
+    judge,
+    limit_text,
+    policy_text,
+    predictions_policy,
+    read_policy,
+)
+from core.report import check_rows, document, embedded_document, from_json
+from pages.common.deciding import downloads
+from pages.common.deciding.board import board as drawn
+from pages.common.deciding.policy import changed_limit, with_limit
+from pages.common.deciding.shown import Shown
+from pages.common.jobs import Store
+from pages.common.shell import escape
+from tests import model_samples
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard, RecordedJob
+from tests.app.deciding import Attacks, attacks, board, changed, section
+from tests.app.test_given import bring
+from tests.app.test_upload import bring_people
+from tests.browser.tables import HOSTILE_CELL
+from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+__all__ = ["attacks"]
+
+
+class Reader(HTMLParser):
+    """What a browser makes of the checks: tags, texts, and labels of pictures."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: set[str] = set()
+        self.names: set[str] = set()
+        self.labels: list[str] = []
+        self.text = ""
+        self.feed(source)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.names |= {name for name, _ in attrs}
+        if ("role", "img") in attrs:
+            self.labels.append(str(dict(attrs)["aria-label"]))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def expected(attacks: Attacks, policy: Policy | None = None) -> Verdict:
+    """Return core's verdict on what was found last."""
+    audit = attacks.audits[-1]
+    return judge(policy or default_policy(), audit.measurements, attribute=audit.data.attribute)
+
+
+def assert_shows(dashboard: Dashboard, verdict: Verdict) -> None:
+    """Check that the page says what a verdict says, in its order."""
+    assert escape(verdict.headline) in dashboard.finding and escape(verdict.detail) in dashboard.finding
+    told = Reader(board(dashboard))
+    asked = [row for row in verdict.rows if row.limit is not None]
+    places = [told.text.index(row.title) for row in asked]
+    assert places == sorted(places) and len(told.labels) == len(asked)
+    for row, label in zip(asked, told.labels, strict=True):
+        assert row.limit is not None
+        limit = limit_text(row.check, row.limit.value)
+        assert limit in label and limit in told.text and row.why in told.text
+        if row.measurement and row.measurement.estimate:
+            assert estimate_text(row.check, row.measurement.estimate)[0] in label
+            assert row.measurement.attacked in told.text and row.measurement.knows in told.text
+
+
+def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
+    dashboard.open("report")
+    verdict = expected(attacks)
+    assert_shows(dashboard, verdict)
+    told = Reader(board(dashboard)).text
+    assert "no source given" in told and "29 CFR 1607.4(D)" in told
+    assert "measured" in told and "declared" in told
+    assert "Not asked by the policy: Sex guessed despite AttriGuard; What AttriGuard costs." in told
+    assert "FairLeak default, version 1" in dashboard.finding.replace("\\", "")
+    assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1
+    assert not dashboard.test.warning and not dashboard.test.error
+    assert "safe" not in (told + " ".join(dashboard.texts)).lower()
+    jobs = len(RecordedJob.started)
+    dashboard.open("data")
+    dashboard.open("report")
+    assert len(RecordedJob.started) == jobs  # nothing is attacked twice
+    (plan,) = attacks.asked
+    assert plan.data.dataset == "demo" and plan.answers.questions == 10 and plan.membership.shadows == 16
+
+
+def test_a_changed_limit_is_judged_without_an_attack(dashboard: Dashboard, attacks: Attacks):
+    dashboard.open("report")
+    before = expected(attacks)
+    section(dashboard, "judged")
+    check = "unfairness"
+    found = next(row for row in before.rows if row.check == check)
+    jobs = len(RecordedJob.started)
+    value = 1.0 if found.verdict != "pass" else 0.0
+    changed(dashboard, check, value=value)
+    limit = next(limit for limit in default_policy().limits if limit.check == check)
+    new = changed_limit(limit, replace(limit, value=value))
+    after = expected(attacks, with_limit(default_policy(), new))
+    now = next(row for row in after.rows if row.check == check)
+    assert now.verdict == ("pass" if value else "fail") != found.verdict
+    assert_shows(dashboard, after)
+    assert "FairLeak default, changed on the Report page" in dashboard.finding.replace("\\", "")
+    told = Reader(board(dashboard)).text
+    assert "no reason was given" in told and "set by FairLeak, changed on the Report page" in told
+    assert len(RecordedJob.started) == jobs
+    dashboard.button("reset_policy").click()
+    dashboard.settle()
+    assert_shows(dashboard, before)
+
+
+def test_a_change_with_its_reason_and_one_that_breaks_a_rule(dashboard: Dashboard, attacks: Attacks):
+    dashboard.open("report")
+    section(dashboard, "judged")
+    fields = {"author": "A. Officer", "date": "2026-03-01", "rationale": "Our law.", "source": "Law, § 3"}
+    changed(dashboard, "attribute_excess", value=1.5, required=False, **fields)
+    told = Reader(board(dashboard)).text
+    assert "at most 1.5 points" in told and "set by A. Officer, 2026-03-01" in told and "Law, § 3" in told
+    assert "not required" in told
+    finding = dashboard.finding
+    changed(dashboard, "attribute_excess", value=1.0, date="yesterday")
+    assert_one_sentence(dashboard.plain_problem(), ("date", "YYYY-MM-DD", "yesterday"))
+    assert dashboard.finding == finding
+    changed(dashboard, "attriguard_cost", value=2.0)  # a check that was not asked
+    assert "Not asked by the policy: Sex guessed despite AttriGuard." in Reader(board(dashboard)).text
+    dashboard.test.selectbox(key="release_limit").set_value("attriguard_cost")
+    dashboard.settle()
+    dashboard.button("limit_drop_attriguard_cost").click()
+    dashboard.settle()
+    assert dashboard.finding == finding
+
+
+def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
+    dashboard.open("report")
+    section(dashboard, "judged")
+    finding = dashboard.finding
+    box = dashboard.test.file_uploader(key="policy_file")
+    for content, words in (
+        (b"schema = 1\nname = ", ("bad.toml", "TOML")),
+        (default_text().replace('check = "unfairness"', 'check = "fairness"').encode(), ("bad.toml", "fairness")),
+        (b"\xff\xfe\x00", ("bad.toml",)),
+    ):
+        box.set_value(("bad.toml", content, "application/toml"))
+        dashboard.settle()
+        assert_one_sentence(dashboard.plain_problem(), words)
+        assert dashboard.finding == finding
+        box = dashboard.test.file_uploader(key="policy_file")
+    own = replace(default_policy(), name=f"Bank {HOSTILE_CELL}"[:200], limits=tuple(default_policy().limits[6:7]))
+    box.set_value(("bank.toml", policy_text(own).encode(), "application/toml"))
+    dashboard.settle()
+    assert not dashboard.test.warning
+    assert_shows(dashboard, expected(attacks, own))
+    assert dashboard.test.selectbox(key="release_policy_box").value == "own"
+    dashboard.test.selectbox(key="release_policy_box").set_value("predictions")
+    dashboard.settle()
+    assert_shows(dashboard, expected(attacks, predictions_policy()))
+    assert len(attacks.asked) == 1
+
+
+def test_cancel_and_start_again(dashboard: Dashboard, attacks: Attacks):
+    attacks.open.clear()
+    dashboard.open("report", settled=False)
+    dashboard.until(lambda: attacks.reached.is_set() and dashboard.has_button("cancel_release"))
+    assert "No verdict yet" in dashboard.finding
+    waiting = Reader(board(dashboard))
+    assert "Not yet" in waiting.text and len(waiting.labels) == len(default_policy().limits)
+    dashboard.button("cancel_release").click()
+    dashboard.test.run()
+    attacks.open.set()
+    dashboard.settle()
+    assert "were stopped" in dashboard.finding and not dashboard.test.warning
+    dashboard.button("start_release").click()
+    dashboard.settle()
+    assert_shows(dashboard, expected(attacks))
+    assert [job.state for job in RecordedJob.started if job.lane == "decision"] == ["cancelled", "finished"]
+
+
+def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
+    dashboard.open("report")
+    section(dashboard, "attacked")
+    test = dashboard.test
+    next(w for w in test.number_input if (w.key or "").startswith("asked_questions")).set_value(0)
+    next(w for w in test.text_input if (w.key or "").startswith("asked_title")).set_value("Loans, spring")
+    dashboard.button("asked_keep").click()
+    dashboard.settle()
+    assert [plan.answers.questions for plan in attacks.asked] == [10, 0]
+    told = Reader(board(dashboard)).text
+    assert "No answers are planned." in told
+    assert expected(attacks).overall in ("fail", "inconclusive", "not_run")
+    assert_shows(dashboard, expected(attacks))
+
+
+def test_every_section(dashboard: Dashboard, attacks: Attacks):
+    dashboard.open("report")
+    told = {
+        "edition": "What its own numbers give away",
+        "self_test": "FairLeak, tested on itself",
+        "numbers": "The numbers",
+        "guide": "Pass and fail",
+    }
+    for name, words in told.items():
+        section(dashboard, name)
+        assert any(words in text for text in dashboard.texts), name
+        assert not dashboard.test.warning and not dashboard.test.error
+
+
+def test_given_predictions_and_hostile_words(dashboard: Dashboard, attacks: Attacks):
+    bring(dashboard, score="")
+    dashboard.open("report")
+    (plan,) = attacks.asked
+    assert (plan.model.kind, plan.config.method) == ("predictions", "given")
+    assert not plan.answers.questions and not plan.membership.shadows
+    assert_shows(dashboard, expected(attacks, predictions_policy()))
+    assert "FairLeak for given predictions" in dashboard.finding.replace("\\", "")
+
+
+def test_hostile_names_are_shown_and_never_obeyed(start: Start, attacks: Attacks):
+    audit = sample(SMALL_GROUPS)
+    policy = audit.verdict.policy
+    told = replace(audit, verdict=judge(policy, audit.measurements, attribute=HOSTILE))
+    source = drawn(check_rows(document(told)))
+    read = Reader(source)
+    assert HOSTILE in html.unescape(read.text) or HOSTILE[:1].upper() + HOSTILE[1:] in read.text
+    assert read.tags == {"div", "span", "details", "summary", "dl", "dt", "dd", "b", "p"}
+    assert read.names <= {"class", "style", "role", "aria-label", "aria-hidden"}
+    dashboard = start()
+    bring_people(dashboard, woman="<b>F")
+    dashboard.open("report")
+    assert Reader(board(dashboard)).tags <= read.tags
+    assert "<b>F" not in board(dashboard)
+
+
+def test_files(attacks: Attacks, dashboard: Dashboard):
+    audit = sample()
+    shown = Shown(audit=audit, people=None, store=Store("files", 4), key="files")
+    page = downloads.file(shown, "html").decode()
+    told = from_json(downloads.file(shown, "json").decode())
+    assert embedded_document(page) == told and told["edition"] == "internal"
+    assert read_policy(policy_text(default_policy()), name="p") == default_policy()
+    outside = from_json(downloads.file(shown, "json", "disclosure").decode())
+    assert outside["edition"] == "disclosure" and outside["data"]["fingerprint"] == ""
+    assert b"secret folder" not in downloads.file(shown, "html", "disclosure")
+    with zipfile.ZipFile(io.BytesIO(downloads.file(shown, "csv"))) as archive:
+        assert "checks.csv" in archive.namelist()
+        assert all(name.endswith(".csv") for name in archive.namelist())
+        assert archive.read("checks.csv").startswith("\ufeff".encode())
+    assert downloads.file(shown, "csv") == downloads.file(shown, "csv")
+    assert read_plan(downloads.file(replace(shown, audit=replace(audit, plan=AuditPlan())), "plan")).policy
+
+
+def test_the_plan_of_an_upload_is_one_the_command_reads(dashboard: Dashboard, attacks: Attacks):
+    bring(dashboard)
+    dashboard.open("report")
+    (plan,) = attacks.asked
+    assert read_plan(plan_text(plan)) == plan
+    assert plan.data.file == "scored.csv"
+
+
+def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
+    people = model_samples.people().copy()
+    people["sex"] = ["F" if i % 2 else "M" for i in range(len(people))]
+    dashboard.open("data").upload("people.csv", people.to_csv(index=False).encode())
+    test = dashboard.test
+    test.file_uploader(key="model_file").set_value(("model.pkl", b"\x80\x04.", "application/octet-stream"))
+    dashboard.settle()
+    assert_one_sentence(dashboard.plain_problem(), ("pkl",))
+    content = skops.io.dumps(model_samples.pipeline(texts=False))
+    dashboard.test.file_uploader(key="model_file").set_value(("model.skops", content, "application/octet-stream"))
+    dashboard.settle()
+    assert not dashboard.test.warning
+    for name, value in {"label": "approved", "positive": "yes", "sensitive": "sex"}.items():
+        box = next(box for box in dashboard.test.selectbox if (box.key or "").startswith(f"{name}_"))
+        box.set_value(value)
+        dashboard.test.run()
+    dashboard.test.button(key="use_roles").click()
+    dashboard.settle()
+    dashboard.open("report")
+    (plan,) = attacks.asked
+    assert (plan.model.kind, plan.model.file, plan.data.file) == ("file", "model.skops", "people.csv")
+    assert plan.config.roles is not None and not plan.config.roles.gives_predictions
+    assert_shows(dashboard, expected(attacks, default_policy()))
+    dashboard.open("data")
+    dashboard.button("remove_model").click()
+    dashboard.settle()
+    assert not dashboard.has_button("remove_model") and not dashboard.test.warning
+    assert "model prediction" not in str(dashboard.test.dataframe[0].value)
