@@ -193,15 +193,26 @@ def mean_rate(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     return Estimate(value=found.value, low=max(0.0, found.low), high=min(1.0, found.high), n=found.n, level=level)
 
 
-def over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+def over_repeats(values: npt.ArrayLike, *, level: float = 0.95, resolution: float = 0.0) -> Estimate:
     """Return the mean of one number a repeat (seed), with Student's t interval; n is the number of repeats.
 
     With one repeat there is no interval: its limits are nan.
+
+    Parameters
+    ----------
+    values : array-like of shape (m,)
+    level : float in (0, 1)
+    resolution : float, at least 0
+        Least amount by which two repeats differ if they differ at all, such as that of one person among those drawn.
 
     Notes
     -----
     Repeats that draw their splits from one table share people, so they are not independent samples of a population;
     the interval speaks of other seeds on this table.
+
+    Repeats that all agree show no variance, which does not make their mean certain. A repeat that differs with
+    probability q is missed by all m with probability (1 - q)^m, so that q = 1 - (alpha/2)^(1/m) is still possible
+    (Clopper and Pearson 1934, for none of m). The half width is never below q times the resolution.
     """
     from scipy.special import stdtrit
 
@@ -209,10 +220,13 @@ def over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     if not array.size:
         return not_measured(level=level)
     _normal_quantile(level)  # checks the level
+    if not resolution >= 0.0:
+        raise InputError(f"resolution must be at least 0, got {resolution!r}.")
     value, m = float(array.mean()), array.size
     half = math.nan
     if m > 1:
-        half = float(stdtrit(m - 1, 0.5 + level / 2)) * float(array.std(ddof=1)) / math.sqrt(m)
+        least = resolution * (1.0 - (0.5 - level / 2) ** (1.0 / m))
+        half = max(least, float(stdtrit(m - 1, 0.5 + level / 2)) * float(array.std(ddof=1)) / math.sqrt(m))
     return Estimate(value=value, low=value - half, high=value + half, n=m, level=level)
 
 

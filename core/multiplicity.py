@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["holm"]
+__all__ = ["MOST_TESTED", "holm"]
+
+MOST_TESTED = 10
+"""Most tests that are decided together; intervals of what was picked among several are made to hold for as many."""
 
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:

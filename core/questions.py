@@ -125,7 +125,9 @@ class QueryPool(Result):
         )
 
 
-def query_pool(config: AuditConfig, dataset: AuditDataset, model: ModelFindings | None = None) -> QueryPool:
+def query_pool(
+    config: AuditConfig, dataset: AuditDataset, model: ModelFindings | None = None, splits: Splits | None = None
+) -> QueryPool:
     """Return the audited test set as a compliance team and the developers see it.
 
     Parameters
@@ -136,6 +138,8 @@ def query_pool(config: AuditConfig, dataset: AuditDataset, model: ModelFindings 
         With two groups.
     model : ModelFindings, optional
         The audited model, trained here when left out.
+    splits : Splits, optional
+        The sets it was trained and is attacked with; those of dataset and configuration when left out.
 
     Raises
     ------
@@ -147,7 +151,7 @@ def query_pool(config: AuditConfig, dataset: AuditDataset, model: ModelFindings 
         raise InputError(
             f"Bias queries compare two groups, got {dataset.n_groups}; choose a sensitive attribute in two groups."
         )
-    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    splits = split(dataset, train_share=config.train_share, seed=config.seed) if splits is None else splits
     model = train_model(config, dataset, splits) if model is None else model
     if not model.scores_given:
         raise InputError("Bias queries are about a model's scores; the table gives predicted labels alone.")

@@ -7,8 +7,8 @@ shared by all of them, and are scaled by the objective of the best solution know
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from core.correction.counts import Attained, CountProblem
 from core.correction.rows import Rows, linear_rows
 
-__all__ = ["TIGHTENING", "Answer", "System", "Tangents"]
+__all__ = ["TIGHTENING", "Answer", "Left", "System", "Tangents"]
 
 _SCALE = 1e6
 """Objective of the best known solution after scaling: HiGHS works to 1e-6 or so."""
@@ -35,6 +35,13 @@ TIGHTENING = 1e-5
 
 _Choice = tuple[Attained, ...]
 _Ints = npt.NDArray[np.int64]
+
+
+class Left(NamedTuple):
+    """What a search may still take: seconds of this machine, and nodes of integer programs on any."""
+
+    seconds: float
+    nodes: int
 
 
 class Tangents:
@@ -110,6 +117,7 @@ class Answer:
     counts: _Ints | None = None
     point: npt.NDArray[np.float64] | None = None
     heights: Any = None
+    nodes: int = 0
 
 
 class System:
@@ -124,24 +132,24 @@ class System:
         self.size = self.old.size
         self.width = 2 * self.size + len(self.rows.multipliers)
 
-    def fewest_changes(self, seconds: float, margin: float = 0.0) -> Answer:
+    def fewest_changes(self, left: Left, margin: float = 0.0) -> Answer:
         """Return feasible counts with nearly the fewest changes."""
         from scipy.sparse import csr_array
 
         every = np.arange(self.size)
         ones = np.full(2 * self.size, -1.0)
         cuts = csr_array((ones, (np.tile(every, 2), np.arange(2 * self.size))), shape=(self.size, self.width))
-        return self._run(cuts, -self.old.astype(float), math.inf, seconds, margin=margin, gap=0.2)
+        return self._run(cuts, -self.old.astype(float), math.inf, left, margin=margin, gap=0.2)
 
-    def tightened_changes(self, answer: Answer, seconds: float) -> _Ints | None:
+    def tightened_changes(self, answer: Answer, left: Left) -> _Ints | None:
         """Return feasible counts with tighter rows, where the first counts broke a constraint by a hair."""
-        return None if answer.counts is None else self.fewest_changes(seconds, TIGHTENING).counts
+        return None if answer.counts is None else self.fewest_changes(left, TIGHTENING).counts
 
     def relaxation(self, tangents: Tangents, value: float) -> Answer:
         """Solve the linear relaxation."""
         unit = _SCALE / value
         cuts, right = tangents.matrix(unit, self.width)
-        answer = self._run(cuts, right, value, math.inf, whole=False)
+        answer = self._run(cuts, right, value, Left(math.inf, 1), whole=False)
         if answer.point is None:
             return answer
         self.point, self.bound = answer.point, answer.bound / unit
@@ -172,14 +180,12 @@ class System:
         cells = (found.eqlin.marginals / unit).tolist()  # the first rows are the cells'
         return cells[positive], cells[1 - positive]
 
-    def program(
-        self, tangents: Tangents, value: float, seconds: float, *, margin: float = 0.0, gap: float = 0.0
-    ) -> Answer:
+    def program(self, tangents: Tangents, value: float, left: Left, *, margin: float = 0.0, gap: float = 0.0) -> Answer:
         """Solve the integer program."""
         unit = _SCALE / value
         cuts, right = tangents.matrix(unit, self.width)
-        answer = self._run(cuts, right, value, seconds, margin=margin, gap=gap)
-        return Answer(infeasible=answer.infeasible, bound=answer.bound / unit, counts=answer.counts)
+        answer = self._run(cuts, right, value, left, margin=margin, gap=gap)
+        return replace(answer, bound=answer.bound / unit)
 
     def _objective(self) -> npt.NDArray[np.float64]:
         """Return 1 for every height."""
@@ -199,7 +205,7 @@ class System:
         cuts: Any,
         right: npt.NDArray[np.float64],
         value: float,
-        seconds: float,
+        left: Left,
         *,
         whole: bool = True,
         margin: float = 0.0,
@@ -211,7 +217,8 @@ class System:
         if rows.impossible:
             return Answer(infeasible=True)
         matrix, low, high = _matrix(rows, self.size, self.width)
-        options = {"mip_rel_gap": gap} | ({"time_limit": seconds} if math.isfinite(seconds) else {})
+        options: dict[str, Any] = {"mip_rel_gap": gap} | ({"node_limit": left.nodes} if whole else {})
+        options |= {"time_limit": left.seconds} if math.isfinite(left.seconds) else {}
 
         def answered(**more: Any) -> Any:
             return milp(
@@ -225,10 +232,14 @@ class System:
         found = answered()
         if found.status == _SOLVE_ERROR:  # its presolve fails on some problems with many equal costs
             found = answered(presolve=False)
-        return _read(found, whole, self.problem.old.shape)
+        return replace(_read(found, whole, self.problem.old.shape), nodes=_nodes(found))
 
 
 _SOLVE_ERROR = 4
+
+
+def _nodes(found: Any) -> int:
+    return int(getattr(found, "mip_node_count", None) or 0)
 
 
 def _read(found: Any, whole: bool, shape: tuple[int, ...]) -> Answer:

@@ -76,7 +76,8 @@ def correct(
     solver : str
         One of `SOLVERS`; they reach the same objective.
     time_limit : float
-        Seconds the search may take, above 0; two groups under a tolerance take the exact solver milliseconds.
+        Seconds the search may take, above 0; two groups under a tolerance take the exact solver milliseconds. The exact
+        solver also ends after a fixed amount of work: with an infinite limit its answer does not depend on the machine.
 
     Returns
     -------
@@ -272,7 +273,8 @@ def _correction(
     if certificate.status == "infeasible":
         needed, reason = _why_infeasible(claim)
     elif certificate.status == "not_solved":
-        reason = f"No guesses that meet what is disclosed were found within {time_limit:g} seconds."
+        within = f"{time_limit:g} seconds" if np.isfinite(time_limit) else "the work allowed"
+        reason = f"No guesses that meet what is disclosed were found within {within}."
     changed = None
     if certificate.status not in ("optimal", "feasible"):
         vector = None

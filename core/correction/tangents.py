@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from core.correction import enumeration
 from core.correction.counts import Attained, CountProblem
-from core.correction.programs import TIGHTENING, System, Tangents
+from core.correction.programs import TIGHTENING, Answer, Left, System, Tangents
 
 __all__ = ["CountOutcome", "solve"]
 
@@ -36,6 +36,9 @@ _CLOSED = 2e-10
 
 _MUCH = 4.0
 """Fall of the objective after which a bound found at the old scale is not trusted, and the search is repeated."""
+
+_MOST_NODES = 20_000
+"""Nodes of integer programs, and programs, that one search may take: a bound that does not depend on the machine."""
 
 _Choice = tuple[Attained, ...]
 _Ints = npt.NDArray[np.int64]
@@ -57,7 +60,8 @@ def solve(problem: CountProblem, *, seconds: float) -> CountOutcome:
     problem : CountProblem
         Counts and constraints of one component.
     seconds : float
-        Time the search may take; afterwards the best counts so far are returned with the bound reached.
+        Time the search may take, infinite for what does not depend on the machine: it ends after `_MOST_NODES` in any
+        case; afterwards the best counts so far are returned with the bound reached.
     """
     if problem.meets(problem.old):
         return CountOutcome(counts=problem.old.copy(), bound=0.0)
@@ -81,9 +85,19 @@ class _Search:
         self.value = math.inf
         self.tangents = Tangents(problem)
         self.systems: dict[_Choice, System] = {}
+        self.nodes = _MOST_NODES
 
-    def left(self) -> float:
-        return self.deadline - time.perf_counter()
+    def left(self) -> Left:
+        return Left(self.deadline - time.perf_counter(), max(self.nodes, 1))
+
+    def over(self) -> bool:
+        """Tell whether the search must end."""
+        return self.nodes <= 0 or self.deadline <= time.perf_counter()
+
+    def counted(self, answer: Answer) -> Answer:
+        """Count what an answer took."""
+        self.nodes -= 1 + answer.nodes
+        return answer
 
     def system(self, choice: _Choice) -> System:
         if choice not in self.systems:
@@ -94,10 +108,10 @@ class _Search:
         """Look for feasible counts with few changes; return inf if there are none, else a bound of 0."""
         everywhere = True
         for choice in self.problem.choices():
-            if self.left() <= 0:
+            if self.over():
                 return 0.0
             system = self.system(choice)
-            answer = system.fewest_changes(self.left())
+            answer = self.counted(system.fewest_changes(self.left()))
             if self.accept(answer.counts) or self.accept(system.tightened_changes(answer, self.left())):
                 return 0.0
             everywhere &= answer.infeasible
@@ -115,7 +129,7 @@ class _Search:
     def settle(self, run: Callable[[], float]) -> float:
         """Search again as long as the objective, and with it the scale of the costs, falls by much."""
         bound, before = 0.0, math.inf
-        while self.value < before / _MUCH and self.left() > 0:
+        while self.value < before / _MUCH and not self.over():
             before = self.value
             self.tangents.spread(self.value)
             bound = run()
@@ -137,7 +151,7 @@ class _Search:
         """Search all choices; return the lower bound on the objective."""
         alternatives, number, closed = self.problem.alternatives(), itertools.count(), math.inf
         heap: list[tuple[float, int, _Choice]] = [(self.relax(()), next(number), ())]
-        while heap and heap[0][0] < self.value * (1 - _CLOSED) and self.left() > 0:
+        while heap and heap[0][0] < self.value * (1 - _CLOSED) and not self.over():
             bound, _, choice = heapq.heappop(heap)
             if len(choice) == len(alternatives):
                 closed = min(closed, max(bound, self.integer(choice)))
@@ -150,8 +164,8 @@ class _Search:
     def relax(self, choice: _Choice) -> float:
         """Settle the linear relaxation; return its value, or the best solution's where nothing below it is left."""
         bound, system = 0.0, self.system(choice)
-        while self.left() > 0:
-            answer = system.relaxation(self.tangents, self.value)
+        while not self.over():
+            answer = self.counted(system.relaxation(self.tangents, self.value))
             if answer.infeasible:
                 return self.value
             if answer.point is None:
@@ -165,8 +179,8 @@ class _Search:
         """Solve the integer program, adding tangents at its solutions; return its lower bound."""
         system, bound, margin = self.system(choice), 0.0, 0.0
         self.tangents.surround(system.point)
-        while self.left() > 0:
-            answer = system.program(self.tangents, self.value, self.left(), margin=margin)
+        while not self.over():
+            answer = self.counted(system.program(self.tangents, self.value, self.left(), margin=margin))
             if answer.infeasible:
                 return bound if margin else self.value
             if not margin:

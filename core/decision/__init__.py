@@ -14,9 +14,10 @@ from core.decision.result import (
     Provenance,
     ReleaseAudit,
     SelfTest,
+    failed_tests,
 )
 from core.decision.run import audit_steps, audit_with_people, run_audit
-from core.decision.self_test import cached_self_test, self_test
+from core.decision.self_test import cached_self_test, self_test, self_test_apart
 from core.decision.sources import dataset_of, load_model, load_policy_text, load_table
 from core.decision.suggested import catalogue_plan, suggested_plan
 
@@ -45,6 +46,7 @@ __all__ = [
     "commented_plan",
     "data_fingerprint",
     "dataset_of",
+    "failed_tests",
     "load_model",
     "load_policy_text",
     "load_table",
@@ -55,5 +57,6 @@ __all__ = [
     "run_audit",
     "same_numbers",
     "self_test",
+    "self_test_apart",
     "suggested_plan",
 ]

@@ -36,7 +36,10 @@ BOUNDS = {
         "1,000,000, on others 1 in 100 or 0.001, whichever is larger."
     ),
     "digest": "A fingerprint of the model's answers: equal on the same versions, anything on others.",
-    "text": "A sentence: equal on the same versions; on others its numbers may differ, not its words.",
+    "text": (
+        "A sentence about what was found: equal on the same versions; on others its decimals, percentages and ranges "
+        "may differ, not its words and whole numbers."
+    ),
     "exact": "Verdicts, counts, names, and all that the audit was asked for: equal.",
 }
 """Kind of value -> how far it may lie from the one it is compared with."""
@@ -49,8 +52,8 @@ _INPUTS = ("plan", "policy", "provenance")
 _DIGESTS = ("model.fingerprint",)
 _LOOSE = ("tables", "details")
 _FINE, _COARSE, _COARSE_P, _LEAST = 1e-6, 1e-2, 0.16, 1e-3
-_NUMBER = re.compile(r"[+\-−]?\d[\d,]*(?:\.\d+)?")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SENTENCE = re.compile(r"(?:^|\.)(?:why|headline|detail|attacked|knows|assumptions\[[^\]]*\]|reason|told)$")
+_MEASURED = re.compile(r"[+\-−]?(?:\d[\d,]*\.\d+|\d[\d,]*(?=%| to | points?\b| bits\b)|(?<= to )\d[\d,]*)")
 _ABSENT = "(absent)"
 
 
@@ -237,13 +240,12 @@ def _kind(old: Any, new: Any, path: str, half: float) -> str:
     if isinstance(old, str) and isinstance(new, str) and _ABSENT not in (old, new):
         if path in _DIGESTS:
             return "digest"
-        both = _DIGEST.fullmatch(old) or _DIGEST.fullmatch(new)
-        return "exact" if both or not _NUMBER.search(old) else "text"
+        return "text" if _SENTENCE.search(path) and _MEASURED.search(old) else "exact"
     return "exact"
 
 
 def _words(text: str) -> str:
-    return _NUMBER.sub("0", text)
+    return _MEASURED.sub("0", text)
 
 
 def _places(items: list[Any]) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.decision.plan import PLAN_SCHEMA, AuditPlan
+from core.decision.plan_file import read_plan
+from core.decision.plan_text import plan_text
 from core.errors import InputError
 from core.records import RecordError, loads
 
@@ -24,13 +26,18 @@ def plan_of(report: Mapping[str, Any]) -> AuditPlan:
     Raises
     ------
     InputError
-        If there is no plan in it, or one that this version of FairLeak does not know.
+        If there is no plan in it, one that this version of FairLeak does not know, or one that no plan file could say:
+        it must keep every rule of `core.decision.read_plan`.
     """
     told = report.get("plan")
     if not isinstance(told, dict) or told.get("schema") != PLAN_SCHEMA:
         found = told.get("schema") if isinstance(told, dict) else None
         raise InputError(f"The report's plan must be of schema {PLAN_SCHEMA}, got {found!r}.")
     try:
-        return loads(json.dumps(told, allow_nan=False), AuditPlan)
+        plan = loads(json.dumps(told, allow_nan=False), AuditPlan)
+        written = plan_text(plan)
     except (RecordError, ValueError, TypeError) as error:
         raise InputError(f"The report's plan must be one that FairLeak wrote, got {str(error)[:120]}.") from None
+    if read_plan(written, name="The report's plan") != plan:
+        raise InputError("The report's plan must be one that a plan file can say, got settings that contradict others.")
+    return plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.decision.plan import AuditPlan
@@ -9,7 +10,16 @@ from core.estimates import Estimate
 from core.policy import Measurement, Verdict
 from core.results import Result
 
-__all__ = ["REPORT_SCHEMA", "DataSummary", "GroupSummary", "ModelSummary", "Provenance", "ReleaseAudit", "SelfTest"]
+__all__ = [
+    "REPORT_SCHEMA",
+    "DataSummary",
+    "GroupSummary",
+    "ModelSummary",
+    "Provenance",
+    "ReleaseAudit",
+    "SelfTest",
+    "failed_tests",
+]
 
 REPORT_SCHEMA = 1
 """Version of the report's JSON."""
@@ -131,9 +141,14 @@ class SelfTest(Result):
     told: str
 
 
+def failed_tests(tests: Iterable[SelfTest]) -> tuple[str, ...]:
+    """Return the attacks for which FairLeak's test of itself failed."""
+    return tuple(test.attack for test in tests if not test.passed)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance(Result):
-    """What it takes to get the same numbers again. Equality ignores the times.
+    """What it takes to get the same numbers again.
 
     Attributes
     ----------

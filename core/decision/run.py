@@ -11,12 +11,12 @@ from core.datasets import Table
 from core.datasets.splits import split
 from core.decision.attacks.inference import INFERENCE_STEPS
 from core.decision.attacks.noise import guard_steps
-from core.decision.attacks.readers import attacked_people
+from core.decision.attacks.readers import readers_of
 from core.decision.audited import Audited, Progress
 from core.decision.measures import measured
 from core.decision.plan import AuditPlan
 from core.decision.provenance import provenance
-from core.decision.result import ReleaseAudit, SelfTest
+from core.decision.result import ReleaseAudit, SelfTest, failed_tests
 from core.decision.sources import config_of, dataset_and_notes
 from core.decision.summaries import data_summary, group_summaries, model_summary
 from core.decision.tables import tables
@@ -63,7 +63,7 @@ def run_audit(
     model_file : ModelFile, optional
         What `core.decision.load_model` returns for it.
     self_tests : sequence of SelfTest
-        FairLeak's tests of itself, for the report.
+        FairLeak's tests of itself, for the report; one that failed blocks the release.
     report : callable, optional
         Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
 
@@ -91,7 +91,7 @@ def audit_with_people(
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
     measurements = tuple(_each(audited))
-    shown, readers = tables(audited), attacked_people(audited)
+    shown, readers = tables(audited), readers_of(audited)
     audited.progress.reach(audited.progress.total)
     audit = ReleaseAudit(
         plan=plan,
@@ -99,7 +99,7 @@ def audit_with_people(
         groups=group_summaries(audited),
         model=model_summary(audited, model_file),
         measurements=measurements,
-        verdict=judge(policy, measurements, attribute=audited.attribute),
+        verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(self_tests)),
         tables=shown,
         self_tests=tuple(self_tests),
         provenance=provenance(plan, policy),
@@ -112,10 +112,10 @@ def audited_of(
     plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None, report: Report | None = None
 ) -> Audited:
     """Return what a plan audits, trained or taken as given, before any attack; parameters as for `run_audit`."""
-    progress = Progress(audit_steps(plan), report)
     dataset, notes = dataset_and_notes(plan, table, model_file=model_file)
     config = config_of(plan, dataset)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
     model = train_model(config, dataset, splits)
     progress.tick()
     return Audited(plan, config, dataset, splits, model, progress, model_notes=notes)

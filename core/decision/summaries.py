@@ -19,7 +19,15 @@ from core.models import METHOD_TITLES
 if TYPE_CHECKING:
     from core.models.files import ModelFile
 
-__all__ = ["data_summary", "group_summaries", "model_summary"]
+__all__ = ["MODEL_NOTES", "data_summary", "group_summaries", "model_summary"]
+
+MODEL_NOTES = {
+    "trained": "Trained by FairLeak on the training records; the report speaks of this model and no other.",
+    "randomised": "The model is randomised: one draw of its predictions is audited.",
+    "needs_sensitive": "The model must be told people's sensitive attribute to decide about them.",
+    "labels_only": "Only predicted labels are given, no scores.",
+}
+"""Notes on a model that tell nothing of the data."""
 
 _SETS = ("train", "attack", "validation", "test")
 
@@ -98,13 +106,13 @@ def _title(audited: Audited) -> str:
 def _notes(audited: Audited) -> tuple[str, ...]:
     model, roles, notes = audited.model, audited.dataset.roles, []
     if audited.trainable:
-        notes.append("Trained by FairLeak on the training records; the report speaks of this model and no other.")
+        notes.append(MODEL_NOTES["trained"])
         if model.randomised:
-            notes.append("The model is randomised: one draw of its predictions is audited.")
+            notes.append(MODEL_NOTES["randomised"])
         if model.needs_sensitive:
-            notes.append("The model must be told people's sensitive attribute to decide about them.")
+            notes.append(MODEL_NOTES["needs_sensitive"])
     elif not audited.has_scores:
-        notes.append("Only predicted labels are given, no scores.")
+        notes.append(MODEL_NOTES["labels_only"])
     elif not roles.prediction:
         notes.append(f"Predictions are scores of at least {roles.threshold:g}.")
     return tuple(notes)

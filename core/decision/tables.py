@@ -18,7 +18,7 @@ from core.decision.attacks import (
     planned_leakages,
 )
 from core.decision.audited import Audited
-from core.errors import Cancelled
+from core.errors import Cancelled, FairLeakError
 from core.estimates import Estimate, rate_over_repeats
 from core.fairness import METRIC_TITLES
 from core.membership import ATTACK_TITLES
@@ -44,7 +44,7 @@ _STEPS = {
 
 
 def tables(audited: Audited) -> dict[str, Rows]:
-    """Return title -> rows; what an attack could not give is left out here, and told by its check."""
+    """Return title -> rows; a table that could not be made has one row, which says why."""
     made = {
         "Where the leak comes from": _attribution,
         "Corrections over tolerances": _corrections,
@@ -61,8 +61,14 @@ def _rows(make: Callable[[Audited], Iterator[dict[str, str | float | int | None]
         return tuple(make(audited))
     except Cancelled:
         raise
-    except Exception:  # the check that needs the same attack says what broke, and blocks
-        return ()
+    except FairLeakError as error:
+        return ({_NOT_MADE: str(error)},)
+    except Exception as error:  # whatever it was, it must not vanish; where a check needs the same, that blocks
+        return ({_NOT_MADE: f"It broke: {type(error).__name__}."},)
+
+
+_NOT_MADE = "not made"
+"""The only column of a table that could not be made."""
 
 
 def _attribution(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:

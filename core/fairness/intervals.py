@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fairness.metrics import GroupRate, group_rates
+from core.strongest import strongest
 
 __all__ = ["unfairness_estimate"]
 
@@ -34,8 +36,8 @@ def unfairness_estimate(
     -----
     A group's distance from the rate of its row set is w·|r₁ − r₀|, r₁ its own rate, r₀ that of everybody else and w
     their share. The interval of the difference is Newcombe's (1998, method 10) from the Wilson intervals of both,
-    folded at 0 because of the absolute value. The largest of m such distances (over groups and row sets; the two of
-    two groups are one) takes each at level 1 − (1 − level)/m.
+    folded at 0 because of the absolute value. Of several such distances (over groups and row sets; the two of two
+    groups are one) it is that of `core.strongest`, which also holds where a policy widens it.
     """
     parts: dict[str, list[GroupRate]] = defaultdict(list)
     for rate in group_rates(predictions, sensitive, metric=metric, labels=labels):
@@ -44,15 +46,9 @@ def unfairness_estimate(
         if len(rates) < 2:
             raise InputError(f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}.")
     compared = [(rate, rates) for rates in parts.values() for rate in _distinct(rates)]
-    each = 1 - (1 - level) / len(compared)
-    found = [_distance(rate, rates, each) for rate, rates in compared]
-    return Estimate(
-        value=max(f.value for f in found),
-        low=max(f.low for f in found),
-        high=max(f.high for f in found),
-        n=sum(rate.count for rates in parts.values() for rate in rates),
-        level=level,
-    )
+    found = {str(place): _distance(rate, rates, level) for place, (rate, rates) in enumerate(compared)}
+    _, largest = strongest(found, within=(0.0, 1.0))
+    return replace(largest, n=sum(rate.count for rates in parts.values() for rate in rates))
 
 
 def _distinct(rates: list[GroupRate]) -> list[GroupRate]:

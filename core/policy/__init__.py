@@ -3,6 +3,7 @@
 from core.policy.checks import CHECKS, UNITS, Check
 from core.policy.defaults import default_policy, default_text, predictions_policy, predictions_text
 from core.policy.files import policy_text, read_policy
+from core.policy.headline import headline_and_detail
 from core.policy.judging import judge
 from core.policy.limits import POLICY_SCHEMA, Limit, Policy
 from core.policy.measurement import BASES, OUTCOMES, Measurement
@@ -41,6 +42,7 @@ __all__ = [
     "default_policy",
     "default_text",
     "estimate_text",
+    "headline_and_detail",
     "judge",
     "level_text",
     "limit_text",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.multiplicity import MOST_TESTED
 from core.results import Result
 
 __all__ = ["CHECKS", "UNITS", "Check"]
@@ -121,3 +122,5 @@ _ALL = (
 
 CHECKS = {check.name: check for check in _ALL}
 """Name -> Check, in the order of a policy."""
+
+assert len(CHECKS) <= MOST_TESTED

@@ -12,6 +12,11 @@ their tests; together they do not cover at the level. That the side is called as
 estimates are independent (Shaffer 1980, Finner 1999); those of one audit share people, and for them it is not proved.
 
 Values without an interval's width are computed, not estimated: they are compared as they are and need no correction.
+Repeats that agree are no computation: an interval of Student's that has no width is none.
+
+An interval may end where the unit does (a share at 0 or 1, the size of a difference at 0), and then says nothing about
+what would lie beyond. So it is widened, but never made narrower than it was measured: a limit inside it is not told
+apart at any level.
 """
 
 from __future__ import annotations
@@ -58,12 +63,20 @@ class Claim:
     @property
     def computed(self) -> bool:
         """Whether the value has no interval because nothing is uncertain about it."""
-        return self.estimate.low == self.estimate.high == self.estimate.value
+        return self.freedom is None and self.estimate.low == self.estimate.high == self.estimate.value
 
     @property
     def bounded(self) -> bool:
         """Whether there is an interval at all."""
-        return not (math.isnan(self.estimate.low) or math.isnan(self.estimate.high))
+        found = self.estimate
+        if self.freedom is not None and found.low == found.high:
+            return False
+        return not (math.isnan(found.low) or math.isnan(found.high))
+
+    @property
+    def within(self) -> bool:
+        """Whether the limit is inside the interval as it was measured."""
+        return self.estimate.low <= self.limit <= self.estimate.high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +102,9 @@ def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
         name: Decision(verdict="pass" if claim.kept else "fail") for name, claim in claims.items() if claim.computed
     }
     family = [name for name in claims if name not in done]
-    raw = [p_value(claims[name].estimate, claims[name].limit, freedom=claims[name].freedom) for name in family]
-    adjusted = holm(raw)
     alpha = 1.0 - level
+    raw = [_p_value(claims[name], alpha) for name in family]
+    adjusted = holm(raw)
     rejected = sum(p < alpha for p in adjusted)
     for rank, place in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
         claim = claims[family[place]]
@@ -101,11 +114,21 @@ def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
         step = alpha / (len(family) - before)
         done[family[place]] = Decision(
             verdict=verdict,
-            decided=_decided(claim, step, told_apart) if claim.bounded else None,
+            decided=_decided(claim, min(step, 1.0 - claim.estimate.level), told_apart) if claim.bounded else None,
             p_value=raw[place],
             p_adjusted=adjusted[place],
         )
     return {name: done[name] for name in claims}
+
+
+def _p_value(claim: Claim, alpha: float) -> float:
+    """Return a claim's p-value, which does not tell a limit inside the measured interval apart at level 1 - alpha."""
+    if not claim.bounded:
+        return 1.0
+    p, own = p_value(claim.estimate, claim.limit, freedom=claim.freedom), 1.0 - claim.estimate.level
+    if not claim.within:
+        return p
+    return max(p, own) if own >= alpha else 1.0
 
 
 def p_value(estimate: Estimate, limit: float, *, freedom: int | None = None) -> float:

@@ -12,18 +12,38 @@ from core.wording import in_words
 __all__ = ["headline_and_detail", "overall"]
 
 _BLOCKING = ("fail", "inconclusive", "not_run")
+_ITSELF = "FairLeak's test of itself"
 _ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
 _SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were not run", "pass": "pass"}
 
 
-def overall(rows: Sequence[CheckVerdict]) -> str:
-    """Return the worst verdict of the required checks: fail, then inconclusive, then not run, then pass."""
+def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> str:
+    """Return the worst verdict of the required checks: fail, then inconclusive, then not run, then pass.
+
+    Where FairLeak's test of itself failed for an attack, pass is inconclusive.
+    """
     found = {row.verdict for row in rows if row.limit and row.limit.required}
-    return next((verdict for verdict in _BLOCKING if verdict in found), "pass")
+    return next((verdict for verdict in _BLOCKING if verdict in found), "inconclusive" if failed_tests else "pass")
 
 
-def headline_and_detail(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
+def headline_and_detail(
+    rows: Sequence[CheckVerdict], *, level: float, failed_tests: Sequence[str] = ()
+) -> tuple[str, str]:
     """Return the verdict as a title, and what the title leaves out."""
+    headline, detail = _of_checks(rows, level=level)
+    if not failed_tests:
+        return headline, detail
+    if overall(rows) == "pass":
+        return f"Do not release yet: {_ITSELF} failed.", _mistrust("It", failed_tests)
+    return headline, _joined(detail, _mistrust(_ITSELF, failed_tests))
+
+
+def _mistrust(what: str, failed_tests: Sequence[str]) -> str:
+    told = "; ".join(f"“{attack}”" for attack in failed_tests)
+    return f"{what} failed for {told}: no verdict here can be relied on until the cause is found."
+
+
+def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
     required = Counter(row.verdict for row in rows if row.limit and row.limit.required)
     others = Counter(row.verdict for row in rows if row.limit and not row.limit.required)
     n, worst = required.total(), overall(rows)

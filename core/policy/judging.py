@@ -20,7 +20,9 @@ from core.toml_files import told
 __all__ = ["judge"]
 
 
-def judge(policy: Policy, measurements: Sequence[Measurement], *, attribute: str) -> Verdict:
+def judge(
+    policy: Policy, measurements: Sequence[Measurement], *, attribute: str, failed_tests: Sequence[str] = ()
+) -> Verdict:
     """Return the verdict of a policy on an audit.
 
     Parameters
@@ -31,6 +33,9 @@ def judge(policy: Policy, measurements: Sequence[Measurement], *, attribute: str
         where it is required.
     attribute : str
         What the sensitive attribute is called.
+    failed_tests : sequence of str
+        Attacks for which FairLeak's test of itself failed. Where there is one, no release passes: what would pass is
+        inconclusive, as a detector that is known to be wrong has found nothing.
 
     Returns
     -------
@@ -52,8 +57,9 @@ def judge(policy: Policy, measurements: Sequence[Measurement], *, attribute: str
     rows = [*asked, *(_not_asked(name, found.get(name)) for name in CHECKS if name not in limits)]
     rows.sort(key=lambda row: VERDICTS.index(row.verdict))  # stable: within a verdict the policy's order stays
     named = tuple(replace(row, title=_title(CHECKS[row.check], attribute)) for row in rows)
-    headline, detail = headline_and_detail(named, level=policy.level)
-    return Verdict(overall=overall(named), headline=headline, detail=detail, rows=named, policy=policy)
+    headline, detail = headline_and_detail(named, level=policy.level, failed_tests=failed_tests)
+    worst = overall(named, failed_tests=failed_tests)
+    return Verdict(overall=worst, headline=headline, detail=detail, rows=named, policy=policy)
 
 
 def _by_check(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:

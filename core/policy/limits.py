@@ -53,8 +53,8 @@ class Policy(Result):
     rationale : str
         What the policy is for, and why it leaves out the checks it does not ask for.
     level : float in (0, 1)
-        Confidence of the decisions together: with Holm's correction, the chance that any limit is called kept or
-        broken wrongly is at most 1 - level.
+        Confidence of the decisions together: with Holm's correction, the chance that any check whose value is exactly
+        at its limit is called kept or broken is at most 1 - level. What is not proved: see `core.policy.decisions`.
     limits : tuple of Limit
         One a check at most, in the order of the file.
     schema : int

@@ -135,6 +135,28 @@ def test_over_repeats_is_students_interval() -> None:
     assert math.isnan(over_repeats([]).value)
 
 
+def test_repeats_that_agree_keep_a_width() -> None:
+    told = over_repeats([0.25] * 6, resolution=0.0625)
+    half = 0.0625 * (1 - 0.025 ** (1 / 6))
+    assert (told.value, told.low, told.high) == pytest.approx((0.25, 0.25 - half, 0.25 + half))
+    assert told.high == pytest.approx(0.25 + 0.0625 * binomtest(0, 6).proportion_ci(method="exact").high)
+    values = [0.1, 0.3, 0.2, 0.5]
+    assert over_repeats(values, resolution=0.01) == over_repeats(values)
+    nearly = [0.25 + 1e-17 * i for i in range(6)]  # differ by rounding
+    assert over_repeats(nearly, resolution=0.0625) == told
+    with pytest.raises(InputError, match="resolution must be at least 0"):
+        over_repeats(values, resolution=-0.1)
+
+
+@pytest.mark.parametrize("m", [2, 6, 20, 50])
+def test_repeats_that_agree_seldom_hide_that_others_would_differ(m: int) -> None:
+    """Each repeat is 0 or, with probability q, the resolution: all 0 and an interval below q times it is rare."""
+    half = over_repeats([0.0] * m, resolution=1.0).high
+    for q in np.linspace(0.001, 0.999, 500):
+        wrong = (1 - q) ** m if half < q else 0.0
+        assert wrong <= 0.025
+
+
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
 def test_rates_over_repeats_stay_rates(rates: list[float]) -> None:
     told, free = rate_over_repeats(rates, level=0.9), over_repeats(rates, level=0.9)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
+from core.datasets.dataset import AuditDataset
 from core.decision.audited import Audited
 from core.decision.plan import PlannedAnswers
 from core.queries import (
@@ -17,7 +22,7 @@ from core.queries import (
 )
 from core.questions import QueryPool, query_pool
 
-__all__ = ["answers_of", "mechanism_of", "planned_leakages", "planned_pool", "planned_trials"]
+__all__ = ["answers_of", "mechanism_of", "planned_leakages", "planned_pool", "planned_trials", "two_sided"]
 
 
 def mechanism_of(answers: PlannedAnswers) -> Mechanism:
@@ -44,8 +49,22 @@ def answers_of(answers: PlannedAnswers) -> str:
 
 
 def planned_pool(audited: Audited) -> QueryPool:
-    """Return the test records the questions are about."""
-    return audited.once("pool", lambda: query_pool(audited.config, audited.dataset, audited.model))
+    """Return the test records the questions are about, in two groups."""
+    return audited.once(
+        "pool", lambda: query_pool(audited.config, two_sided(audited.dataset), audited.model, audited.splits)
+    )
+
+
+def two_sided(dataset: AuditDataset) -> AuditDataset:
+    """Return a dataset in two groups: of more than two the largest (1) and everybody else (0)."""
+    if dataset.n_groups == 2:
+        return dataset
+    largest = int(np.bincount(dataset.sensitive, minlength=dataset.n_groups).argmax())
+    return replace(
+        dataset,
+        sensitive=(dataset.sensitive == largest).astype(np.uint8),
+        group_names=("everybody else", dataset.group_names[largest]),
+    )
 
 
 def planned_trials(audited: Audited) -> Trials:

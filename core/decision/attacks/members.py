@@ -70,8 +70,11 @@ def member_curves(audited: Audited) -> dict[str, Roc]:
     )
 
 
-def member_gaps(audited: Audited) -> dict[str, tuple[GapResult, ...]]:
-    """Return, for each attack, how many more members are caught of each group than of the others."""
+def member_gaps(audited: Audited, *, permutations: int = 2000) -> dict[str, tuple[GapResult, ...]]:
+    """Return, for each attack, how many more members are caught of each group than of the others.
+
+    The permutations are for the tests beside the gaps; gaps and intervals are the same with any number of them.
+    """
     groups, names = audited.dataset.sensitive, audited.dataset.group_names
 
     def make() -> dict[str, tuple[GapResult, ...]]:
@@ -82,6 +85,7 @@ def member_gaps(audited: Audited) -> dict[str, tuple[GapResult, ...]]:
                 _inside(audited, guess),
                 names=names,
                 fpr=FALSE_ALARMS,
+                permutations=permutations,
                 seed=audited.config.seed,
             )
             for name, guess in member_guesses(audited).items()

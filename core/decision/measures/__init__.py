@@ -12,11 +12,11 @@ from core.decision.measures.four_fifths import four_fifths, rate_ratio
 from core.decision.measures.membership_caught import membership_caught
 from core.decision.measures.membership_gap import membership_gap
 from core.decision.measures.reasons import missing, not_run
-from core.decision.measures.strongest import least, strongest
 from core.decision.measures.targeted_leakage import targeted_leakage
 from core.decision.measures.unfairness import unfairness
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from core.policy import CHECKS, Measurement
+from core.strongest import least, strongest
 
 __all__ = ["MEASURES", "least", "measured", "rate_ratio", "strongest"]
 

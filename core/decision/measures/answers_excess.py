@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import answers_of, planned_leakages, planned_trials
+from core.decision.attacks import answers_of, planned_leakages, planned_trials, two_sided
 from core.decision.audited import Audited
-from core.decision.measures.strongest import strongest
+from core.decision.measures.unasked import unasked
 from core.estimates import over_repeats, rate_over_repeats
 from core.policy import Measurement
+from core.strongest import strongest
 
 __all__ = ["answers_excess"]
 
@@ -18,11 +19,17 @@ _DECODERS = {
 
 
 def answers_excess(audited: Audited) -> Measurement:
-    """Return the balanced accuracy after the answers minus that of the prior alone, of the strongest decoder."""
+    """Return the balanced accuracy after the answers minus that of the prior alone, of the strongest decoder.
+
+    With more than two groups the answers are taken to compare the largest with everybody else.
+    """
+    if not audited.plan.answers.questions:
+        return unasked("answers_excess", audited, value=0.0)
     trials, found = planned_trials(audited), planned_leakages(audited)
     prior = found["prior"]
+    one_person = 0.5 / min(trials.n_advantaged, trials.n_disadvantaged)  # in balanced accuracy
     excess = {
-        name: over_repeats([after - before for after, before in zip(values, prior, strict=True)])
+        name: over_repeats([after - before for after, before in zip(values, prior, strict=True)], resolution=one_person)
         for name, values in found.items()
         if name != "prior"
     }
@@ -39,7 +46,7 @@ def answers_excess(audited: Audited) -> Measurement:
         control=rate_over_repeats(prior),
         control_name="the prior alone, no answers",
         attacked=(
-            f"The {audited.attribute} of {planned.people:,} test people at a time, in {planned.repeats:,} draws, read "
+            f"{_target(audited)} of {planned.people:,} test people at a time, in {planned.repeats:,} draws, read "
             f"by {_DECODERS[name]} from {answers_of(planned)}."
         ),
         knows=(
@@ -48,7 +55,25 @@ def answers_excess(audited: Audited) -> Measurement:
         ),
         assumptions=(
             "The questions are slight changes of the audited model; other questions may tell more or less.",
+            *_two_sides(audited),
             "The interval is over draws of people, questions and noise, and holds for the decoders tried together.",
         ),
         details=details,
+    )
+
+
+def _target(audited: Audited) -> str:
+    if audited.dataset.n_groups == 2:
+        return f"The {audited.attribute}"
+    return f"Whether the {audited.attribute} is {two_sided(audited.dataset).group_names[1]},"
+
+
+def _two_sides(audited: Audited) -> tuple[str, ...]:
+    """Say what was made of more than two groups."""
+    if audited.dataset.n_groups == 2:
+        return ()
+    largest = two_sided(audited.dataset).group_names[1]
+    return (
+        f"Answers compare two groups: of {audited.dataset.n_groups} the largest, {largest}, stands against everybody "
+        "else; answers about other groups may tell more or less.",
     )

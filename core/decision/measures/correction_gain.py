@@ -6,9 +6,9 @@ from core.correction import Disclosure
 from core.decision.attacks import CORRECTED, disclosure_of
 from core.decision.audited import Audited
 from core.decision.measures.reasons import not_run
-from core.decision.measures.strongest import strongest
 from core.fairness import METRIC_TITLES
 from core.policy import Measurement
+from core.strongest import strongest
 
 __all__ = ["correction_gain"]
 

@@ -12,10 +12,10 @@ import math
 
 from core.decision.audited import Audited
 from core.decision.measures.reasons import not_run
-from core.decision.measures.strongest import least
 from core.estimates import Estimate
 from core.fairness import group_rates
 from core.policy import Measurement
+from core.strongest import least
 
 __all__ = ["four_fifths", "rate_ratio"]
 

@@ -6,10 +6,10 @@ from core.decision.attacks import member_gaps
 from core.decision.audited import Audited
 from core.decision.measures.members_told import assumptions, attack_title, knows
 from core.decision.measures.reasons import not_run
-from core.decision.measures.strongest import strongest
 from core.estimates import Estimate
 from core.membership import GapResult
 from core.policy import Measurement
+from core.strongest import strongest
 
 __all__ = ["membership_gap"]
 

@@ -9,6 +9,7 @@ from core.policy import CHECKS, Measurement
 __all__ = ["missing", "not_run"]
 
 
+_ANSWERS = ("answers_excess", "targeted_leakage")
 _MEMBERSHIP = ("membership_caught", "membership_gap")
 _NO_MEMBERSHIP = (
     "LiRA needs a model that can be trained again, and the loss attack needs scores; only predicted labels are given."
@@ -25,6 +26,8 @@ def missing(check: str, audited: Audited) -> str:
     needs, plan = CHECKS[check].needs, audited.plan
     if check in _MEMBERSHIP and not audited.has_scores:
         return _NO_MEMBERSHIP
+    if check in _ANSWERS and not plan.answers.questions:
+        return ""  # that none are given is declared
     for need, told in _lacking(plan, audited.has_scores).items():
         if need in needs:
             return told
@@ -34,8 +37,6 @@ def missing(check: str, audited: Audited) -> str:
 def _lacking(plan: AuditPlan, has_scores: bool) -> dict[str, str]:
     """Return need -> why it is not met."""
     lacking = {}
-    if not plan.answers.questions:
-        lacking["planned answers"] = "No answers are planned."
     if not plan.guard.budget:
         lacking["a guard"] = "AttriGuard is not planned."
     if not has_scores:

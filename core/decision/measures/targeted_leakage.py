@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.decision.attacks import answers_of
 from core.decision.audited import Audited
+from core.decision.measures.unasked import unasked
 from core.estimates import Estimate
 from core.policy import Measurement
 from core.queries import accuracy_limit
@@ -16,9 +17,12 @@ _PRIVATE = ("laplace", "cauchy", "noisy_sums")
 def targeted_leakage(audited: Audited) -> Measurement:
     """Return the guarantee of the planned answers against an attacker who knows the group sizes.
 
-    Exact answers tell everything. Rounded ones promise nothing: what one question hides, another one shows.
+    Exact answers tell everything. Rounded ones promise nothing: what one question hides, another one shows. No answers
+    tell as much as a coin.
     """
     planned = audited.plan.answers
+    if not planned.questions:
+        return unasked("targeted_leakage", audited, value=0.5, control="a coin")
     private = planned.mechanism in _PRIVATE
     known, unknown = (
         (accuracy_limit(planned.epsilon, sizes_known=True), accuracy_limit(planned.epsilon)) if private else (1.0, 1.0)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.decision.audited import Audited
 from core.decision.measures.answers_excess import answers_excess
 from core.decision.plan import PlannedAnswers
 from core.decision.self_test.attribute import model_answers
-from core.decision.self_test.audited import audit_of
+from core.decision.self_test.audited import audit_of, same_model
 from core.decision.self_test.people import draw_people
 from core.decision.self_test.trial import Trial, called
 from core.queries import Asking, Exact, LaplaceGlobal, Trials
@@ -34,18 +35,19 @@ def _leaks(seed: int, runs: range, planted: bool) -> list[bool]:
     mechanism = Exact() if planted else LaplaceGlobal(_NO_BUDGET)
     found = {"prior": trials.leakages(0, mechanism, "strongest")}
     found |= {kind: trials.leakages(_QUESTIONS, mechanism, kind) for kind in ("strongest", "without_prior")}
-    return [_called(seed, run, i, found, trials) for i, run in enumerate(runs)]
+    model = _model(child_generator(seed, f"{name}, model"))
+    return [_called(model, slice(i * _REPEATS, (i + 1) * _REPEATS), found, trials) for i in range(len(runs))]
 
 
-def _called(seed: int, run: int, place: int, found: dict[str, list[float]], trials: Trials) -> bool:
-    name = f"self-test, answers, {run}"
-    rng = child_generator(seed, name)
+def _model(rng: np.random.Generator) -> Audited:
+    """Return an audit of some model: what is asked about are scores of other people, the trials'."""
     people = draw_people(sum(_SETS), rng)
     planned = PlannedAnswers(questions=_QUESTIONS, people=_PEOPLE, repeats=_REPEATS)
-    audited = audit_of(
-        people, model_answers(people, rng, planted=False), _SETS, seed=child_seed(seed, name), answers=planned
-    )
-    own = slice(place * _REPEATS, (place + 1) * _REPEATS)
+    return audit_of(people, model_answers(people, rng, planted=False), _SETS, seed=0, answers=planned)
+
+
+def _called(model: Audited, own: slice, found: dict[str, list[float]], trials: Trials) -> bool:
+    audited = same_model(model)
     audited.once("trials", lambda: trials)
     audited.once("leakages", lambda: {kind: values[own] for kind, values in found.items()})
     return called(answers_excess(audited), 0.0)
@@ -76,5 +78,6 @@ ANSWER_TRIALS = (
         attack="Attribute learned from answered questions",
         told="Null: answers drowned in noise. Planted: exact answers.",
         leaks=_leaks,
+        share=0.5,
     ),
 )

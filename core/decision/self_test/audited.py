@@ -7,17 +7,20 @@ import numpy.typing as npt
 
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles
-from core.datasets.splits import split
+from core.datasets.splits import Splits
 from core.decision.audited import Audited, Progress
 from core.decision.plan import AuditPlan, ModelPlan, PlannedAnswers
 from core.decision.self_test.people import Drawn
 from core.models import GIVEN
 from core.training import train_model
 
-__all__ = ["TOLERANCE", "audit_of"]
+__all__ = ["TOLERANCE", "audit_of", "same_model"]
 
 TOLERANCE = 0.02
 """What is promised of every model here, whether it keeps it or not."""
+
+_VALIDATION_SHARE = 0.3
+"""Of the attacker's records, as in an audit."""
 
 
 def audit_of(
@@ -61,5 +64,12 @@ def audit_of(
     config = AuditConfig(method=GIVEN, roles=roles, tolerance=TOLERANCE, seed=seed)
     planned = PlannedAnswers() if answers is None else answers
     plan = AuditPlan(model=ModelPlan(kind="predictions"), config=config, answers=planned)
-    splits = split(dataset, seed=seed)
+    train, known, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
+    attack, validation = np.split(known, [known.size - round(_VALIDATION_SHARE * known.size)])
+    splits = Splits(train=train, attack=attack, validation=validation, test=test)  # they come in no order
     return Audited(plan, config, dataset, splits, train_model(config, dataset, splits), Progress(1))
+
+
+def same_model(audited: Audited) -> Audited:
+    """Return an audit of the same people and model of which nothing is found yet."""
+    return Audited(audited.plan, audited.config, audited.dataset, audited.splits, audited.model, Progress(1))

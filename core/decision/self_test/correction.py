@@ -77,5 +77,6 @@ CORRECTION_TRIALS = (
         told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who take "
         "accepted people for one group.",
         leaks=each(_leaks),
+        share=0.5,
     ),
 )

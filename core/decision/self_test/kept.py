@@ -15,7 +15,7 @@ from core.fingerprint import code_fingerprint, content_fingerprint
 from core.records import RecordError, dumps, loads
 from core.results import Result
 
-__all__ = ["cached_self_test", "kept_file"]
+__all__ = ["cached_self_test", "kept_file", "packed", "there", "unpacked"]
 
 _FORMAT = 1
 
@@ -43,14 +43,41 @@ def cached_self_test(
     seed, runs, report
         As for `self_test`; there is nothing to report where the results are there.
     """
-    file = kept_file(folder)
-    rests_on = content_fingerprint(code_fingerprint(), versions(), kind_of_machine(), seed, runs)
-    there = _read(file, rests_on)
-    if there is not None:
-        return there
+    kept = there(folder, seed=seed, runs=runs)
+    if kept is not None:
+        return kept
     tests = self_test(seed=seed, runs=runs, report=report)
-    _write(file, _Kept(format=_FORMAT, rests_on=rests_on, tests=tests, digest=_digest(tests)))
+    _write(kept_file(folder), _kept(tests, _rests_on(seed, runs)))
     return tests
+
+
+def there(folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS) -> tuple[SelfTest, ...] | None:
+    """Return what a folder holds of the test as it would be made now; None if it does not."""
+    return _read(kept_file(folder), _rests_on(seed, runs))
+
+
+def packed(tests: tuple[SelfTest, ...]) -> str:
+    """Write results in one line."""
+    return dumps(_kept(tests, ""))
+
+
+def unpacked(line: str) -> tuple[SelfTest, ...]:
+    """Return the results written by `packed`.
+
+    Raises
+    ------
+    RecordError
+        If it is no such line.
+    """
+    return loads(line, _Kept).tests
+
+
+def _rests_on(seed: int, runs: int) -> str:
+    return content_fingerprint(code_fingerprint(), versions(), kind_of_machine(), seed, runs)
+
+
+def _kept(tests: tuple[SelfTest, ...], rests_on: str) -> _Kept:
+    return _Kept(format=_FORMAT, rests_on=rests_on, tests=tests, digest=_digest(tests))
 
 
 def kept_file(folder: Path) -> Path:

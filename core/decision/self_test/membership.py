@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.decision.attacks import FALSE_ALARMS
+from core.decision.attacks import FALSE_ALARMS, member_gaps
 from core.decision.audited import Audited
 from core.decision.measures.membership_caught import membership_caught
 from core.decision.measures.membership_gap import membership_gap
@@ -40,13 +40,18 @@ _SIDE = 300
 _MANY = 1000
 """Members, and outsiders, where few false alarms are asked for: 1% of those judged must be ten people or more."""
 
+_BOTH = 500
+"""Members, and outsiders, of a model asked for verdicts."""
+
 _KNOWN = 200
 """Attack records, which no membership attack looks at."""
 
 _A_GROUP = 1000
 """Outsiders of either group in a gap at few false alarms."""
 
-_SHADOWS = 8
+_FEWEST_PERMUTATIONS = 100
+
+_SHADOWS = 4
 _CHANCE, _REMEMBERED = 1.0, 4.0
 """Standard deviation of a law's answers from training to training, and how far it moves for those trained on."""
 
@@ -77,8 +82,8 @@ def _caught_leaks(seed: int, run: int, planted: bool) -> bool:
 def _verdict_gap_leaks(seed: int, run: int, planted: bool) -> bool:
     name = f"self-test, gap of verdicts, {run}, {planted}"
     rng = child_generator(seed, name)
-    law, split, groups = _law(2 * _MANY, rng), _split(_MANY, rng), rng.integers(0, 2, 2 * _MANY)
-    remembered = np.where(groups == 1, _REMEMBERED, 0.0) if planted else np.full(2 * _MANY, _REMEMBERED / 2)
+    law, split, groups = _law(2 * _BOTH, rng), _split(_BOTH, rng), rng.integers(0, 2, 2 * _BOTH)
+    remembered = np.where(groups == 1, _REMEMBERED, 0.0) if planted else np.full(2 * _BOTH, _REMEMBERED / 2)
     guess = loss_attack(law.remembering(remembered).train(split.members, run), law.labels, split)
     rows, member = split.judged
     if guess.verdict is None or is_muted(roc(guess.score, member).auc):
@@ -92,6 +97,7 @@ def _caught_gap_leaks(seed: int, run: int, planted: bool) -> bool:
         return np.where(groups == 1, _REMEMBERED, 0.0) if planted else np.full(groups.size, _REMEMBERED / 2)
 
     audited = _audited(f"self-test, gap of members caught, {run}, {planted}", seed, 2 * _A_GROUP, remembered)
+    member_gaps(audited, permutations=_FEWEST_PERMUTATIONS)  # the check is decided by the interval, without them
     return called(membership_gap(audited), 0.0)
 
 

@@ -34,7 +34,7 @@ class Trial:
         (seed, runs, planted) -> for each of the runs, numbers from 0 on, whether a leak was called. Run i is the same
         model whatever other runs are asked for, as long as blocks begin at multiples of `BLOCK`.
     share : float in (0, 1]
-        Of the runs asked for, how many are made: fewer of an attack that takes long.
+        Of the runs asked for, how many are made: fewer of an attack that takes long. Half as many of planted leaks.
     """
 
     attack: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,15 +20,18 @@ from core.decision import (
     MembershipPlan,
     PlannedAnswers,
     ReleaseAudit,
+    SelfTest,
     audit_steps,
     catalogue_plan,
     plan_text,
     read_plan,
     run_audit,
 )
+from core.decision.measures import measured
 from core.decision.run import audited_of
 from core.decision.summaries import model_summary
 from core.errors import Cancelled
+from core.estimates import proportion
 from core.policy import CHECKS, Limit, Policy, default_policy, judge, policy_text
 from core.report import from_json
 from tests import samples
@@ -206,7 +210,7 @@ def test_a_broken_attack_blocks_the_release(tmp_path: Path, monkeypatch: pytest.
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret")
 
-    for name in ("core.decision.attacks.inference.attack_model", "core.decision.attacks.readers.train_strong"):
+    for name in ("core.decision.attacks.inference.attack_model", "core.questions.train_strong"):
         monkeypatch.setattr(name, broken)
     monkeypatch.setattr("core.decision.sources.load", lambda name, **_: samples.table(1500))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
@@ -218,6 +222,30 @@ def test_a_broken_attack_blocks_the_release(tmp_path: Path, monkeypatch: pytest.
     told = capsys.readouterr()
     assert told.out.startswith("Do not release") and "It broke: ZeroDivisionError." in told.out
     assert "secret" not in told.out + told.err
+
+
+def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    failed = SelfTest(
+        attack="Members caught",
+        false_alarms=proportion(3, 10),
+        detected=proportion(10, 10),
+        passed=False,
+        told="Null: nothing. Planted: all.",
+    )
+    package = sys.modules["core.decision.self_test"]  # the function of this name hides it
+    monkeypatch.setattr(package, "cached_self_test", lambda folder, report=None: (failed,))
+    monkeypatch.setattr("core.decision.sources.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.decision.run._each", lambda audited: [measured("unfairness", audited)])
+    plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
+    plan = replace(plan, data=replace(plan.data, attribute=""))
+    (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
+    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
+    asked = ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
+    assert main([*asked, str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().out
+    assert told.startswith("Do not release yet: FairLeak's test of itself failed.\nIt failed for “Members caught”: ")
+    assert report(tmp_path)["verdict"]["overall"] == "inconclusive"
+    assert main([*asked, str(tmp_path / "without"), "--no-self-test"]) == 0
 
 
 @pytest.mark.parametrize(

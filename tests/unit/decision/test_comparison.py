@@ -28,7 +28,7 @@ def report() -> dict[str, Any]:
                  "why": "The whole interval, +5.1 to 8.9, breaks the limit of 5.0 points.",
                  "limit": {"check": "correction_gain", "value": 0.05}},
                 {"check": "unfairness", "verdict": "pass", "p_value": 0.4, "p_adjusted": 0.4, "blocks": False,
-                 "why": "It keeps to it.", "limit": None},
+                 "why": "It caught 12% of 85 people.", "limit": None},
             ],
         },
         "policy": {"name": "Ours", "level": 0.95},
@@ -40,7 +40,8 @@ def report() -> dict[str, Any]:
             {"check": "unfairness", "details": {}, "estimate": None},
         ],
         "plan": {"title": "Release 1", "config": {"seed": 42, "tolerance": 0.005, "epsilon": "inf"}},
-        "data": {"n": 12000, "sets": {"train": 4080, "test": 3960}, "fingerprint": "a" * 64},
+        "groups": [{"group": "18 to 25"}],
+        "data": {"features": ["x1"], "n": 12000, "sets": {"train": 4080, "test": 3960}, "fingerprint": "a" * 64},
         "model": {"achieved": 0.0048, "fingerprint": "b" * 64, "notes": ["2 of 3 iterations."]},
         "tables": [
             {"title": "Steps", "columns": ["step", "accuracy"], "rows": [["features", 0.797], ["shares", 0.8012]]},
@@ -175,6 +176,13 @@ def test_every_value_is_looked_at(path: Any) -> None:
          "The whole interval, +5.2 to 8.8, breaks the limit of 5.0 points.", "text", False, True),
         (("verdict", "checks", 0, "why"),
          "The whole interval, +5.1 to 8.9, keeps to the limit of 5.0 points.", "text", False, False),
+        (("verdict", "checks", 1, "why"), "It needs 9 people.", "text", False, False),
+        (("verdict", "checks", 1, "why"), "It caught 13% of 85 people.", "text", False, True),
+        (("verdict", "checks", 1, "why"), "It caught 12% of 86 people.", "text", False, False),
+        (("model", "notes", 0), "2 of 4 iterations.", "exact", False, False),
+        (("tables", 0, "columns", 1), "accuracy 2", "exact", False, False),
+        (("data", "features", 0), "x2", "exact", False, False),
+        (("groups", 0, "group"), "26 to 35", "exact", False, False),
     ],
 )  # fmt: skip
 def test_the_bound_of_each_kind(path: Any, now: Any, kind: str, here: bool, there: bool) -> None:

@@ -25,7 +25,7 @@ from core.estimates import over_repeats, paired_gain, proportion
 from core.membership import audited_target, lira, lira_gaps, loss_attack, roc, split_between
 from core.models import GIVEN
 from core.policy import CHECKS, Measurement
-from core.queries import Asking, NoisySums, Trials
+from core.queries import DECODERS, Asking, NoisySums, Trials
 from core.questions import query_pool
 from tests import samples
 
@@ -117,6 +117,19 @@ def test_answers_excess_is_paired_by_draw(small: Audited):
     assert trials.leak(6, mechanism, "strongest").leakage.value == pytest.approx(excess[0].value + prior.mean())
 
 
+def test_draws_that_all_agree_are_estimated_and_not_certain(small: Audited):
+    """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
+    audited = Audited(small.plan, small.config, small.dataset, small.splits, small.model, small.progress)
+    trials = Trials(query_pool(small.config, small.dataset, small.model), Asking(n=40, repeats=4, seed=7), most=6)
+    audited.once("trials", lambda: trials)
+    audited.once("leakages", lambda: {kind: [0.75] * 4 for kind in ("prior", *DECODERS)})
+    found = done("answers_excess", audited)
+    assert found.estimate is not None and found.estimate.value == 0.0
+    one_person = 0.5 / min(trials.n_advantaged, trials.n_disadvantaged)
+    assert found.estimate.high == pytest.approx(one_person * (1 - 0.025**0.25))
+    assert found.estimate.low < 0.0
+
+
 def test_more_questions_than_a_curve_has_ask_the_same_first_ones(small: Audited):
     pool = query_pool(small.config, small.dataset, small.model)
     asking = Asking(n=40, repeats=2, seed=7)
@@ -198,9 +211,7 @@ def test_attriguard_is_judged_by_its_best_attacker(small: Audited):
 def test_what_is_not_planned_is_not_run(small: Audited):
     audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
     reasons = {check: measured(check, audited).reason for check in CHECKS}
-    assert reasons["answers_excess"] == reasons["targeted_leakage"] == "No answers are planned."
     assert reasons["attriguard_exposure"] == reasons["attriguard_cost"] == "AttriGuard is not planned."
-    assert measured("targeted_leakage", audited).basis == "declared"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +237,13 @@ def test_what_breaks_is_told_and_broken_once(
         found = measured(check, audited)
         assert (found.outcome, found.reason, found.estimate) == (outcome, reason, None)
     assert len(calls) == 2  # "strong" and "features", each once
-    assert "Where the leak comes from" not in tables(audited)
+    assert tables(audited)["Where the leak comes from"] == ({"not made": reason},)
+
+
+def test_a_table_that_breaks_says_so_where_no_check_does(small: Audited, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.decision.tables.METRIC_TITLES", {})
+    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    assert tables(audited)["Rates by group"] == ({"not made": "It broke: KeyError."},)
 
 
 def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.MonkeyPatch):
@@ -295,14 +312,12 @@ def test_given_scores_are_attacked_by_their_loss_alone_and_only_with_known_sets(
     assert found.estimate is not None and found.estimate.low < 0.01 < found.estimate.high  # nobody was trained on
 
 
-def test_bias_questions_need_two_groups():
+def test_three_groups_have_three_ratios():
     table = samples.table(1500, seed=8)
     frame = table.frame.copy()
     frame["origin"] = np.where(np.arange(1500) % 5 == 0, "east", frame["origin"])
     roles = replace(samples.ROLES, group=(), each=True)
     audited = audited_of(replace(PLAN, config=replace(CONFIG, roles=roles)), replace(table, frame=frame))
-    found = measured("answers_excess", audited)
-    assert found.outcome == "not_run" and "compare two groups, got 3" in found.reason
     ratio = done("four_fifths", audited)
     assert ratio.details is not None and len(ratio.details) == 3
 

@@ -113,3 +113,28 @@ def test_the_plan_comes_back_from_the_report(folder: Path) -> None:
     with pytest.raises(InputError, match="tolerance"):
         plan_of({**told, "plan": broken})
     assert replace(plan_of(told), title="x") != PLAN
+
+
+def test_a_plan_that_no_file_could_say_is_refused(folder: Path) -> None:
+    """A report may have been written by anybody: its plan keeps the rules of a plan file."""
+    told = from_json((folder / "report.json").read_text(encoding="utf-8"))
+    plan = told["plan"]
+    for title, key, value, words in (
+        ("data", "file", "../people.csv", "data.file"),
+        ("data", "file", "/etc/passwd", "data.file"),
+        ("answers", "questions", 10**9, "answers.questions"),
+        ("answers", "people", -5, "answers.people"),
+        ("answers", "epsilon", 0, "answers.epsilon"),
+        ("answers", "mechanism", "magic", "answers.mechanism"),
+        ("membership", "shadows", 10**9, "membership.shadows"),
+        ("guard", "budget", -1, "guard.budget"),
+        ("model", "threshold", 2, "model.threshold"),
+        ("config", "train_share", 0.99, "model.train_share"),
+        ("config", "epsilon", 0.5, "contradict"),
+        ("model", "file", "m.onnx", "contradict"),
+    ):
+        with pytest.raises(InputError) as caught:
+            plan_of({**told, "plan": {**plan, title: {**plan[title], key: value}}})
+        assert str(caught.value).startswith("The report's plan") and words in str(caught.value)
+    with pytest.raises(InputError, match=r"^The report's plan: title must"):
+        plan_of({**told, "plan": {**plan, "title": "x" * 201}})

@@ -40,7 +40,7 @@ def test_fairleak_reports_no_leak_where_there_is_none_and_one_where_there_is() -
     assert [test.attack for test in found] == [one.attack for one in QUICK]
     for test in found:
         assert test.passed, test
-        assert test.false_alarms.n == test.detected.n >= 15
+        assert test.false_alarms.n >= 15 and test.detected.n >= 10
         assert test.detected.value >= 0.95 and test.false_alarms.value <= running.allowed_false_alarms(
             test.false_alarms.n
         )
@@ -100,12 +100,12 @@ def test_gaps_and_areas_that_are_always_or_never_told_do_not_pass(monkeypatch: p
 def test_rates_bounds_and_the_number_of_runs() -> None:
     rare = trial(lambda run, planted: planted or run < 4, share=0.25)  # 4 of 25 false alarms
     found = self_test(runs=100, trials=[rare])[0]
-    assert found.false_alarms == proportion(4, 25) and found.detected == proportion(25, 25)
+    assert found.false_alarms == proportion(4, 25) and found.detected == proportion(13, 13)
     assert not found.passed and found.false_alarms.value > running.allowed_false_alarms(25) == pytest.approx(
         0.1372, abs=1e-4
     )
     assert self_test(runs=100, trials=[trial(lambda run, planted: planted or run < 8)])[0].passed  # 8 of 100
-    assert not self_test(runs=100, trials=[trial(lambda run, planted: planted and run < 94)])[0].passed
+    assert not self_test(runs=100, trials=[trial(lambda run, planted: planted and run < 47)])[0].passed
     assert running.allowed_false_alarms(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))
     for runs in (9, 0, -1, 10.0, True):
         with pytest.raises(InputError, match="runs must be a whole number of at least 10"):
@@ -115,7 +115,7 @@ def test_rates_bounds_and_the_number_of_runs() -> None:
 def test_progress_is_told_and_may_stop_it() -> None:
     steps: list[tuple[int, int]] = []
     self_test(runs=50, trials=[trial(lambda run, planted: planted)], report=lambda *step: steps.append(step))
-    assert steps == [(20, 100), (40, 100), (50, 100), (70, 100), (90, 100), (100, 100)]
+    assert steps == [(20, 75), (40, 75), (50, 75), (70, 75), (75, 75)]
 
     def stop(done: int, total: int) -> None:
         raise Cancelled("stopped")

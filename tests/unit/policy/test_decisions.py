@@ -112,6 +112,38 @@ def test_computed_values_are_compared_and_cost_the_others_nothing() -> None:
     assert decide({"a": least}, level=0.95)["a"].verdict == "pass"
 
 
+def test_repeats_that_agree_are_not_certain() -> None:
+    tied = Claim(estimate=estimate(0.0, 0.0, 0.0), limit=0.05, freedom=5)
+    decided = decide({**by_p(0.04), "tied": tied}, level=0.95)
+    assert decided["tied"].verdict == "inconclusive" and decided["tied"].decided is None
+    assert decided["a"].p_adjusted == pytest.approx(0.08)
+    drawn = over_repeats([0.0] * 6, resolution=0.0625)
+    for limit, verdict in ((0.02, "inconclusive"), (0.05, "pass")):  # half width 0.0287
+        found = decide({"a": Claim(estimate=drawn, limit=limit, freedom=5)}, level=0.95)["a"]
+        assert found.verdict == verdict and found.decided is not None
+
+
+@pytest.mark.parametrize("measured_at", [0.5, 0.8, 0.9, 0.95, 0.99, 0.999])
+def test_a_limit_inside_the_measured_interval_is_told_apart_at_no_level(measured_at: float) -> None:
+    """A difference without its sign ends at 0: how far its interval would reach beyond is not known."""
+    folded = estimate(0.02, 0.0, 0.05, level=measured_at)
+    for level in (0.5, 0.8, 0.9, 0.95, 0.99):
+        for limit in (0.0, 0.001, 0.05):
+            found = decide({"a": Claim(estimate=folded, limit=limit)}, level=level)["a"]
+            assert found.verdict == "inconclusive" and found.p_value >= 1 - level
+            assert found.decided is not None and found.decided.level >= measured_at
+            assert found.decided.low <= limit <= found.decided.high
+
+
+def test_gaps_of_nothing_are_seldom_called_broken_by_a_policy_of_a_lower_level() -> None:
+    """The size of a difference that is 0, with its interval folded at 0: scaled from 0 it would be broken always."""
+    rng, broken = np.random.default_rng(13), 0
+    for x in rng.normal(size=2000):
+        folded = estimate(abs(x), max(0.0, abs(x) - Z), abs(x) + Z)
+        broken += decide({"a": Claim(estimate=folded, limit=0.0)}, level=0.8)["a"].verdict == "fail"
+    assert broken / 2000 <= 0.2
+
+
 def test_without_an_interval_nothing_is_told_and_the_others_pay_for_it() -> None:
     bare = Claim(estimate=estimate(0.0, math.nan, math.nan), limit=0.5)
     decided = decide({**by_p(0.04), "bare": bare}, level=0.95)

@@ -73,6 +73,23 @@ def test_every_row_says_why_in_one_sentence() -> None:
     assert why["unfairness"] == "The policy sets no limit to it."
 
 
+def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
+    one = policy(correction_gain=0.05, four_fifths=0.8, optional=("four_fifths",))
+    kept = (done("correction_gain", 0.01, 0.005), done("four_fifths", 0.7, 0.01))
+    sure = judge(one, kept, attribute="sex")
+    assert (sure.overall, sure.exit_code) == ("pass", 0)
+    failed = judge(one, kept, attribute="sex", failed_tests=("Members caught", "Gaps"))
+    assert (failed.overall, failed.exit_code) == ("inconclusive", 2)
+    assert failed.headline == "Do not release yet: FairLeak's test of itself failed."
+    reason = "failed for “Members caught”; “Gaps”: no verdict here can be relied on until the cause is found."
+    assert failed.detail == f"It {reason}"
+    assert failed.rows == sure.rows
+    worse, before = judge(SIX, FOUND, attribute="sex", failed_tests=("Gaps",)), verdict_of(SIX, *FOUND)
+    assert (worse.overall, worse.exit_code, worse.headline) == ("fail", 1, before.headline)
+    told = "FairLeak's test of itself failed for “Gaps”: no verdict here can be relied on until the cause is found."
+    assert worse.detail == f"{before.detail} {told}"
+
+
 def test_titles_name_the_attribute() -> None:
     titles = {row.check: row.title for row in judge(SIX, FOUND, attribute="marital {status}").rows}
     assert titles["attribute_excess"] == "Marital {status} read off the predictions"

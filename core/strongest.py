@@ -1,9 +1,9 @@
-"""Of several attacks on the same thing the strongest, with an interval that holds although it was picked.
+"""Of several attacks on the same thing, or groups, the strongest, with an interval that holds although it was picked.
 
 What a policy asks is whether every attack keeps a limit. To call the limit kept all of them must keep it, which needs
 no correction for their number (intersection-union test, Berger 1982). With values v_j, the largest v, and upper half
-widths h_j, an interval that a policy widens by w (Holm's correction, up to F for as many limits as there are checks)
-reaches v_j + w h_j; the half width max_j h_j - (v - v_j)/F around v reaches as far for every w from 1 to F.
+widths h_j, an interval that a policy widens by w (Holm's correction, up to F for `MOST_TESTED` limits) reaches
+v_j + w h_j; the half width max_j h_j - (v - v_j)/F around v reaches as far for every w from 1 to F.
 To call it broken one suffices, and with m attacks one may do so by chance: the lower end is the largest of the lower
 ends at level 1 - (1 - level)/m (Bonferroni). Where the least of several numbers counts, all is mirrored.
 """
@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 
 from core.estimates import Estimate
-from core.policy import CHECKS
+from core.multiplicity import MOST_TESTED
 
 __all__ = ["least", "strongest"]
 
@@ -40,7 +40,7 @@ def strongest(
     own = found[name]
     reach = _stretch(len(found), own.level, freedom)
     low = max(each.value - reach * (each.value - each.low) for each in found.values())
-    farthest = _stretch(len(CHECKS), own.level, freedom)
+    farthest = _stretch(MOST_TESTED, own.level, freedom)
     high = own.value + max(each.high - each.value - (own.value - each.value) / farthest for each in found.values())
     return name, Estimate(value=own.value, low=max(within[0], low), high=min(within[1], high), n=own.n, level=own.level)
 
