@@ -318,7 +318,11 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
         verdict=_verdict(measured, POLICY),
         tables={
             "Corrections over tolerances": _curve(),
-            "Rates by group": tuple({"records": "test", "group": g.group, "people": g.test_rate.n} for g in groups),
+            "Rates by group": tuple(
+                {"records": records, "group": g.group, "people": g.test_rate.n, "positive predictions": told}
+                for records in ("training", "test")
+                for g, told in ((g, None if math.isnan(g.test_rate.value) else g.test_rate.value) for g in groups)
+            ),
             f"Table {HOSTILE}": (
                 {"attacker": FORMULA, "people": 15375, "gain": -0.05, "note": "-1+1"},
                 {"attacker": "@SUM(A1)", "people": 4, "gain": 0.5, "note": None},

@@ -8,22 +8,23 @@ size n and rate r on some rows R are linear statements about who is in the group
 
 exactly the answers to bias questions of Hamman et al. (2023), about a model everybody has already. A rate printed with
 d decimals leaves the whole numbers k for which k/n rounds to it; its interval and, with two groups, the other group's
-rate and the unfairness rule out more of them. What is left is an interval of k, often a single number.
+rate, the unfairness and the ratio of acceptance rule out more of them. What is left is an interval of k, often a single
+number.
 
 The decoder is the information projection of the prior on these statements (`core.projection`): with a handful of sums
 over thousands of people nobody is determined, so the most probable vector would be the wrong target, and propagation
 is made for noise. Among all distributions that meet the statements in expectation the projection is the closest to the
 prior, and if the statements are true the log-loss of the truth falls by at least the divergence moved.
 
-Not read: numbers about other records (label rates of the whole table, unfairness on the training records), and whatever
-the verdicts of the attacks themselves tell.
+Not read: numbers about other records (sizes and label rates of the whole table, unfairness on the training records),
+and whatever the verdicts and the numbers of the attacks themselves tell. What those add was not tried.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -104,8 +105,10 @@ class EditionAttack(Result):
         Bits by which the log-loss of the truth falls, over all people together; nan where not run.
     prior_bits : float
         Bits the truth costs under the prior: what there is to learn.
-    pinned, pinned_right : int
-        People whose group was open before and is nearly certain after; how many of them rightly so.
+    pinned : int
+        People whose group was open before and is nearly certain after.
+    pinned_right : int or None
+        How many of them rightly so; None where the rates are withheld.
     told : str
         The result in a few sentences.
     """
@@ -125,11 +128,11 @@ class EditionAttack(Result):
     bits: float
     prior_bits: float
     pinned: int
-    pinned_right: int
+    pinned_right: int | None
     told: str
 
 
-def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None) -> EditionAttack:
+def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None, *, rates: bool = True) -> EditionAttack:
     """Attack an edition with the fairness numbers that stand in it.
 
     Parameters
@@ -138,6 +141,9 @@ def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None) -
         The edition, as `core.report.document` makes it.
     people : AttackedPeople or None
         The test people; None where they are not at hand, which is a result that says so.
+    rates : bool
+        Whether the result says how many were named rightly, and how much of the truth was learned. Where counts of a
+        group are withheld these may tell them to whoever knows the prior.
 
     Raises
     ------
@@ -152,7 +158,8 @@ def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None) -
     after, reason = _decoded(before, statements, people)
     if reason:
         return _without("failed", reason, document)
-    return _measured(before, after, statements, people, attribute, numbers_of(document))
+    found = _measured(before, after, statements, people, attribute, numbers_of(document))
+    return found if rates else _without_rates(found)
 
 
 def _decoded(before: Floats, statements: tuple[Statement, ...], people: AttackedPeople) -> tuple[Floats, str]:
@@ -217,8 +224,9 @@ def _told(found: dict[str, Any], attribute: str) -> str:
 
     if not found["equations"]:
         return (
-            "No fairness number about the test people stands in this edition, so it tells nothing about them beyond "
-            f"what features and labels tell: {percent(found['before'])} of {attribute}, balanced over the groups."
+            "No size or rate of a group on the test records stands in this edition, so the decoder had nothing to add "
+            f"to features and labels alone: {percent(found['before'])} of {attribute}, balanced over the groups. "
+            f"{_NOT_TRIED}"
         )
     exact = {0: "none of them exact", found["equations"]: "all of them exact"}.get(
         found["exact"], f"{found['exact']} of them exact"
@@ -232,7 +240,35 @@ def _told(found: dict[str, Any], attribute: str) -> str:
         f"features and label alone: {points(gain)}, 95%: {_signed(gain.low)} to {_signed(gain.high)}, balanced over "
         f"the groups. The numbers tell {_bits(found['bits'])} of the {_bits(found['prior_bits'])} that features and "
         f"label leave open; they make {_people(found['pinned'])} nearly certain "
-        "who was not before."
+        f"who was not before. {_NOT_TRIED}"
+    )
+
+
+_NOT_TRIED = "What the verdicts and the numbers of the attacks tell besides was not tried."
+
+
+def _without_rates(found: EditionAttack) -> EditionAttack:
+    nothing = not_measured()
+    equations = "equation" if found.equations == 1 else "equations"
+    told = (
+        f"Its {found.numbers} fairness numbers amount to {found.equations} linear {equations} about {found.people:,} "
+        "test people. "
+        if found.equations
+        else "No size or rate of a group on the test records stands in this edition. "
+    )
+    return replace(
+        found,
+        before=nothing,
+        after=nothing,
+        gain=nothing,
+        accuracy_before=nothing,
+        accuracy_after=nothing,
+        accuracy_gain=nothing,
+        bits=math.nan,
+        prior_bits=math.nan,
+        pinned_right=None,
+        told=f"{told}How much the strongest decoder recovers with what is printed is withheld: it may tell counts of a "
+        f"group. {_NOT_TRIED}",
     )
 
 

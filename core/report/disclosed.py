@@ -1,47 +1,65 @@
 """The edition for others: small counts withheld, nothing about single people, and attacked before it is written.
 
-What it leaves out, and why:
+What is protected: the number of people in a group, and of those in it with a label, a prediction or both, on the test
+records and with a label in the whole table; also on the records outside the test, which the difference tells. A count
+below the threshold stands nowhere, nor does a rate it belongs to, nor a number from which it can be worked out to
+within less than the threshold by adding up and subtracting (`core.report.suppression`, which assumes that everybody's
+totals are known: how many people are in each set, are accepted, have a label). With such a count go
 
-- counts of people below the threshold, with the rates they belong to, and further ones from which they could be worked
-  out (`core.report.suppression`); a rate stands only where its group, those it counts and those it does not count all
-  reach the threshold. Everybody's totals are taken to be known;
-- numbers that compare groups (unfairness, ratio of acceptance, difference in members caught) where a group is withheld,
-  for they would tell its rate; the verdicts on them stay;
-- fingerprints of the data and of the model's answers: whoever knows all records but one could try that one's values
-  until the fingerprint fits. The plan's fingerprint and the seeds: with them a noise or a split can be drawn again;
-- paths and names of files, further details of the attacks, tables whose rows are single records;
-- decimals beyond a tenth of a point, or a point where the interval is wide; intervals are rounded outwards.
+- numbers that compare groups (unfairness, ratio of acceptance, difference in members caught), with their intervals,
+  and what the attack on this edition got, for who knows its guesses knows how many of a group are among those right;
+- where a group's size is withheld, rates at which its people are named rightly, with the controls and tables of these:
+  naming the larger group for everybody is right about its share, and the interval of an average over groups is as wide
+  as the smallest is small;
+- where a count of the training records is small, the unfairness on these and whether the promise is true.
+
+Every sentence is one of this edition's own (`core.report.disclosed_words`), with settings of the plan and numbers as
+they are printed; notes on the data are left out. It names no file, and has no fingerprint of data, answers or plan and
+no seed: whoever knows all records but one could try that one's values until a fingerprint fits. Shares have a tenth of
+a point, or a point where their interval is wide, and intervals are rounded outwards; tables with rows about single
+records or groups are left out.
+
+What is not protected:
+
+- counts at or above the threshold: a rate with a tenth of a point and its size often tell a count exactly, and two
+  groups add up to everybody. What that tells about single people is what the attack on the edition measures;
+- the verdicts on withheld numbers: that one passes or fails tells on which side of a limit it lies;
+- how many of all people an attack named rightly, and whom it could: gains stand with their sizes and intervals, also
+  where they rest on few;
+- what is likely: the share of a group in the table tells roughly how many of it a drawn test set holds;
+- what other publications about these people add, several editions with different thresholds among them;
+- what the auditor wrote: the policy, the title and the names of columns and groups stand as they are.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
+from core.policy import headline_and_detail
 from core.report.attacked import AttackedPeople, EditionAttack, attack_edition
 from core.report.canonical import strict
+from core.report.disclosed_data import disclosed_data, disclosed_model, disclosed_plan
 from core.report.disclosed_groups import disclosed_groups
 from core.report.disclosed_tables import disclosed_tables
+from core.report.disclosed_training import small_in_training
+from core.report.disclosed_words import reworded, why_of
 from core.report.document import THRESHOLD, Document, internal_document, sealed
-from core.report.numbers import rounded, rounded_estimate
+from core.report.numbers import number_of, rounded, rounded_estimate
 
 if TYPE_CHECKING:
-    from core.decision import ReleaseAudit
+    from core.decision import AuditPlan, ReleaseAudit
 
 __all__ = ["disclosure_edition"]
 
 _COMPARING = ("unfairness", "four_fifths", "membership_gap")
 """Checks whose number compares groups."""
 
-_PATH = re.compile(r"(?<![\w/:.])(?:[A-Za-z]:[\\/]|\\\\|file:/+|~?/|\.{1,2}[\\/])[^\s\"'<>|,;)]+")
+_NAMING = ("answers_excess", "attriguard_exposure")
+"""Checks whose number is a rate at which people's groups are named rightly."""
 
-_SEED = re.compile(r"\bseed \d+\b")
-
-_FEW = "fewer than {threshold}"
-
-_WITHHELD_WHY = "The number is withheld from this edition because {because}; the verdict is that of the whole audit."
+_NAMING_CONTROL = ("attribute_excess", "correction_gain")
+"""Checks whose control is one."""
 
 
 def disclosure_edition(
@@ -64,20 +82,27 @@ def disclosure_edition(
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int) or threshold < 2:
         raise InputError(f"threshold must be a whole number of at least 2, got {threshold!r}.")
-    found = internal_document(audit)
+    found, plan = internal_document(audit), audit.plan
     notes: list[str] = []
+    training = small_in_training(found["tables"], threshold)
     found["edition"] = "disclosure"
     found["groups"], hidden = disclosed_groups(found, threshold, notes)
-    _measurements(found, threshold, bool(hidden))
-    found["model"] = _model(found["model"], bool(hidden))
-    found["tables"] = disclosed_tables(found["tables"], {g["group"] for g in found["groups"]}, threshold, notes)
-    found["data"] = _data(found["data"], threshold)
+    compared, sizes_hidden = not hidden.any_count, hidden.any_size or training.sizes
+    found["plan"] = disclosed_plan(found["plan"], plan, found["data"]["title"])
+    found["data"] = disclosed_data(found["data"], plan, threshold)
+    found["model"] = disclosed_model(
+        found["model"], plan, threshold, compared=compared, trained=compared and not training.counts
+    )
+    gone = _withheld(found, threshold, compared=compared, sizes_hidden=sizes_hidden, members=not training.sizes)
+    _measurements(found, plan, gone, sizes_hidden=sizes_hidden)
+    _verdict(found, audit, gone)
+    found["tables"] = disclosed_tables(
+        found["tables"], notes, sizes_hidden=sizes_hidden, training_hidden=training.counts or not compared
+    )
     found["provenance"] = {**found["provenance"], "plan": "", "seeds": {}}
-    found["plan"] = _plan(found["plan"])
     found["times"] = {"started": found["times"].get("started", "")[:10]} if found["times"].get("started") else {}
-    found = _texts(found, _scrub(found, audit, threshold))
     found["withheld"] = {"threshold": threshold, "notes": [*_ALWAYS, *notes]}
-    found["edition_attack"] = _attack(attack_edition(found, people))
+    found["edition_attack"] = _attack(attack_edition(found, people, rates=compared))
     return sealed(found)
 
 
@@ -86,7 +111,10 @@ _ALWAYS = (
     "only: with a fingerprint somebody who knows all records but one could try out that one's values.",
     "Files are not named, and no row of a table is about a single record.",
     "Shares are rounded to a tenth of a point, or to a point where their interval is wider than ±3.5 points; intervals "
-    "are rounded outwards.",
+    "are rounded outwards. Sentences about the checks are general ones; those of the audit stand in the internal "
+    "edition.",
+    "Not withheld are the verdicts, which tell on which side of its limit a number lies, how many of all people an "
+    "attack named rightly, and counts at or above the threshold, which rates and sizes may tell exactly.",
 )
 
 
@@ -97,96 +125,45 @@ def _attack(found: EditionAttack) -> Document:
     return told
 
 
-def _measurements(found: Document, threshold: int, group_withheld: bool) -> None:
-    """Round every measurement and decision; withhold those that rest on few people or tell a withheld group's rate."""
+def _withheld(found: Document, threshold: int, *, compared: bool, sizes_hidden: bool, members: bool) -> dict[str, str]:
+    """Return check -> why its number is withheld."""
     because: dict[str, str] = {}
     for measurement in found["measurements"]:
-        name, n = measurement["check"], (measurement["estimate"] or {"n": 0})["n"]
+        name, estimate = measurement["check"], measurement["estimate"]
         of_people = measurement["basis"] != "declared" and measurement["freedom"] is None
-        if of_people and 0 < n < threshold:
+        if estimate is None:
+            continue
+        if of_people and 0 < estimate["n"] < threshold:
             because[name] = f"it rests on fewer than {threshold} people"
-        elif group_withheld and name in _COMPARING and measurement["estimate"] is not None:
+        elif name in _COMPARING and (not compared or (name == "membership_gap" and not members)):
             because[name] = "it would tell the rate of a group that is withheld"
+        elif name in _NAMING and sizes_hidden:
+            because[name] = "it would tell the size of a group that is withheld"
+    return because
+
+
+def _measurements(found: Document, plan: AuditPlan, because: dict[str, str], *, sizes_hidden: bool) -> None:
+    """Round every measurement, withhold what is to be withheld, and reword it."""
+    for place, measurement in enumerate(found["measurements"]):
+        name = measurement["check"]
         gone = name in because
-        measurement["estimate"] = None if gone else rounded_estimate(measurement["estimate"])
-        measurement["control"] = None if gone else rounded_estimate(measurement["control"])
-        measurement["details"] = {}
-        if gone:
-            measurement["reason"] = _WITHHELD_WHY.format(because=because[name])
-            measurement["attacked"] = "Withheld with its number."
-    for row in found["verdict"]["checks"]:
-        gone = row["check"] in because
+        control = gone or (sizes_hidden and name in _NAMING_CONTROL)
+        cut = {
+            **measurement,
+            "estimate": None if gone else rounded_estimate(measurement["estimate"]),
+            "control": None if control else rounded_estimate(measurement["control"]),
+        }
+        found["measurements"][place] = reworded(cut, found, plan, because.get(name, ""))
+
+
+def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> None:
+    """Round every decided interval, leave out the p-values, and word verdict and headline anew."""
+    measurements = {measurement["check"]: measurement for measurement in found["measurements"]}
+    level = number_of(found["policy"]["level"])
+    told: Any = found["verdict"]
+    told["headline"], told["detail"] = headline_and_detail(audit.verdict.rows, level=level)
+    for row in told["checks"]:
+        gone = because.get(row["check"], "")
         row["decided"] = None if gone else rounded_estimate(row["decided"])
-        for name in ("p_value", "p_adjusted"):
-            row[name] = None if gone else rounded(row[name])
-        if gone:
-            row["why"] = _WITHHELD_WHY.format(because=because[row["check"]])
-
-
-def _model(model: Document, group_withheld: bool) -> Document:
-    estimates = {name: rounded_estimate(model[name]) for name in ("accuracy_train", "accuracy_test", "majority_test")}
-    gap = None if group_withheld else rounded_estimate(model["unfairness_test"])
-    achieved = None if group_withheld else rounded(model["achieved"])
-    return {**model, **estimates, "unfairness_test": gap, "achieved": achieved, "fingerprint": ""}
-
-
-def _data(data: Document, threshold: int) -> Document:
-    sets = {name: None if count < threshold else count for name, count in data["sets"].items()}
-    return {**data, "sets": sets, "fingerprint": ""}
-
-
-def _plan(plan: Document) -> Document:
-    """Return the plan without files and seed."""
-    return {
-        **plan,
-        "data": {**plan["data"], "file": "withheld" if plan["data"]["file"] else ""},
-        "model": {**plan["model"], "file": "withheld" if plan["model"]["file"] else ""},
-        "policy": "withheld" if plan["policy"] else "",
-        "config": {**plan["config"], "seed": None},
-    }
-
-
-def _scrub(found: Document, audit: ReleaseAudit, threshold: int) -> Callable[[str], str]:
-    """Return what takes file names and small numbers of people out of a sentence."""
-    files = [text for text in (audit.plan.data.file, audit.plan.model.file, audit.plan.policy) if text]
-    names = {part for text in files for part in (text, re.split(r"[\\/]", text)[-1]) if len(part) > 2}
-    nouns = "records?|rows?|people|persons?|members?|others|" + "|".join(
-        re.escape(str(group["group"])) for group in found["groups"]
-    )
-    few = re.compile(rf"(?<![\d.,−+-])(\d+)(?= (?:of the )?(?:{nouns})\b)")
-
-    def scrubbed(text: str) -> str:
-        for name in sorted(names, key=len, reverse=True):
-            text = text.replace(name, "(file withheld)")
-        text = _SEED.sub("a seed that is withheld", _PATH.sub("(path withheld)", text))
-        return few.sub(
-            lambda m: _FEW.format(threshold=threshold) if 0 < int(m[1][:9]) < threshold and len(m[1]) < 9 else m[0],
-            text,
-        )
-
-    return scrubbed
-
-
-_PROSE = (
-    "source",
-    "split",
-    "notes",
-    "attacked",
-    "knows",
-    "assumptions",
-    "reason",
-    "why",
-    "detail",
-    "headline",
-    "title",
-)
-"""Where sentences stand that another part of FairLeak wrote about the data."""
-
-
-def _texts(value: Any, scrub: Callable[[str], str], *, inside: bool = False) -> Any:
-    """Return the document with every sentence scrubbed."""
-    if isinstance(value, Mapping):
-        return {name: _texts(item, scrub, inside=name in _PROSE) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_texts(item, scrub, inside=inside) for item in value]
-    return scrub(value) if inside and isinstance(value, str) else value
+        row["p_value"] = row["p_adjusted"] = None
+        row["why"] = why_of(row, measurements.get(row["check"]), level, gone)

@@ -2,18 +2,20 @@
 
 A rate on some rows is three counts: the rows of the group, those that count (hits) and those that do not. On the test
 records the rates of a group come from one two-by-two table, label by prediction, whose sums every reader knows; the
-groups add up to everybody's totals, which are taken to be known. The table of all records, with its labels, is another.
+groups add up to everybody's totals, which are taken to be known. The table of all records, with its labels, is another;
+what it holds beyond the test records is told by the difference, and protected like any other count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from core.report.document import Document
 from core.report.numbers import number_of, rounded_estimate
 from core.report.suppression import Sum, withheld_counts
 
-__all__ = ["disclosed_groups"]
+__all__ = ["Hidden", "disclosed_groups"]
 
 _Cell = tuple[str, str]
 """Group ("" for everybody), and which of its records."""
@@ -34,10 +36,42 @@ _ADD_UP = (
     ("negative", "false positive", "true negative"),
     ("accepted", "true positive", "false positive"),
     ("rejected", "false negative", "true negative"),
+    ("count", "test", "elsewhere"),
+    ("labelled", "positive", "labelled elsewhere"),
+    ("not labelled", "negative", "not labelled elsewhere"),
+    ("elsewhere", "labelled elsewhere", "not labelled elsewhere"),
 )
 
+_ELSEWHERE = ("elsewhere", "labelled elsewhere", "not labelled elsewhere")
+"""Records of a group outside the test: printed nowhere, and differences of what is."""
 
-def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple[list[Document], frozenset[_Cell]]:
+_SIZES = ("count", "test", "positive", "negative")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hidden:
+    """What of the groups is withheld.
+
+    Attributes
+    ----------
+    cells : frozenset of (str, str)
+        Place of the group, and which of its records are counted.
+    """
+
+    cells: frozenset[tuple[str, str]]
+
+    @property
+    def any_count(self) -> bool:
+        """Whether anything is."""
+        return bool(self.cells)
+
+    @property
+    def any_size(self) -> bool:
+        """Whether the size of a group is, in all, in the test or by label there."""
+        return any(kind in _SIZES for _, kind in self.cells)
+
+
+def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple[list[Document], Hidden]:
     """Return the groups' summaries for others, and the counts withheld; `notes` is told what and why."""
     groups: list[Document] = found["groups"]
     counts = _counts(groups)
@@ -48,11 +82,13 @@ def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple
     kinds = dict.fromkeys(kind for _, kind in counts)
     sums += [(("", kind), tuple((name, kind) for name in names)) for kind in kinds]
     everybody = [("", kind) for kind in kinds]
-    hidden = withheld_counts(counts, sums, threshold=threshold, public=everybody)
-    small = {cell for cell in hidden if counts[cell] < threshold}
+    apart = {(name, kind) for name in names for kind in _ELSEWHERE}
+    protected = withheld_counts(counts, sums, threshold=threshold, public=everybody, unpublished=apart)
+    hidden = protected - apart
+    small = {cell for cell in protected if counts[cell] < threshold}
     shown = [_shown(group, name, hidden) for group, name in zip(groups, names, strict=True)]
     _tell(groups, hidden, small, threshold, notes)
-    return shown, hidden
+    return shown, Hidden(cells=hidden)
 
 
 def _counts(groups: Sequence[Document]) -> dict[_Cell, int]:
@@ -67,6 +103,9 @@ def _counts(groups: Sequence[Document]) -> dict[_Cell, int]:
         counts[str(place), "rejected"] = own["false negative"] + own["true negative"]
         counts[str(place), "test"] = own["positive"] + own["negative"]
         counts[str(place), "count"] = own["labelled"] + own["not labelled"]
+        counts[str(place), "elsewhere"] = counts[str(place), "count"] - counts[str(place), "test"]
+        counts[str(place), "labelled elsewhere"] = own["labelled"] - own["positive"]
+        counts[str(place), "not labelled elsewhere"] = own["not labelled"] - own["negative"]
     for kind in dict.fromkeys(kind for _, kind in counts):
         counts["", kind] = sum(counts[str(place), kind] for place in range(len(groups)))
     return counts
@@ -85,7 +124,7 @@ def _tell(
         notes.append(f"No count of a group is below {threshold}: none had to be withheld.")
         return
 
-    def named(cells: set[_Cell]) -> str:
+    def named(cells: Collection[_Cell]) -> str:
         places = sorted({int(name) for name, _ in cells if name})
         return ", ".join(str(groups[place]["group"]) for place in places)
 
@@ -93,7 +132,7 @@ def _tell(
         f"Numbers of these groups are withheld because a count behind them is below {threshold}: {named(small)}. "
         "Numbers that compare groups are withheld with them."
     )
-    beside = {cell for cell in hidden if cell not in small}
+    beside = hidden - small
     if beside:
         notes.append(
             "So that these cannot be worked out from sums and totals, further counts are withheld, of these groups: "

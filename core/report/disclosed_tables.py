@@ -1,92 +1,105 @@
-"""Tables of an audit for others: none about single records, small counts withheld, decimals cut.
+"""Tables of an audit for others: of those known by their title the columns and rows known to count nobody in a group.
 
-What a table's columns hold is told by their names, so everything unknown is treated as the more delicate kind: a column
-of whole numbers counts people unless its name is among those known not to.
+Everything unknown is left out, so that a table that is new one day is not given away by mistake. Rows about single
+groups are left out as well: what is told of groups stands in their summaries, where small counts are withheld together
+and the attack on the edition reads it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from core.report.document import Document
-from core.report.numbers import rounded
-from core.report.suppression import Sum, withheld_counts
+from core.report.numbers import number_of, printed, rounded
 
 __all__ = ["disclosed_tables"]
 
-_SINGLE = re.compile(r"\b(id|record|person|row|line|index|identifier|name of person)\b", re.IGNORECASE)
-"""A column with such a name makes a table one of single records."""
+_SHOWN = {
+    "Where the leak comes from": ("attacker", "step", "accuracy", "balanced accuracy", "change"),
+    "Corrections over tolerances": ("tolerance", "attacker", "true", "before", "after", "gain"),
+    "Planned answers": ("attacker", "answers", "draws", "balanced accuracy"),
+    "Membership attacks": ("attack", "AUC", "people", "caught at 1% false alarms"),
+    "AttriGuard": ("attacker", "budget", "accuracy", "balanced accuracy"),
+}
+"""Title -> columns that may be shown, without those of their intervals' ends."""
 
-_SETTING = re.compile(
-    r"\b(seed|exponent|depth|shadows?|repeats?|draws?|questions|answers|decimals|steps?|epsilon|ε|budget|tolerance|"
-    r"share|rate|accuracy|gain|gap|points|low|high|value|leakage|unfairness|columns changed|θ|theta|level|limit)\b",
-    re.IGNORECASE,
-)
-"""A column with such a name holds a setting or a rate, not a count of people."""
+_TELL_SIZES = {
+    "Where the leak comes from": _SHOWN["Where the leak comes from"],
+    "Corrections over tolerances": ("before", "after"),
+    "Planned answers": _SHOWN["Planned answers"],
+    "AttriGuard": _SHOWN["AttriGuard"],
+}
+"""Title -> columns that tell how large the groups are: who names the larger group for everybody is right about its
+share, and the interval of a balanced accuracy is as wide as the smaller group is small."""
+
+_EVERYBODY = {"people": "everybody"}
+"""Column -> the only value that a row may have in it."""
+
+_TEXTS = ("attacker", "step", "attack", "true", "people")
+
+_SETTINGS = ("tolerance", "budget", "answers", "draws")
 
 
 def disclosed_tables(
-    tables: Sequence[Document], groups: Collection[str], threshold: int, notes: list[str]
+    tables: Sequence[Document], notes: list[str], *, sizes_hidden: bool, training_hidden: bool
 ) -> list[Document]:
-    """Return the tables for others; `notes` is told what is left out and where counts are withheld.
+    """Return the tables for others; `notes` is told what is left out.
 
-    Rows that name a group are left out: what is told of single groups stands in their summaries, where small counts
-    are withheld together and the attack on the edition reads it.
+    Parameters
+    ----------
+    tables : sequence of dict
+    notes : list of str
+    sizes_hidden : bool
+        Whether a group's size is withheld.
+    training_hidden : bool
+        Whether the unfairness on the training records is; a column says how it lies to every tolerance.
     """
-    shown = []
+    shown, cut = [], []
     for whole in tables:
-        table, left_out = _without_groups(whole, groups)
-        if left_out:
-            notes.append(f"From the table {whole['title']!r} {left_out} rows about single groups are left out.")
-        if not table["rows"]:
-            continue
-        if any(_SINGLE.search(column) for column in table["columns"]):
-            notes.append(f"The table {table['title']!r} is left out: its rows are about single records.")
-            continue
-        rows, withheld = _rows(table, threshold)
-        if withheld:
-            notes.append(f"In the table {table['title']!r} {withheld} numbers are withheld.")
-        shown.append({**table, "rows": rows})
+        table = _table(whole, sizes_hidden=sizes_hidden, training_hidden=training_hidden)
+        if table["rows"]:
+            shown.append(table)
+        if len(table["columns"]) < len(whole["columns"]) or len(table["rows"]) < len(whole["rows"]):
+            cut.append(whole["title"] if whole["title"] in _SHOWN else "others")
+    if cut:
+        notes.append(
+            "Rows about single groups, and columns and tables that could tell how many people are in one, are left out "
+            "of the tables."
+        )
     return shown
 
 
-def _without_groups(table: Document, groups: Collection[str]) -> tuple[Document, int]:
-    kept = [row for row in table["rows"] if not any(isinstance(cell, str) and cell in groups for cell in row)]
-    return {**table, "rows": kept}, len(table["rows"]) - len(kept)
+def _table(whole: Document, *, sizes_hidden: bool, training_hidden: bool) -> Document:
+    title = whole["title"]
+    allowed = set(_SHOWN.get(title, ()))
+    if sizes_hidden:
+        allowed -= set(_TELL_SIZES.get(title, ()))
+    if training_hidden:
+        allowed -= {"true"}
+    kept = [name for name in whole["columns"] if _base(name) in allowed]
+    if not any(_base(name) in allowed - set(_TEXTS) - set(_SETTINGS) for name in kept):
+        kept = []  # nothing but names is left
+    rows = [dict(zip(whole["columns"], row, strict=True)) for row in whole["rows"]] if kept else []
+    rows = [row for row in rows if all(row.get(name, only) == only for name, only in _EVERYBODY.items())]
+    return {"title": title, "columns": kept, "rows": [list(_cells(row, kept)) for row in rows]}
 
 
-def _rows(table: Document, threshold: int) -> tuple[list[list[Any]], int]:
-    rows = [list(row) for row in table["rows"]]
-    withheld = 0
-    for place, column in enumerate(table["columns"]):
-        values = [row[place] for row in rows]
-        if not _counts_people(column, values):
-            continue
-        counts = {i: int(value) for i, value in enumerate(values) if value is not None}
-        total: Sum[int] = (-1, tuple(counts))
-        hidden = withheld_counts(
-            {**counts, -1: sum(counts.values())}, [total] if len(counts) > 1 else [], threshold=threshold, public=(-1,)
-        )
-        for i in hidden:
-            for j, value in enumerate(table["rows"][i]):
-                rate = isinstance(value, (int, float)) and not isinstance(value, bool)
-                if (j == place or (rate and not _SETTING_ONLY.search(table["columns"][j]))) and rows[i][j] is not None:
-                    rows[i][j] = None
-                    withheld += 1
-    return [[rounded(value) for value in row] for row in rows], withheld
+def _base(column: str) -> str:
+    return column.removesuffix(", low").removesuffix(", high")
 
 
-_SETTING_ONLY = re.compile(
-    r"\b(seed|exponent|depth|shadows?|repeats?|draws?|questions|answers|decimals|epsilon|ε|budget|tolerance|θ|theta)\b",
-    re.IGNORECASE,
-)
-"""A column with such a name holds a setting: it stays where a row's counts are withheld."""
+def _cells(row: Document, kept: Sequence[str]) -> Iterator[Any]:
+    """Yield a row's cells: numbers with an interval rounded as estimates are, of texts those that name an attacker."""
+    from core.report.canonical import strict
 
-
-def _counts_people(column: str, values: Sequence[Any]) -> bool:
-    if _SETTING.search(column):
-        return False
-    numbers = [value for value in values if value is not None]
-    return bool(numbers) and all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in numbers)
+    for name in kept:
+        base, value = _base(name), row[name]
+        three = tuple(row.get(key) for key in (base, f"{base}, low", f"{base}, high"))
+        if isinstance(value, str) and value not in ("inf", "-inf"):
+            yield value if base in _TEXTS else None
+        elif base in _SETTINGS or value is None or None in three:
+            yield value if base in _SETTINGS else rounded(value)
+        else:
+            place = 0 if name == base else 1 if name.endswith(", low") else 2
+            yield strict(printed(*(number_of(number) for number in three))[place])

@@ -27,8 +27,10 @@ GLOSSARY = (
     ),
     (
         "Holm's correction",
-        "With many limits, one is easily called kept or broken by luck. The correction asks for more evidence, so that "
-        "the chance of any wrong call stays below what the policy allows (Holm 1979).",
+        "With many limits, one is easily called kept or broken by luck. The correction asks for more evidence: the "
+        "chance that any number exactly at its limit is called kept or broken is at most what the policy allows (Holm "
+        "1979). That the side called is right is proved besides where the numbers are independent, not for numbers "
+        "about the same people.",
     ),
     (
         "Control",

@@ -177,6 +177,8 @@ def _model(model: Document) -> list[tuple[str, str]]:
 
 
 def _rate(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return "withheld"
     estimate = estimate_of(found)
     if estimate is None or estimate.value != estimate.value:
         return "not measured"

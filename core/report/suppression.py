@@ -27,7 +27,12 @@ _SLACK = 1e-6
 
 
 def withheld_counts(
-    counts: Mapping[Cell, int], sums: Sequence[Sum[Cell]], *, threshold: int, public: Collection[Cell] = ()
+    counts: Mapping[Cell, int],
+    sums: Sequence[Sum[Cell]],
+    *,
+    threshold: int,
+    public: Collection[Cell] = (),
+    unpublished: Collection[Cell] = (),
 ) -> frozenset[Cell]:
     """Return the counts to withhold.
 
@@ -40,10 +45,13 @@ def withheld_counts(
         Counts below it are withheld, 0 included: that nobody is in a cell says something of everybody.
     public : collection of cells, optional
         Counts every reader knows anyway, such as the grand totals: never withheld, never protected.
+    unpublished : collection of cells, optional
+        Counts that are told nowhere, such as differences between others: protected where they are small, and part of
+        the result.
     """
     known = set(public)
     small = [cell for cell, count in counts.items() if count < threshold and cell not in known]
-    hidden = set(small)
+    hidden = set(small) | set(unpublished)
     open_ = list(small)
     while open_:
         cell = open_[0]
@@ -51,7 +59,7 @@ def withheld_counts(
         if high - low >= threshold - _SLACK:
             open_.pop(0)
             continue
-        more = _next(cell, counts, sums, hidden, known)
+        more = _next(cell, counts, sums, hidden, known, set(unpublished))
         if more is None:
             return frozenset(name for name in counts if name not in known)
         hidden.add(more)
@@ -59,17 +67,26 @@ def withheld_counts(
 
 
 def _next(
-    cell: Cell, counts: Mapping[Cell, int], sums: Sequence[Sum[Cell]], hidden: set[Cell], known: set[Cell]
+    cell: Cell,
+    counts: Mapping[Cell, int],
+    sums: Sequence[Sum[Cell]],
+    hidden: set[Cell],
+    known: set[Cell],
+    unpublished: set[Cell],
 ) -> Cell | None:
-    """Return the smallest published count in a sum with the cell; failing that, with another withheld one."""
-    for reached in ({cell}, hidden):
-        beside = {
-            name
-            for total, parts in sums
-            if reached & {total, *parts}
-            for name in (total, *parts)
-            if name not in hidden and name not in known
-        }
+    """Return the smallest published count in a sum with the cell; failing that, with another withheld one.
+
+    Sums in which everything but the cell is published come first, for they tell it; then those that tell another one.
+    """
+    cells = [{total, *parts} for total, parts in sums]
+    alone = [names for names in cells if len(names & hidden) == 1]
+    for reached in (
+        [names for names in alone if cell in names],
+        [names for names in alone if not names & unpublished],
+        [names for names in cells if cell in names],
+        [names for names in cells if names & hidden],
+    ):
+        beside = {name for names in reached for name in names if name not in hidden and name not in known}
         if beside:
             return min(beside, key=lambda name: (counts[name], list(counts).index(name)))
     return None

@@ -64,4 +64,4 @@ def test_what_is_withheld_stands_in_no_file():
     content = csv_files(document(audit, edition="disclosure"), edition="disclosure")
     assert b"secret folder" not in b"".join(content.values())
     rows = list(csv.reader(io.StringIO(content["groups.csv"].decode("utf-8-sig"), newline="")))
-    assert rows[1][rows[0].index("accepted in test of")] == ""
+    assert rows[1][rows[0].index("accepted of positive labels of")] == ""

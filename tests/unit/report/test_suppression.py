@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -103,7 +104,7 @@ def test_no_withheld_count_of_two_groups_can_be_worked_out(cells):
     for place, name in enumerate(("true positive", "false negative", "false positive", "true negative")):
         values = [first[place] for first in agree]
         small = counts["0", name] < threshold
-        assert ("0", name) in hidden or not small
+        assert ("0", name) in hidden.cells or not small
         if small and totals[place] >= threshold:
             assert max(values) - min(values) >= threshold
 
@@ -111,7 +112,7 @@ def test_no_withheld_count_of_two_groups_can_be_worked_out(cells):
 def test_the_sample_with_a_small_group():
     found = disclosure_edition(sample(SMALL_GROUPS))
     north, formula, east, west = found["groups"]
-    assert north["test_tpr"] is None and north["test_rate"] is None
+    assert north["test_tpr"] is None and north["test_fpr"] is None
     assert north["label_rate"] is not None and north["count"] == 210
     assert formula["test_tpr"] is None
     assert east["test_rate"] is not None and west["test_rate"] is not None
@@ -135,15 +136,11 @@ def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
     text = str(found)
     for secret in ("people.csv", "/home/officer", "bank.toml", "d" * 64, "e" * 64, "a" * 64, "'changed guesses'"):
         assert secret not in text, secret
-    assert "seed 42" not in text and "a seed that is withheld" in found["verdict"]["detail"]
+    assert "seed 42" not in text and "a seed that is withheld" in found["data"]["split"]
     assert "c" * 64 in text and "f" * 64 in text  # code and policy
     assert found["plan"]["config"]["seed"] is None and found["provenance"]["seeds"] == {}
-    assert found["data"]["notes"][0] == "fewer than 10 records stand twice."
-    assert found["data"]["notes"][1].startswith("3,620 records")
-    titles = [table["title"] for table in found["tables"]]
-    assert titles[0] == "Corrections over tolerances" and "Rates by group" not in titles
-    people = [row[1] for row in found["tables"][1]["rows"]]
-    assert people == [15375, None, None]  # 4 is small, and 120 goes with it
+    assert found["data"]["notes"] == ["What was left out, filled in or stands twice is told in the internal edition."]
+    assert [table["title"] for table in found["tables"]] == ["Corrections over tolerances"]
 
 
 def test_numbers_keep_the_digits_a_reader_needs_and_intervals_grow():
@@ -161,3 +158,43 @@ def test_numbers_keep_the_digits_a_reader_needs_and_intervals_grow():
 def test_a_threshold_is_a_whole_number_of_at_least_2(threshold):
     with pytest.raises(InputError, match="threshold must be a whole number of at least 2"):
         disclosure_edition(sample(), threshold=threshold)
+
+
+def test_a_count_that_a_difference_tells_is_protected_like_one_that_is_printed():
+    found = disclosure_edition(sample((group("a", (30, 40, 50, 60), 73, 300), group("b", (90, 80, 70, 60), 400, 900))))
+    first = found["groups"][0]
+    assert first["label_rate"] is None or first["test_tpr"] is None  # 73 − 70 = 3 labelled outside the test
+    assert found["model"]["unfairness_test"] is None
+    fine = disclosure_edition(sample((group("a", (30, 40, 50, 60), 93, 300), group("b", (90, 80, 70, 60), 400, 900))))
+    assert fine["groups"][0]["label_rate"] is not None and fine["groups"][0]["test_tpr"] is not None
+
+
+def test_a_small_count_of_training_records_takes_their_unfairness_with_it():
+    audit = sample()
+    rows = tuple(
+        {**row, "people": 20, "positive predictions": 0.2} if i == 0 else row
+        for i, row in enumerate(audit.tables["Rates by group"])
+    )
+    small = replace(audit, tables={**audit.tables, "Rates by group": rows})
+    for one, there in ((audit, True), (small, False), (replace(audit, tables={}), False)):
+        found = disclosure_edition(one)
+        assert (found["model"]["achieved"] is not None) == there
+        columns = [name for table in found["tables"] for name in table["columns"]]
+        assert ("true" in columns) == there and ("gain" in columns) == bool(one.tables)
+
+
+def test_a_small_set_takes_another_one_with_it():
+    audit = sample()
+    n = audit.data.n
+    sets = {"train": n - 22_018, "attack": 12, "validation": 6, "test": 22_000}
+    found = disclosure_edition(replace(audit, data=replace(audit.data, sets=sets)))
+    assert found["data"]["sets"] == {"train": n - 22_018, "attack": None, "validation": None, "test": 22_000}
+
+
+def test_of_a_known_dataset_title_and_source_stand():
+    audit = sample()
+    plan = replace(audit.plan, data=replace(audit.plan.data, dataset="adult", file=""))
+    found = disclosure_edition(replace(audit, plan=plan, data=replace(audit.data, source="1994 census, UCI.")))
+    assert (found["data"]["title"], found["data"]["source"]) == ("Adult census", "1994 census, UCI.")
+    own = disclosure_edition(audit)["data"]
+    assert own["title"] == "A table of the auditor's own" and own["source"] == f"{own['title']}, not named here."

@@ -1,0 +1,225 @@
+"""What the disclosure edition says of its checks: fixed sentences, filled with settings of the plan and totals.
+
+A sentence that another part of FairLeak wrote may tell a count or a rate of a group, and no pattern finds them all. So
+none is taken over: which sentence stands follows from the check, its outcome and its verdict, and what stands in it is
+the attribute's name, a setting of the plan, the number of all people in a set, or a number that the edition prints
+anyway, rounded as it prints it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.fairness import METRIC_TITLES
+from core.policy import CHECKS, level_text, limit_text, range_text, value_text
+from core.report.document import Document
+from core.report.numbers import estimate_of, number_of
+from core.wording import count
+
+if TYPE_CHECKING:
+    from core.decision import AuditPlan
+
+__all__ = ["WITHHELD", "reworded", "why_of"]
+
+WITHHELD = "The number is withheld from this edition because {because}; the verdict is that of the whole audit."
+
+_ATTACKED = {
+    "attribute_excess": "The {attribute} of {training}, guessed by gradient boosting.",
+    "correction_gain": "The {attribute} of {training}, guessed by several attackers and then corrected; the one that "
+    "gains most counts.",
+    "answers_excess": "The {attribute} of {people} test people at a time, in {draws} draws, read by the strongest of "
+    "several decoders from {answers}.",
+    "targeted_leakage": "The {attribute} of one person among {people}, from {answers}.",
+    "membership_caught": "Who of the training and test records is a training record, by the strongest of the attacks.",
+    "membership_gap": "Who of the training and test records is a training record, by the strongest of the attacks, "
+    "each group by itself.",
+    "unfairness": "{metric} between the groups by {attribute}, on {test}.",
+    "four_fifths": "Acceptance rates of the groups by {attribute}, the lowest over the highest, on {test}.",
+    "attriguard_exposure": "The {attribute} of test people whose records change by {budget} columns each on average, "
+    "guessed by the best of the attackers.",
+    "attriguard_cost": "The records of test people, changed by AttriGuard.",
+}
+
+_ANSWERED = "how the answers are made"
+
+_KNOWS = {
+    "attribute_excess": "Features, label and prediction of everybody, and the {attribute} of other people.",
+    "correction_gain": "Features, label and prediction of everybody, the {attribute} of other people, and the promise "
+    "of {metric_inside} within {tolerance}.",
+    "answers_excess": f"The features and labels of these people, how many of them are in each group, every score asked "
+    f"about, and {_ANSWERED}.",
+    "targeted_leakage": f"The group sizes, every score asked about, and {_ANSWERED}; nothing else of the person.",
+    "membership_caught": "Every person's features, label and score from the model; LiRA also how it is trained.",
+    "membership_gap": "Every person's features, label and score from the model; LiRA also how it is trained.",
+    "unfairness": "There is no attacker.",
+    "four_fifths": "There is no attacker.",
+    "attriguard_exposure": "The records as published, without their label, records and {attribute} of other people, "
+    "and how the noise is made.",
+    "attriguard_cost": "There is no attacker.",
+}
+
+_CONTROL = {
+    "attribute_excess": "features and label alone",
+    "correction_gain": "the same attacker, told nothing",
+    "answers_excess": "the prior alone, no answers",
+    "targeted_leakage": "a coin",
+    "membership_caught": "naming people at random",
+    "membership_gap": "no difference",
+    "attriguard_exposure": "the best attacker without noise",
+}
+
+_OVER_PEOPLE = "The interval is over people like these; model, attackers and seed are taken as they are."
+_SETS_UNKNOWN = (
+    "Nobody told which records the model was trained on: people drawn at random stand for them, so what it gives away "
+    "of its own training records may be more."
+)
+_SAMPLE = "The test records are a sample of the people the model will decide about."
+_TOGETHER = "The interval holds for the attackers tried together."
+_MEMBERS = (
+    "The interval is over people, the threshold's chance counted; the training is taken as it is.",
+    "The attacker sees scores; where only decisions are published, less is caught.",
+)
+
+_ASSUMED = {
+    "attribute_excess": (_OVER_PEOPLE,),
+    "correction_gain": (
+        _OVER_PEOPLE,
+        "Whether the promise is true is not told here; a false one misleads whoever believes it.",
+        _TOGETHER,
+    ),
+    "answers_excess": (
+        "The questions are slight changes of the audited model; other questions may tell more or less.",
+        "The interval is over draws of people, questions and noise, and holds for the decoders tried together.",
+    ),
+    "membership_caught": _MEMBERS,
+    "membership_gap": (*_MEMBERS, "Each group has a threshold of its own."),
+    "unfairness": (_SAMPLE,),
+    "four_fifths": (_SAMPLE,),
+    "attriguard_exposure": (_TOGETHER, "Attackers who train against the noise do so at the planned budget."),
+    "attriguard_cost": ("The interval is over people; what a person's noise costs is its mean over the draws.",),
+}
+
+_INSIDE = "why is told in the internal edition alone, for the reason may count people."
+
+
+def reworded(measurement: Document, found: Document, plan: AuditPlan, because: str) -> Document:
+    """Return a measurement with sentences of this edition's own; `because` says why its number is withheld, if it is.
+
+    Parameters
+    ----------
+    measurement, found : dict
+        The measurement, and the whole document with the sizes of its sets as they are to be shown.
+    plan : AuditPlan
+    because : str
+    """
+    name, done = measurement["check"], measurement["outcome"] == "done"
+    facts = _facts(found, plan)
+    return {
+        **measurement,
+        "attacked": _ATTACKED[name].format(**facts) if done else "",
+        "knows": _KNOWS[name].format(**facts) if done else "",
+        "assumptions": list(_assumed(name, plan)) if done else [],
+        "reason": WITHHELD.format(because=because) if because else _reason(measurement, plan),
+        "control_name": _CONTROL.get(name, "") if measurement["control"] else "",
+        "details": {},
+    }
+
+
+def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
+    from core.decision.attacks import answers_of
+
+    data, answers = found["data"], plan.answers
+    metric = METRIC_TITLES.get(plan.config.metric, plan.config.metric)
+    train, test = (data["sets"].get(name) for name in ("train", "test"))
+    trained = "the model was trained on" if _sets_known(plan) else "drawn from the table"
+    return {
+        "attribute": data["attribute"],
+        "training": f"people {trained}" if train is None else f"{count(train)} people {trained}",
+        "test": "the test records" if test is None else f"{count(test)} test records",
+        "people": count(answers.people),
+        "draws": count(answers.repeats),
+        "answers": answers_of(answers),
+        "metric": metric,
+        "metric_inside": metric.lower(),
+        "tolerance": f"{plan.config.tolerance:g}",
+        "budget": f"{plan.guard.budget:g}",
+    }
+
+
+def _sets_known(plan: AuditPlan) -> bool:
+    return plan.model.kind == "train" or bool(plan.config.roles and plan.config.roles.sets)
+
+
+def _assumed(name: str, plan: AuditPlan) -> tuple[str, ...]:
+    if name == "targeted_leakage":
+        if plan.answers.mechanism in ("exact", "rounded"):
+            return ("Answers without noise promise nothing about a single person.",)
+        return (
+            f"The answers keep epsilon {plan.answers.epsilon:g} together, over their whole life.",
+            "The bound is for an attacker without a prior; one with a prior starts from it.",
+        )
+    told = _ASSUMED[name]
+    if name in ("attribute_excess", "correction_gain") and not _sets_known(plan):
+        return (*told, _SETS_UNKNOWN)
+    if name.startswith("membership") and (plan.model.kind != "train" or not plan.membership.shadows):
+        return (*told, "LiRA was not among the attacks; it may catch more.")
+    return told
+
+
+def _reason(measurement: Document, plan: AuditPlan) -> str:
+    """Return why there is no number: what the plan lacks, and else that it is not told."""
+    if measurement["outcome"] == "failed":
+        return f"It was begun and broke; {_INSIDE}"
+    if measurement["outcome"] == "done":
+        value = measurement["estimate"] and measurement["estimate"]["value"]
+        return "There was nothing to measure." if value is None else ""
+    needs, roles = CHECKS[measurement["check"]].needs, plan.config.roles
+    if "planned answers" in needs and not plan.answers.questions:
+        return "No answers are planned."
+    if "a guard" in needs and not plan.guard.budget:
+        return "AttriGuard is not planned."
+    if "scores" in needs and plan.model.kind == "predictions" and not (roles and roles.score):
+        return "Scores are needed; only predicted labels are given."
+    return f"It could not be run on these people; {_INSIDE}"
+
+
+def why_of(row: Document, measurement: Document | None, level: float, because: str) -> str:
+    """Return the sentence beside a verdict, from the numbers as this edition prints them.
+
+    Parameters
+    ----------
+    row : dict
+        The verdict's, with its decided interval rounded.
+    measurement : dict or None
+        The check's, reworded.
+    level : float
+        Confidence of the policy.
+    because : str
+        Why its number is withheld; empty if it is not.
+    """
+    if row["verdict"] == "not_asked" or row["limit"] is None:
+        return "The policy sets no limit to it."
+    if because:
+        return WITHHELD.format(because=because)
+    if row["verdict"] == "not_run" or measurement is None:
+        told: str = measurement["reason"] if measurement else ""
+        return told or "The audit has no measurement of it."
+    return _decided(row, measurement, level)
+
+
+def _decided(row: Document, measurement: Document, level: float) -> str:
+    check, limit, verdict = row["check"], number_of(row["limit"]["value"]), row["verdict"]
+    limited, decided, estimate = limit_text(check, limit), estimate_of(row["decided"]), measurement["estimate"]
+    does = "keeps to" if verdict == "pass" else "breaks"
+    if decided is not None:
+        whole = "The interval holds" if verdict == "inconclusive" else f"The whole interval {does}"
+        told = f"{range_text(check, decided, limit)} at {level_text(decided.level)} confidence"
+        side = "above" if verdict == "inconclusive" else "below"
+        return (
+            f"{whole} the limit of {limited}; rounded outwards it is {told}. After Holm's correction the p-value is "
+            f"{side} {100 * (1 - level):.4g}%."
+        )
+    if verdict == "inconclusive" or estimate is None:
+        return f"There is no interval, so it cannot be told whether the limit of {limited} is kept."
+    how = "Computed from what was declared" if measurement["basis"] == "declared" else "Without an interval"
+    return f"{how}, the value {does} the limit of {limited}; rounded it is {value_text(check, estimate['value'])}."
