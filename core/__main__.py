@@ -30,7 +30,9 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one sentence and end."""
-        self.exit(UNUSABLE, f"{self.prog}: {message}; --help lists what there is.\n")
+        from core.commands.terminal import visible
+
+        self.exit(UNUSABLE, f"{visible(f'{self.prog}: {message}; --help lists what there is.')}\n")
 
 
 def parser() -> argparse.ArgumentParser:

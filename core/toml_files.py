@@ -25,6 +25,9 @@ _PLACE = re.compile(r"^(?P<what>.*?) \(at (?:line (?P<line>\d+), column \d+|end 
 
 _SHORT = {"\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
+_UNSEEN = ("Cc", "Cf", "Zl", "Zp")
+"""Categories of characters that steer how text is shown."""
+
 
 def parsed(content: str | bytes, *, name: str) -> dict[str, Any]:
     """Return a TOML file's content.
@@ -74,7 +77,10 @@ def told(value: object) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a TOML string: on one line, or between three quotation marks where it has several."""
+    """Return a text as a TOML string: on one line, or between three quotation marks where it has several.
+
+    Characters that are not seen, or change the order in which others are, are written by their numbers.
+    """
     if "\n" not in text:
         return f'"{_escaped(text)}"'
     lines = "\n".join(_escaped(line) for line in text.split("\n"))
@@ -102,4 +108,9 @@ def _reason(message: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_SHORT.get(c) or (f"\\u{ord(c):04X}" if unicodedata.category(c) == "Cc" else c) for c in text)
+    return "".join(_SHORT.get(c) or (_numbered(c) if unicodedata.category(c) in _UNSEEN else c) for c in text)
+
+
+def _numbered(character: str) -> str:
+    number = ord(character)
+    return f"\\u{number:04X}" if number < 2**16 else f"\\U{number:08X}"

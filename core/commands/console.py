@@ -6,6 +6,8 @@ import time
 from dataclasses import dataclass, field
 from typing import TextIO
 
+from core.commands.terminal import Block, visible
+
 __all__ = ["Console"]
 
 
@@ -27,12 +29,12 @@ class Console:
     _given: int = field(default=0, init=False)
 
     def result(self, text: str = "") -> None:
-        """Write one line, or several, of results."""
-        self.out.write(f"{text}\n")
+        """Write one line of results, or several as a `Block`; what would steer a terminal is made visible."""
+        self.out.write(f"{text if isinstance(text, Block) else visible(text)}\n")
 
     def note(self, text: str) -> None:
-        """Write one line beside the results."""
-        self.err.write(f"{text}\n")
+        """Write one line beside the results; what would steer a terminal is made visible."""
+        self.err.write(f"{visible(text)}\n")
         self.err.flush()
 
     def progress(self, done: int, total: int, *, noun: str) -> None:

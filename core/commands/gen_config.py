@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from core.commands.console import Console
+from core.commands.terminal import Block
 from core.datasets import CATALOG, read_table
 from core.decision import AuditPlan, catalogue_plan, commented_plan, suggested_plan
 from core.decision.plan_file import MECHANISMS
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Print a plan."""
     plan = _of_file(arguments, console) if arguments.file is not None else _of_catalogue(arguments)
-    console.result(commented_plan(plan, options=_options(plan)).rstrip("\n"))
+    console.result(Block.of(commented_plan(plan, options=_options(plan)).rstrip("\n").split("\n")))
     return 0
 
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from core.commands.terminal import Block, visible
 from core.estimates import Estimate
 from core.sweep import Spread
 
 __all__ = ["aligned", "estimate_words", "spread_words"]
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Block:
     """Return a table with its first `left` columns flush left and the others flush right."""
+    header, rows = [visible(cell) for cell in header], [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
 
     def line(cells: Sequence[str]) -> str:
         set_ = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))]
         return "  ".join(set_).rstrip()
 
-    return "\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)])
+    return Block("\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)]))
 
 
 def spread_words(spread: Spread | None, *, signed: bool = False, percent: bool = True) -> str:

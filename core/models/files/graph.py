@@ -8,21 +8,31 @@ description of the few fields that matter (ONNX 1.23, onnx-ml.proto); the rest p
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["DOMAINS", "check_graph", "read_graph"]
+__all__ = ["DOMAINS", "MOST_TEXT", "check_graph", "read_graph"]
 
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 """Where operators may come from: the standard's own."""
 
+MOST_TEXT = 100
+"""Longest text, in bytes, that a graph may take or hand on.
+
+The runtime's bound of memory counts a text as 32 bytes, whatever its length, and a graph can repeat it millions of
+times: with this limit it takes at most about five times what is counted.
+"""
+
 _REFUSED = {
+    "StringConcat": "an operator that makes texts longer",
     "Loop": "a loop, which may never end",
     "SequenceMap": "functions over sequences",
 }
+_ONLY_COMPARED = (("", "keys_strings"), ("", "pool_strings"), ("OneHotEncoder", "cats_strings"))
+"""Operator ("" for any) and attribute whose texts are looked up and never handed on."""
 
 _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
     "Model": (
@@ -35,6 +45,7 @@ _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
     "Node": (("op_type", 4, "string"), ("attribute", 5, "*Attribute"), ("domain", 7, "string")),
     "Attribute": (
         ("name", 1, "string"),
+        ("s", 4, "bytes"),
         ("t", 5, "Tensor"),
         ("g", 6, "Graph"),
         ("ints", 8, "*int64"),
@@ -44,7 +55,12 @@ _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
         ("sparse_tensor", 22, "Blank"),
         ("sparse_tensors", 23, "*Blank"),
     ),
-    "Tensor": (("dims", 1, "*int64"), ("external_data", 13, "*Blank"), ("data_location", 14, "int32")),
+    "Tensor": (
+        ("dims", 1, "*int64"),
+        ("string_data", 6, "*bytes"),
+        ("external_data", 13, "*Blank"),
+        ("data_location", 14, "int32"),
+    ),
     "Blank": (),
 }
 """Message -> (field, number, type); a star means repeated."""
@@ -85,8 +101,8 @@ def check_graph(model: Any, name: str, size: int) -> None:
     Raises
     ------
     InputError
-        For data in other files, operators and functions beyond the standard, loops, sparse tensors, and tensors that
-        claim more numbers than the file can hold.
+        For data in other files, operators and functions beyond the standard, loops, sparse tensors, tensors that claim
+        more numbers than the file can hold, and texts longer than `MOST_TEXT`.
     """
     if model.functions:
         raise _refused(name, "it defines functions of its own", "export it with these written out")
@@ -111,6 +127,8 @@ def _check_node(node: Any, name: str, size: int) -> None:
     if reason := _REFUSED.get(node.op_type):
         raise _refused(name, f"it holds {reason}", "export it without")
     for attribute in node.attribute:
+        if not {("", attribute.name), (node.op_type, attribute.name)} & set(_ONLY_COMPARED):
+            _check_texts((attribute.s, *attribute.strings), name)
         if attribute.HasField("sparse_tensor") or attribute.sparse_tensors:
             raise _refused(name, "it holds sparse tensors, whose size the file does not bound", "export dense weights")
         for tensor in (*([attribute.t] if attribute.HasField("t") else ()), *attribute.tensors):
@@ -122,6 +140,17 @@ def _check_tensor(tensor: Any, name: str, size: int) -> None:
         raise _refused(name, "its weights lie in another file", "export it as one file")
     if min(tensor.dims, default=0) < 0 or math.prod(tensor.dims) > 2 * size:  # two numbers of 4 bits in a byte
         raise _refused(name, "a tensor claims more numbers than the file can hold", "ask for it again")
+    _check_texts(tensor.string_data, name)
+
+
+def _check_texts(texts: Iterable[bytes], name: str) -> None:
+    longest = max(map(len, texts), default=0)
+    if longest > MOST_TEXT:
+        raise _refused(
+            name,
+            f"it can answer with a text of {longest:,} bytes, more than {MOST_TEXT}",
+            "give its answers short names",
+        )
 
 
 def _graphs(graph: Any) -> Iterator[Any]:

@@ -29,8 +29,6 @@ _PICKLE = "opening a pickle can run any code hidden in it"
 _LAYERS = "its layers can hold code that would be run"
 _OTHER = "only ONNX and skops are read"
 
-_COMPRESSED = rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18|\x78[\x01\x5e\x9c\xda]"
-
 _ENDINGS = {
     **dict.fromkeys((".pkl", ".pickle", ".p", ".joblib", ".sav", ".dill", ".cloudpickle"), _PICKLE),
     **dict.fromkeys((".pt", ".pth", ".ckpt", ".bin", ".mar"), f"a PyTorch file is a pickle inside, and {_PICKLE}"),

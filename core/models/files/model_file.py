@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BATCH", "ModelFile", "read_model"]
 
-BATCH = 50_000
+BATCH = 10_000
 """Records asked about at once."""
 
 

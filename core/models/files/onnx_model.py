@@ -17,16 +17,17 @@ import numpy.typing as npt
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.models.files.graph import check_graph, read_graph
-from core.models.files.runtime import RawAnswers, cause
+from core.models.files.graph import MOST_TEXT, check_graph, read_graph
+from core.models.files.runtime import RawAnswers, Runtime, cause
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ["MAX_MEMORY", "MAX_SECONDS", "OnnxModel", "open_onnx"]
 
-MAX_MEMORY = 2 * 1024**3
-"""Most bytes all ONNX models of the process may take together while they run."""
+MAX_MEMORY = 1024**3
+"""Most bytes of tensors all ONNX models of the process may hold together; a text counts as 32 bytes and takes at most
+about five times as many (`core.models.files.graph.MOST_TEXT`)."""
 
 MAX_SECONDS = 600.0
 """Longest time one batch of records may take."""
@@ -49,15 +50,9 @@ _registered: list[bool] = []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OnnxModel:
+class OnnxModel(Runtime):
     """A session with what it takes and gives; see `core.models.files.runtime.Runtime`."""
 
-    feature_names: tuple[str, ...]
-    dtypes: tuple[str, ...]
-    width: int | None
-    takes_missing: bool
-    examples: tuple[tuple[Any, ...], ...]
-    notes: tuple[str, ...]
     session: Any = field(repr=False)
     inputs: tuple[tuple[str, Any, int], ...]
     label: str
@@ -121,6 +116,11 @@ def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
     """Return a column in the model's type, or fail if that has no room for a whole number."""
     values = frame.iloc[:, j].to_numpy()
     cells = values.astype(dtype)
+    if dtype is np.object_ and (longest := max((len(str(one).encode()) for one in cells), default=0)) > MOST_TEXT:
+        raise InputError(
+            f"Column {quoted(frame.columns[j])} must hold texts of at most {MOST_TEXT} bytes for a model as ONNX, got "
+            f"one of {longest:,}; shorten them."
+        )
     if np.issubdtype(dtype, np.integer) and (cells != values).any():
         raise ValueError(f"a whole number does not fit into {np.dtype(dtype).name}")
     return cells

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +41,8 @@ class RawAnswers:
     classes: tuple[Any, ...] | None
 
 
-class Runtime(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime(ABC):
     """A model that was read and checked, ready to be asked.
 
     Attributes
@@ -56,32 +58,17 @@ class Runtime(Protocol):
     examples : tuple of tuple
         Of each feature values the model should take, to find out which one it does not.
     notes : tuple of str
+        What a reader should know.
     """
 
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """Names of the features."""
+    feature_names: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    width: int | None
+    takes_missing: bool
+    examples: tuple[tuple[Any, ...], ...]
+    notes: tuple[str, ...]
 
-    @property
-    def dtypes(self) -> tuple[str, ...]:
-        """Kinds of their cells."""
-
-    @property
-    def width(self) -> int | None:
-        """Their number."""
-
-    @property
-    def takes_missing(self) -> bool:
-        """Whether gaps are passed on."""
-
-    @property
-    def examples(self) -> tuple[tuple[Any, ...], ...]:
-        """Values it should take."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should know."""
-
+    @abstractmethod
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:
         """Return the answers for records whose columns are the model's features in its order."""
 

@@ -17,7 +17,7 @@ from core.datasets.columns import quoted
 from core.errors import InputError
 from core.models.files.allowed_types import ALLOWED_TYPES
 from core.models.files.archive import read_schema
-from core.models.files.runtime import RawAnswers, cause
+from core.models.files.runtime import RawAnswers, Runtime, cause
 from core.models.files.structure import check_structure, parts_of
 
 if TYPE_CHECKING:
@@ -38,15 +38,9 @@ _COMMITTEES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkopsModel:
+class SkopsModel(Runtime):
     """An estimator with what it takes; see `core.models.files.runtime.Runtime`."""
 
-    feature_names: tuple[str, ...]
-    dtypes: tuple[str, ...]
-    width: int | None
-    takes_missing: bool
-    examples: tuple[tuple[Any, ...], ...]
-    notes: tuple[str, ...]
     estimator: Any = field(repr=False)
 
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:

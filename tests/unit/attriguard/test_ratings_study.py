@@ -1,9 +1,8 @@
-"""The study on ratings and what goes with it: growing, cancelled, shared fits, transfer, rivals, recommendations."""
+"""The study on ratings: what is hidden, growing, stopped, shared fits, targets, settings out of range, transfer."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from scipy import sparse
 
 from core.attriguard import (
     ATTACKER_TITLES,
-    COMPARATOR_TITLES,
     DEFENDERS,
     MAKERS,
     POLICIES,
@@ -21,43 +19,16 @@ from core.attriguard import (
     comparators,
     comparison,
     ratings_study,
-    recommendation,
     study_ratings,
     transfer,
 )
 from core.attriguard.attackers import Known
-from core.attriguard.comparators.local_dp import LEVELS
-from core.attriguard.comparators.qpm import _mapping
-from core.datasets import Ratings, build_ratings
+from core.datasets import build_ratings
 from core.errors import Cancelled, InputError
 from core.estimates import mean
 from core.seeds import child_generator
 from tests import ratings_samples
-
-SAMPLE = ratings_samples.ratings()
-SETTINGS = GuardSettings(trained_at=(1.0, 3.0))
-
-
-@cache
-def guarded() -> Guarded:
-    return Guarded(SAMPLE, SETTINGS)
-
-
-@cache
-def studies() -> tuple[tuple[Study, ...], tuple[tuple[int, int], ...]]:
-    """All studies of one run, and what it reported."""
-    told: list[tuple[int, int]] = []
-    found = tuple(ratings_study(SAMPLE, SETTINGS, lambda done, total: told.append((done, total))))
-    return found, tuple(told)
-
-
-def whole() -> Study:
-    return studies()[0][-1]
-
-
-def few(settings: GuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)) -> Study:
-    """Return the whole study with few attackers."""
-    return list(ratings_study(ratings, replace(settings, attackers=attackers)))[-1]
+from tests.unit.attriguard.ratings_studied import SAMPLE, SETTINGS, few, guarded, studies, whole
 
 
 def test_nobody_sees_the_hidden_values():
@@ -269,170 +240,6 @@ def test_transfer_counts_every_person_once():
 def test_transfer_knows_its_makers():
     with pytest.raises(InputError, match="makers must be one of logistic, logistic_margin, network, got 'x'"):
         transfer(guarded(), makers=("x",))
-
-
-def test_comparison():
-    told: list[tuple[int, int]] = []
-    rows = list(comparison(guarded(), lambda done, total: told.append((done, total))))
-    assert {row.method for row in rows} == set(COMPARATOR_TITLES) and told == [(i, len(rows)) for i in range(len(rows))]
-    best = {(row.method, row.parameter, row.knows_truth): row for row in rows}
-    for method in ("blurme", "chisquare"):
-        for n in (1, 3, 5):
-            assert best[method, f"{n} added", True].size.value == best[method, f"{n} added", False].size.value == n
-        three = [best[method, "3 added", knows].accuracy["logistic"].value for knows in (True, False)]
-        assert three[0] < three[1] < guarded().classifier("logistic").score(SAMPLE.people_test, SAMPLE.values_test)
-    assert best["local_dp", "epsilon 7 an entry", False].size.value == pytest.approx(60 * 5 / (np.exp(7) + 5), abs=0.15)
-
-
-def test_blurme_adds_what_speaks_against_a_value():
-    known, classifier = guarded().known, guarded().classifier("logistic")
-    noisy = comparators.blurme(SAMPLE.people_test, SAMPLE.values_test, known, classifier, n_added=2)
-    for k in range(5):
-        new = (noisy[[k]] - SAMPLE.people_test[[k]]).tocoo().col
-        weight = classifier.coef_[SAMPLE.values_test[k]]
-        free = np.setdiff1d(np.arange(60), SAMPLE.people_test[[k]].indices)
-        assert set(new) == set(free[np.argsort(weight[free])[:2]])
-
-
-def test_blurme_knows_two_values():
-    two = Guarded(ratings_samples.ratings(values=2), SETTINGS)
-    records, truth = two.ratings.people_test, two.ratings.values_test
-    noisy = comparators.blurme(records, truth, two.known, two.classifier("logistic"), n_added=5)
-    assert two.classifier("logistic").score(noisy, truth) < two.classifier("logistic").score(records, truth) - 0.2
-
-
-def test_chisquare_adds_items_of_others():
-    noisy = comparators.chisquare(SAMPLE.people_test, SAMPLE.values_test, guarded().known, n_added=1)
-    rows, columns = (noisy - SAMPLE.people_test).nonzero()
-    assert (rows == np.arange(100)).all()
-    by_value = np.array([(SAMPLE.people_train[SAMPLE.values_train == i] > 0).mean(axis=0) for i in range(4)])
-    assert (by_value[:, columns].argmax(axis=0) != SAMPLE.values_test).all()
-
-
-def test_local_dp_moves_entries_to_other_levels():
-    records = sparse.csr_array(np.tile(np.array(LEVELS), (3000, 1)))
-    noisy = comparators.local_dp(records, epsilon=1.0, rng=np.random.default_rng(0)).toarray()
-    assert set(np.unique(noisy)) == set(LEVELS)
-    stays = np.e / (np.e + 5)
-    for column, level in enumerate(LEVELS):
-        shares = [(noisy[:, column] == other).mean() for other in LEVELS]
-        expected = [stays if other == level else (1 - stays) / 5 for other in LEVELS]
-        assert shares == pytest.approx(expected, abs=0.04)
-    assert (comparators.local_dp(records, epsilon=1e6, rng=np.random.default_rng(0)) != records).nnz == 0
-    with pytest.raises(InputError, match="epsilon must be above 0, got 0"):
-        comparators.local_dp(records, epsilon=0, rng=np.random.default_rng(0))
-
-
-def test_local_dp_rounds_what_is_no_level():
-    told = np.random.default_rng(0).random((50, 80))
-    noisy = comparators.local_dp(sparse.csr_array(told), epsilon=4.0, rng=np.random.default_rng(1)).toarray()
-    rounded = np.round(5 * told) / 5
-    assert set(np.round(5 * np.unique(noisy)) / 5) == set(LEVELS) and np.allclose(noisy, np.round(5 * noisy) / 5)
-    stays = np.exp(4) / (np.exp(4) + 5)
-    assert np.isclose(noisy, rounded).mean() == pytest.approx(stays, abs=0.02)
-    exact = comparators.local_dp(sparse.csr_array(told), epsilon=1e6, rng=np.random.default_rng(1))
-    assert np.allclose(exact.toarray(), rounded)
-
-
-def test_qpm_hides_more_the_more_it_may_change():
-    joint, distance = np.diag([0.4, 0.6]), np.array([[0.0, 2.0], [2.0, 0.0]])
-    told = []
-    for slack in (0.05, 0.5, 1.0):
-        mapping = _mapping(joint, distance, slack)
-        assert mapping.sum(axis=1) == pytest.approx([1, 1]) and (mapping >= 0).all()
-        assert (joint.sum(axis=0) @ (mapping * distance).sum(axis=1)) <= slack * 0.8 + 1e-5
-        told.append(abs(mapping[0, 0] - mapping[1, 0]))
-    assert told[0] > told[1] > told[2] and told[2] == pytest.approx(0, abs=0.01)
-
-
-def mapped(slack: float = 0.5, known: Known | None = None, clusters: int = 5) -> np.ndarray:
-    """Return what people show after QPM."""
-    rng = np.random.default_rng(0)
-    return comparators.qpm(
-        SAMPLE.people_test, known or guarded().known, slack=slack, rng=rng, clusters=clusters
-    ).toarray()
-
-
-def test_qpm_shows_records_of_known_people():
-    noisy = mapped(slack=0.1, clusters=20)
-    known = {record.tobytes() for record in SAMPLE.people_train.toarray()}
-    assert noisy.shape == SAMPLE.people_test.shape and {record.tobytes() for record in noisy} <= known
-    assert noisy.any(axis=1).all() and 2 <= np.unique(noisy, axis=0).shape[0] <= 20
-
-
-def test_qpm_shows_no_blank_record_where_most_are_nearly_blank():
-    """People rate two of 200 items: every entry of a centre rounds to 0, and some known people rated nothing."""
-    rng = np.random.default_rng(0)
-    whole = sparse.lil_array((300, 200))
-    for person in range(40, 300):
-        whole[[person, person], rng.choice(200, size=2, replace=False)] = 1.0
-    records = whole.tocsr()
-    known = Known(records=records, values=np.arange(300) % 4, n_values=4)
-    noisy = comparators.qpm(records, known, slack=0.5, rng=rng)
-    assert (np.diff(noisy.indptr) == 2).all()
-
-
-def test_qpm_of_few_known_people():
-    few = Known(records=SAMPLE.people_train[[0, 0, 1]], values=np.array([0, 1, 1]), n_values=4)
-    shown = {record.tobytes() for record in mapped(known=few, clusters=20)}
-    assert shown <= {record.tobytes() for record in SAMPLE.people_train[:2].toarray()}
-
-
-def test_qpm_tells_less_with_more_slack():
-    reader = guarded().classifier("logistic")
-    right = [reader.score(mapped(slack, clusters=20), SAMPLE.values_test) for slack in (0.001, 1.0)]
-    assert right[0] > right[1] + 0.05
-
-
-@pytest.mark.parametrize("slack", [0.0, -1.0, 1.1, float("nan")])
-def test_qpm_refuses_a_slack_out_of_range(slack: float):
-    with pytest.raises(InputError, match=f"slack must be above 0 and at most 1, got {slack}"):
-        mapped(slack)
-
-
-def test_recommendation():
-    found = recommendation(guarded(), people=60, recommended=10, rank=8)
-    assert found.clean.shape == found.popular.shape == (60,) and found.noisy.shape == found.size.shape == (60, 4)
-    assert set(np.round(np.unique(10 * found.noisy), 9)) <= set(range(6))
-    assert found.before.value > found.control.value > 0
-    assert found.at(0.0).value == found.before.value and found.spent(0.5).value <= 0.5 + 1e-9
-    assert found.at(9.0).value == pytest.approx((found.noisy @ found.target).mean())
-    again = recommendation(guarded(), people=60, recommended=10, rank=8)
-    assert (again.noisy == found.noisy).all()
-
-
-def test_noise_moves_recommendations():
-    """Two tastes with ten items each, all rated by everybody who has it; five of a person's are set aside.
-
-    These five are all that is left of her taste, and without noise they are the five recommended. Read as the other
-    taste with six items of it added, she is recommended the other four, and one of her own: one in five is right.
-    """
-    taste = np.arange(200) % 2
-    liked = sparse.csr_array((np.arange(20) // 10 == taste[:, None]).astype(float))
-    labels = [f"taste {i}" for i in taste]
-    ratings = build_ratings(
-        (liked, liked[:40]), (labels, labels[:40]), title="", source="", attribute="taste", items=[""] * 20
-    )
-    own = Guarded(ratings, GuardSettings(policy="add_new"))
-    found = recommendation(own, recommended=5, rank=2)
-    assert found.clean.tolist() == [1.0] * 40
-    read = taste[:40, None] == np.arange(2)
-    assert (found.size == np.where(read, 0, 6)).all()
-    assert found.noisy == pytest.approx(np.where(read, 1.0, 0.2))
-    assert found.at(50.0).value == pytest.approx(0.6) and found.spent(50.0).value == pytest.approx(3.0)
-
-
-def test_recommendation_needs_ratings():
-    poor = replace(SAMPLE, people_test=SAMPLE.people_test * 0)
-    poor.people_test.eliminate_zeros()
-    with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
-        recommendation(Guarded(poor, SETTINGS))
-
-
-@pytest.mark.parametrize("name", ["people", "recommended", "rank"])
-def test_recommendation_needs_numbers_of_at_least_1(name: str):
-    with pytest.raises(InputError, match=f"{name} must be at least 1, got 0"):
-        recommendation(guarded(), **{name: 0})  # type: ignore[arg-type]
 
 
 def test_known_people_are_what_the_ratings_say():

@@ -1,0 +1,227 @@
+"""A private and fair tree: the program that makes it fair, what it spends, and what it keeps."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.fairness import METRICS
+from core.models.private_fair import PrivateFairModel, fair_acceptance, fit_private_fair
+from tests import samples
+
+# by group, decision, label: 80 of 100 accepted here, 20 of 100 there; a decision is wrong for one in four
+BY_HAND = np.array([[[15, 5], [20, 60]], [[60, 20], [5, 15]]])
+
+COMPARED = {
+    "statistical_parity": [(0, 1)],
+    "predictive_equality": [(0,)],
+    "equal_opportunity": [(1,)],
+    "equalized_odds": [(0,), (1,)],
+}
+
+
+def errors(counts: np.ndarray, acceptance: np.ndarray) -> float:
+    return float((acceptance * counts[:, :, 0] + (1 - acceptance) * counts[:, :, 1]).sum())
+
+
+def distance(counts: np.ndarray, acceptance: np.ndarray, metric: str) -> float:
+    """Return the largest distance of a group's rate from everybody's, computed group by group."""
+    worst = 0.0
+    for labels in COMPARED[metric]:
+        people = counts[:, :, list(labels)].sum(axis=2)
+        if people.sum() == 0:
+            continue
+        overall = (people * acceptance).sum() / people.sum()
+        for group in range(len(counts)):
+            if people[group].sum() > 0:
+                rate = (people[group] * acceptance[group]).sum() / people[group].sum()
+                worst = max(worst, abs(rate - overall))
+    return worst
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.1, 0.25, 0.3, 0.7])
+def test_a_case_by_hand(tolerance: float):
+    # rates .2 and .8 are .3 from everybody's; moving a rate by .1 changes 10 people, half of them for the worse
+    acceptance = fair_acceptance(BY_HAND, tolerance=tolerance)
+    assert errors(BY_HAND, acceptance) == pytest.approx(50 + 100 * max(0.0, 0.3 - tolerance), abs=1e-3)
+    assert distance(BY_HAND, acceptance, "statistical_parity") <= tolerance + 1e-6
+
+
+def test_a_tolerance_that_is_kept_already_changes_no_answer():
+    assert fair_acceptance(BY_HAND, tolerance=0.31).tolist() == [[0.0, 1.0], [0.0, 1.0]]
+    undecided = np.full((2, 2, 2), 7)  # every answer is as good: the model's own is given
+    assert fair_acceptance(undecided, tolerance=0.0).tolist() == [[0.0, 1.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_no_point_of_a_grid_is_better(metric: str):
+    rng = np.random.default_rng(3)
+    grid = np.array(list(itertools.product(np.linspace(0, 1, 11), repeat=4))).reshape(-1, 2, 2)
+    for _ in range(5):
+        counts = rng.integers(0, 60, size=(2, 2, 2)) + 1
+        wrong = (grid * counts[:, :, 0] + (1 - grid) * counts[:, :, 1]).sum(axis=(1, 2))
+        worst = np.zeros(len(grid))
+        for labels in COMPARED[metric]:
+            people = counts[:, :, list(labels)].sum(axis=2)
+            accepted = (grid * people).sum(axis=2)
+            off = accepted / people.sum(axis=1) - accepted.sum(axis=1, keepdims=True) / people.sum()
+            worst = np.maximum(worst, np.abs(off).max(axis=1))
+        for tolerance in (0.0, 0.05, 0.2):
+            found = fair_acceptance(counts, tolerance=tolerance, metric=metric)
+            assert distance(counts, found, metric) <= tolerance + 1e-6
+            assert errors(counts, found) <= wrong[worst <= tolerance + 1e-9].min() + 1e-3
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    cells=st.integers(2, 4).flatmap(lambda k: st.lists(st.integers(-40, 300), min_size=4 * k, max_size=4 * k)),
+    tolerance=st.floats(0, 0.5),
+    metric=st.sampled_from(METRICS),
+)
+def test_every_table_of_counts_has_a_solution_that_keeps_the_tolerance(cells: list[int], tolerance: float, metric: str):
+    counts = np.array(cells).reshape(-1, 2, 2)
+    found = fair_acceptance(counts, tolerance=tolerance, metric=metric)
+    assert found.shape == (len(counts), 2) and found.min() >= 0 and found.max() <= 1
+    people = np.maximum(counts, 0)
+    people[people.sum(axis=(1, 2)) == 0] = 1
+    assert distance(people, found, metric) <= tolerance + 1e-6
+    looser = fair_acceptance(counts, tolerance=min(1.0, tolerance + 0.1), metric=metric)
+    assert errors(people, looser) <= errors(people, found) + 1e-4 * people.sum()
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (np.ones((2, 2)), "shape"),
+        (np.ones((1, 2, 2)), "shape"),
+        (np.full((2, 2, 2), math.nan), "finite"),
+    ],
+)
+def test_bad_counts(counts: np.ndarray, said: str):
+    with pytest.raises(InputError, match=said):
+        fair_acceptance(counts, tolerance=0.1)
+    with pytest.raises(InputError, match="tolerance must be"):
+        fair_acceptance(BY_HAND, tolerance=1.4)
+    with pytest.raises(InputError, match="metric"):
+        fair_acceptance(BY_HAND, tolerance=0.1, metric="nothing")
+
+
+DATA = samples.dataset(900)
+
+
+def fitted(epsilon: float, *, seed: int = 0, tree_share: float = 0.75, max_depth: int = 3):  # type: ignore[no-untyped-def]
+    return fit_private_fair(
+        DATA.features,
+        DATA.labels,
+        DATA.sensitive,
+        epsilon=epsilon,
+        n_groups=2,
+        domains=DATA.domains,
+        max_depth=max_depth,
+        tree_share=tree_share,
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_without_noise_the_tolerance_is_met_in_expectation(metric: str):
+    tree = fitted(math.inf)
+    before = tree.unchanged().probability(DATA.features, DATA.sensitive)
+    assert set(before) <= {0.0, 1.0}
+    for tolerance in (0.0, 0.03, 0.2):
+        chance = tree.fair(tolerance, metric=metric).probability(DATA.features, DATA.sensitive)
+        for labels in COMPARED[metric]:
+            among = np.isin(DATA.labels, labels)
+            rates = [chance[among & (DATA.sensitive == group)].mean() for group in (0, 1)]
+            assert max(abs(rate - chance[among].mean()) for rate in rates) <= tolerance + 1e-6
+
+
+def test_without_noise_the_counts_are_those_of_the_records():
+    tree = fitted(math.inf)
+    decided = tree.unchanged().predict(DATA.features, DATA.sensitive, seed=1)
+    for g, d, y in itertools.product((0, 1), repeat=3):
+        assert tree.counts[g, d, y] == np.sum((DATA.sensitive == g) & (decided == d) & (DATA.labels == y))
+
+
+def test_the_draw_is_fixed_by_its_seed_and_close_to_what_was_expected():
+    model = fitted(math.inf).fair(0.0)
+    drawn = model.predict(DATA.features, DATA.sensitive, seed=5)
+    chance = model.probability(DATA.features, DATA.sensitive)
+    assert np.array_equal(drawn, model.predict(DATA.features, DATA.sensitive, seed=5))
+    other = model.predict(DATA.features, DATA.sensitive, seed=6)
+    assert not np.array_equal(drawn, other)
+    assert np.array_equal(drawn[chance == 1], np.ones((chance == 1).sum()))
+    assert not drawn[chance == 0].any()
+    assert abs(drawn.mean() - chance.mean()) <= 4 * math.sqrt((chance * (1 - chance)).sum()) / chance.size
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
+@pytest.mark.parametrize("share", [0.2, 0.75])
+def test_the_ledger_adds_up_to_the_budget(epsilon: float, share: float):
+    ledger = fitted(epsilon, tree_share=share).ledger
+    assert ledger.total == pytest.approx(epsilon, rel=1e-12)
+    assert ledger.tree.total == pytest.approx(share * epsilon) and ledger.counts == pytest.approx((1 - share) * epsilon)
+    assert math.fsum(ledger.to_frame()["epsilon"]) == pytest.approx(epsilon)
+    assert ledger.entries[-1].slot == "group counts" and ledger.entries[-1].tables == 1
+
+
+def test_a_tree_with_all_the_budget_is_the_private_tree_and_cannot_be_made_fair():
+    tree = fitted(1.0, tree_share=1.0)
+    assert tree.counts is None and tree.ledger.counts == 0 and tree.ledger.total == pytest.approx(1.0)
+    with pytest.raises(InputError, match="no counts"):
+        tree.fair(0.1)
+    assert math.isinf(fitted(math.inf).ledger.total)
+
+
+def test_same_seed_same_tree_and_counts():
+    one, same, other = fitted(1.0, seed=3), fitted(1.0, seed=3), fitted(1.0, seed=4)
+    assert np.array_equal(one.counts, same.counts) and not np.array_equal(one.counts, other.counts)
+    assert np.array_equal(one.tree.predict_proba(DATA.features), same.tree.predict_proba(DATA.features))
+
+
+def test_the_counts_carry_the_noise_their_share_of_the_budget_asks_for():
+    epsilon = 0.4
+    off = []
+    for seed in range(120):
+        tree = fitted(epsilon, seed=seed, tree_share=0.5, max_depth=1)
+        decided = tree.unchanged().predict(DATA.features, DATA.sensitive, seed=0)
+        true = np.zeros((2, 2, 2), dtype=np.int64)
+        np.add.at(true, (DATA.sensitive, decided, DATA.labels), 1)
+        off.append(tree.counts - true)
+    a = math.exp(-epsilon / 2)  # discrete Laplace: P(k) = (1 - a) / (1 + a) a^|k|
+    noise = np.concatenate([o.ravel() for o in off])
+    variance = 2 * a / (1 - a) ** 2
+    assert abs(noise.mean()) <= 4 * math.sqrt(variance / noise.size)
+    assert noise.var() == pytest.approx(variance, rel=0.3)
+    assert np.mean(noise == 0) == pytest.approx((1 - a) / (1 + a), abs=0.04)
+
+
+def test_one_record_more_changes_one_count_by_one():
+    """The sensitivity the noise is for: whatever the tree says, a record is in one cell."""
+    tree = fitted(math.inf, max_depth=1)
+    for row in range(0, 900, 90):
+        without = np.arange(900) != row
+        model = PrivateFairModel(tree=tree.tree, acceptance=np.tile([0.0, 1.0], (2, 1)))
+        decided = model.predict(DATA.features, DATA.sensitive, seed=0)
+        fewer = np.zeros((2, 2, 2), dtype=np.int64)
+        np.add.at(fewer, (DATA.sensitive[without], decided[without], DATA.labels[without]), 1)
+        assert np.abs(tree.counts - fewer).sum() == 1
+
+
+def test_bad_input():
+    few = {"features": DATA.features[:5], "labels": DATA.labels[:5], "sensitive": DATA.sensitive[:5]}
+    rest = {"domains": DATA.domains, "n_groups": 2}
+    with pytest.raises(InputError, match="tree_share must be in"):
+        fit_private_fair(**few, **rest, epsilon=1.0, tree_share=0.0)
+    with pytest.raises(InputError, match="epsilon must be"):
+        fit_private_fair(**few, **rest, epsilon=-1.0)
+    with pytest.raises(InputError, match="codes from 0 to 1"):
+        fit_private_fair(**(few | {"sensitive": np.full(5, 2, dtype=np.uint8)}), **rest, epsilon=1.0)
+    with pytest.raises(InputError, match="at least 2 groups"):
+        fit_private_fair(**few, domains=DATA.domains, n_groups=1, epsilon=1.0)

@@ -1,0 +1,132 @@
+"""What files say reaches the terminal as letters: no escape sequences, no turned order, no lines of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.__main__ import main
+from core.commands import Console
+from core.commands.terminal import Block, visible
+from core.commands.text_tables import aligned
+from core.decision import AuditPlan, ReleaseAudit
+from core.toml_files import parsed, quoted
+from tests import samples, samples_report
+
+Capture = pytest.CaptureFixture[str]
+
+HOSTILE = "a\x1b]0;pass\x07\x1b[2J\r\u202eb\nPass: nothing leaks.\x9b\u2028c\u200fd"
+
+
+def check_lines(text: str) -> list[str]:
+    """Check that a stream holds printable lines and none that a name made up; return them."""
+    assert text.endswith("\n")
+    lines = text[:-1].split("\n")
+    assert all(line.isprintable() for line in lines), lines
+    assert not [line for line in lines if line.startswith("Pass: nothing leaks.")]
+    return lines
+
+
+def test_what_steers_a_terminal_is_seen():
+    assert visible("\x1b[31mred\x1b[0m\r\n") == "�[31mred�[0m��"
+    assert visible("a\u202eb\u200fc\u2066d\ud800\u00a0e") == "a�b�c�d� e"
+    assert visible("Zoë, 日本, שלום, 👩, −1 %") == "Zoë, 日本, שלום, 👩, −1 %"
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(st.characters()))
+def test_any_text_is_one_printable_line(text: str):
+    seen = visible(text)
+    assert seen.isprintable() and len(seen) == len(text) and visible(seen) == seen
+    assert seen == text if text.isprintable() else seen != text
+
+
+def test_a_table_keeps_its_rows_and_columns(capsys: Capture):
+    import sys
+
+    console = Console(out=sys.stdout, err=sys.stderr)
+    made = aligned(["name", HOSTILE], [[HOSTILE, "1"], ["b", "2"]])
+    console.result(made)
+    console.result(HOSTILE)
+    console.result(Block.of([HOSTILE, "second"]))
+    console.note(HOSTILE)
+    console.progress(1, 2, noun=HOSTILE)
+    told = capsys.readouterr()
+    assert len(check_lines(told.out)) == 4 + 1 + 2 and len(check_lines(told.err)) == 2
+    assert len({len(line) for line in made.split("\n")[:2]}) == 1
+
+
+def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    audit = samples_report.with_texts(
+        samples_report.sample(), lambda text: f"{text} {HOSTILE}" if " " in text else text
+    )
+    groups = tuple(replace(group, group=HOSTILE) for group in audit.groups)
+    audit = replace(audit, groups=groups, data=replace(audit.data, title=HOSTILE, attribute=HOSTILE))
+
+    def audited(plan: AuditPlan, *_: object, **__: object) -> tuple[ReleaseAudit, None]:
+        return audit, None
+
+    monkeypatch.setattr("core.commands.audit.audit_with_people", audited)
+    monkeypatch.setattr("core.commands.audit.write_audit", lambda *_, **__: None)
+    (tmp_path / "plan.toml").write_text("", encoding="utf-8")
+    main(["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / f"out{HOSTILE}"), "--no-self-test"])
+    told = capsys.readouterr()
+    lines = check_lines(told.out)
+    assert sum("Pass: nothing leaks." in line for line in lines) >= 8
+    check_lines(told.err)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["audit", f"{HOSTILE}.toml", "--out", "out"],
+        ["audit", "plan.toml", "--out", f"{HOSTILE}/out"],
+        ["audit", "plan.toml", "--out", "out", HOSTILE],
+        ["audit", "broken\n\x1b.toml", "--out", "out"],
+        ["verify", f"{HOSTILE}.json"],
+        ["verify", "broken\n\x1b.toml"],
+        ["replay", f"{HOSTILE}.json"],
+        ["replay", "broken\n\x1b.toml"],
+        ["gen-config", "--dataset", HOSTILE],
+        ["gen-config", "--file", f"{HOSTILE}.csv"],
+        [HOSTILE],
+    ],
+)
+def test_errors_are_one_printable_line(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.toml").write_text("", encoding="utf-8")
+    (tmp_path / "broken\n\x1b.toml").write_text("a = [", encoding="utf-8")
+    try:
+        code = main(arguments)
+    except SystemExit as ended:
+        code = int(str(ended.code))
+    told = capsys.readouterr()
+    assert code == 3 and told.out == ""
+    assert len(check_lines(told.err)) == 1
+
+
+def test_a_plan_for_a_table_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    """Column names and values are printed so that they can be copied, and read back as they are."""
+    people = samples.frame(200).rename(columns={"hired": f"hired {HOSTILE}"})
+    people["origin"] = people["origin"].str.replace("north", HOSTILE)
+    people.to_csv(tmp_path / "people.csv", index=False)
+    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
+    told = capsys.readouterr()
+    check_lines(told.err)
+    assert all(line.isprintable() for line in told.out.split("\n"))
+    roles = parsed(told.out, name="The plan")["data"]
+    assert roles["label"] == f"hired {HOSTILE}"
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.text(st.characters(codec="utf-8")))
+def test_a_text_in_toml_is_seen_and_read_back(text: str):
+    written = quoted(text)
+    assert parsed(f"a = {written}", name="It")["a"] == text
+    assert not {"\x1b", "\r", "\u202e", "\u2066", "\u200f", "\u2028"} & set(written)
