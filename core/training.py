@@ -16,7 +16,7 @@ from core.fairness import METRIC_TITLES, GroupRate, group_rates, row_sets, unfai
 from core.models import GIVEN, fit_model
 from core.results import Result
 
-__all__ = ["ModelFindings", "train_model"]
+__all__ = ["ModelFindings", "check_cells", "train_model"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     """
     y, s = dataset.labels, dataset.sensitive
     train, test = splits.train, splits.test
-    _check_cells(config.metric, dataset, splits)
+    check_cells(config.metric, dataset, splits)
     answers = _given(dataset) if config.method == GIVEN else _trained(config, dataset, splits)
     drawn = answers.predictions
     return ModelFindings(
@@ -151,7 +151,7 @@ def _check_labels(dataset: AuditDataset, splits: Splits) -> None:
             )
 
 
-def _check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
+def check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
     """Refuse data in which a set of records lacks a group among the labels the metric compares."""
     for name in ("train", "validation", "test"):
         rows = getattr(splits, name)

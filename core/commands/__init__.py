@@ -4,9 +4,21 @@ A command returns its exit code (0 pass, 1 fail, 2 inconclusive or not run; 3, u
 FairLeak becomes). It prints through the console it is handed and is added to `COMMANDS` here.
 """
 
-from core.commands import attribution, attriguard, audit, gen_config, membership, queries, replay, reveal, sweep, verify
+from core.commands import (
+    attribution,
+    attriguard,
+    audit,
+    gen_config,
+    landscape,
+    membership,
+    queries,
+    replay,
+    reveal,
+    sweep,
+    verify,
+)
 from core.commands.console import Console
 
 __all__ = ["COMMANDS", "Console"]
 
-COMMANDS = (audit, verify, replay, gen_config, sweep, attribution, reveal, queries, attriguard, membership)
+COMMANDS = (audit, verify, replay, gen_config, sweep, attribution, reveal, queries, attriguard, membership, landscape)

@@ -10,6 +10,7 @@ from core.figures.guard_cost import DefenceRow, draw_cost, draw_defences
 from core.figures.guard_people import Drawn, draw_mechanism, draw_transfer
 from core.figures.guard_values import ValueNoise, draw_value_noise, value_noise
 from core.figures.guard_where import draw_where
+from core.figures.landscape import draw_landscape
 from core.figures.membership_curves import draw_accuracy_by_epsilon, draw_attack_by_epsilon, draw_epsilon_curve
 from core.figures.membership_fairpick import draw_deleted, draw_fairpick
 from core.figures.membership_gaps import draw_gaps_between
@@ -47,6 +48,7 @@ __all__ = [
     "draw_gaps_between",
     "draw_group_gaps",
     "draw_groups",
+    "draw_landscape",
     "draw_leakage",
     "draw_mechanism",
     "draw_methods",

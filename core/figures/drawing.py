@@ -132,6 +132,10 @@ class Sketch:
         """Add bars."""
         self._data.append({"type": "bar", **properties})
 
+    def heatmap(self, **properties: Any) -> None:
+        """Add coloured cells."""
+        self._data.append({"type": "heatmap", **properties})
+
     def write(self, x: float, y: float, words: str, color: str, place: str, size: int = 13) -> None:
         """Add words beside the point (x, y); `place` is plotly's text position, seen from the point.
 
@@ -161,6 +165,10 @@ class Sketch:
     def xaxis(self, **properties: Any) -> None:
         """Set properties of the x axis."""
         self._layout["xaxis"].update(properties)
+
+    def margins(self, **pixels: int) -> None:
+        """Set margins (l, r, t, b)."""
+        self._layout["margin"].update(pixels)
 
     def note(self, **facts: Any) -> None:
         """Leave facts in the chart for those who test it."""
@@ -212,6 +220,7 @@ def bare(palette: Palette, *, height: int, x: tuple[float, float], y: tuple[floa
                 "showgrid": False,
                 "zeroline": False,
                 "showticklabels": False,
+                "ticks": "",
             },
         }
     )

@@ -76,7 +76,7 @@ from core.membership.grouping import (
 from core.membership.judging import judge
 from core.membership.people import MemberPeople, member_people
 from core.membership.promise import most_caught, most_times
-from core.membership.roc import Roc, group_rocs, roc
+from core.membership.roc import Roc, area, group_rocs, roc
 from core.membership.splits import MembershipSplit, member_split, split_between
 from core.membership.study import findings_of, guesses, study, study_steps
 from core.membership.targets import (
@@ -131,6 +131,7 @@ __all__ = [
     "TargetFindings",
     "Train",
     "accountings",
+    "area",
     "attacked",
     "audited_target",
     "clusters",

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.audit import AuditConfig, AuditFindings
-from core.correction import Disclosure
 from core.datasets.dataset import AuditDataset, GroupRow, Table
 from core.datasets.given import SETS
 from core.fairness import METRIC_TITLES
-from core.models import GIVEN, METHOD_TITLES
-from core.wording import count, epsilon_text, interval, percent, points, tolerance_text
+from core.models import GIVEN
+from core.wording import count, epsilon_text, interval, percent, tolerance_text
 from pages.common.shell import escape
 
 if TYPE_CHECKING:
@@ -22,13 +21,6 @@ __all__ = [
     "asked_and_reached",
     "asked_table",
     "attribute",
-    "door_attriguard",
-    "door_bias_queries",
-    "door_correction",
-    "door_data",
-    "door_membership",
-    "door_model",
-    "door_report",
     "given",
     "metric_sentence",
     "model",
@@ -118,76 +110,6 @@ def _compared(groups: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow]:
         return groups[0], groups[1]
     ranked = sorted(groups, key=lambda group: group.label_rate.value)
     return ranked[0], ranked[-1]
-
-
-def door_data(findings: AuditFindings) -> str:
-    """Return one sentence on the data."""
-    total = sum(group.count for group in findings.groups)
-    first, other = _compared(findings.groups)
-    invented = "invented people" if findings.synthetic else "people"
-    return (
-        f"{count(total)} {invented}. The positive label goes to {percent(first.label_rate)} of {escape(first.group)} "
-        f"and {percent(other.label_rate)} of {escape(other.group)}. Choose another table or bring your own."
-    )
-
-
-def door_model(findings: AuditFindings) -> str:
-    """Return one sentence on the model."""
-    found = findings.model
-    if findings.config.method == GIVEN:
-        return (
-            f"The predictions in your table: right for {percent(found.accuracy_test)} of "
-            f"{seen(findings.config)[1]} people (always the same answer: {percent(found.majority_test)})."
-        )
-    return (
-        f"{METHOD_TITLES[findings.config.method]}: right for {percent(found.accuracy_test)} of unseen people "
-        f"(always the same answer: {percent(found.majority_test)}). Choose how it is made fair, and how fair."
-    )
-
-
-def door_correction(now: Disclosure) -> str:
-    """Return one sentence on the attack."""
-    change = "No correction meets the tolerance."
-    if now.gain is not None:
-        low, high = (points(limit).removesuffix(" points") for limit in (now.gain.low, now.gain.high))
-        change = f"Being told the promise changes the paper's attacker by {points(now.gain)} (95%: {low} to {high})."
-    return f"{change} Move the tolerance she is told, choose what she knows, and train tighter and looser models."
-
-
-def door_bias_queries(findings: AuditFindings) -> str:
-    """Return two sentences on the bias queries."""
-    name = escape(attribute(findings.config))
-    return (
-        f"Somebody who may only ask how fair models are can work out everybody's {name} from the answers. See how many "
-        "answers that takes, and what noise on them hides and costs."
-    )
-
-
-def door_attriguard(findings: AuditFindings) -> str:
-    """Return two sentences on AttriGuard."""
-    name = escape(attribute(findings.config))
-    return (
-        f"A little noise on what people publish misleads whoever infers their {name} from it. See how far, and what is "
-        "left of it against an attacker who trains on the noise."
-    )
-
-
-def door_membership(findings: AuditFindings) -> str:
-    """Return two sentences on membership inference."""
-    name = escape(attribute(findings.config))
-    return (
-        "From a model's answers somebody may guess who was in its training data. See whether that gives away more "
-        f"about some groups of {name} than about others, and what privacy noise in the training changes."
-    )
-
-
-def door_report(findings: AuditFindings) -> str:
-    """Return two sentences on the release decision."""
-    name = escape(attribute(findings.config))
-    return (
-        "May the model be released? See each attack's gain beside a limit with its source, change the limits, and take "
-        f"the report on what comes out about {name} with you."
-    )
 
 
 def provenance(findings: AuditFindings) -> str:

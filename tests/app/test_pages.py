@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+import core.landscape
+from core.datasets.dataset import AuditDataset
+from core.errors import InputError
 from core.fairness import METRIC_TITLES, METRICS
+from core.landscape import Landscape, LandscapePlan, landscape_steps, read_landscape
 from core.models import METHOD_TITLES, METHODS
 from core.wording import percent, points, tolerance_text
-from pages.common import attack_words, shell, state
+from pages.common import attack_words, shell, starting, state
+from pages.common.starting import words
 from tests import expected
 from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard
+from tests.app.dashboard import Dashboard, RecordedJob
 
 PAGES = ("start", "data", "model", "correction")
 SETTINGS = {"dataset", "attribute", "metric", "method", "tolerance", "seed", "train_share"}
@@ -43,6 +51,70 @@ def test_start_is_a_finished_audit_that_says_it_is_invented(dashboard: Dashboard
     assert percent(expected.audit().strong) in dashboard.finding
     assert any("synthetic" in text.lower() for text in dashboard.texts)
     assert any("invented" in text.value for text in dashboard.test.caption)
+
+
+def headings(dashboard: Dashboard) -> list[str]:
+    """Return the third-level headings of the page."""
+    return [text.split("\n")[0] for text in dashboard.texts if text.startswith("### ")]
+
+
+def test_start_has_three_doors_and_the_map(dashboard: Dashboard):
+    dashboard.open("start")
+    doors = [text for text in dashboard.texts if re.match(r":material/\w+: \*\*", text)]
+    assert [re.findall(r"\*\*(.+)\*\*", door)[0] for door in doors] == ["Check a model", "Learn by example", "Explore"]
+    kept = read_landscape(starting.KEPT_MAP)
+    assert f"### {words.finding(kept)[0]}" in headings(dashboard)
+    assert words.quantity(kept) in " ".join(dashboard.texts)
+    assert not dashboard.has_button("start_map") and not [job for job in RecordedJob.started if job.lane == "sweep"]
+
+
+def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+):
+    asked, go_on = [], threading.Event()
+
+    def made(dataset: AuditDataset, plan: LandscapePlan, *, report: Callable[[int, int], None]) -> Landscape:
+        asked.append(plan)
+        report(1, landscape_steps(plan))
+        assert go_on.wait(60)
+        report(2, landscape_steps(plan))
+        return read_landscape(starting.KEPT_MAP)
+
+    monkeypatch.setattr(core.landscape, "landscape", made)
+    dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("start")
+    assert dashboard.has_button("start_map") and not asked and "%" in dashboard.finding
+    dashboard.button("start_map").click()
+    dashboard.until(lambda: dashboard.has_button("cancel_map"))
+    dashboard.button("cancel_map").click()
+    go_on.set()
+    dashboard.until(lambda: dashboard.has_button("start_map"))
+    assert dashboard.button("start_map").label.startswith("Stopped")
+    dashboard.button("start_map").click()
+    dashboard.until(lambda: any("attack on membership" in heading for heading in headings(dashboard)))
+    assert {plan.metric for plan in asked} == {"equal_opportunity"} and not dashboard.has_button("start_map")
+
+
+def test_start_says_why_a_map_could_not_be_made(start: Start, monkeypatch: pytest.MonkeyPatch):
+    def fails(dataset: AuditDataset, plan: LandscapePlan, *, report: Callable[[int, int], None]) -> Landscape:
+        raise InputError("The table is too small.")
+
+    monkeypatch.setattr(core.landscape, "landscape", fails)
+    dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("start")
+    dashboard.button("start_map").click()
+    dashboard.until(lambda: dashboard.test.warning)
+    assert dashboard.plain_problem() == "The table is too small." and dashboard.has_button("start_map")
+
+
+@pytest.mark.parametrize("content", [None, "{}"])
+def test_start_does_without_the_kept_map(
+    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: str | None
+):
+    path = tmp_path / "map.json"
+    if content is not None:
+        path.write_text(content)
+    monkeypatch.setattr("pages.common.starting.maps.KEPT_MAP", path)
+    dashboard = start().open("start")
+    assert dashboard.has_button("start_map") and "%" in dashboard.finding and not dashboard.test.warning
 
 
 @pytest.mark.parametrize("method", METHODS)

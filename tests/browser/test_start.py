@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
 
+LINKS = "[data-testid=stMain] [data-testid=stPageLink]"
 
-def test_a_finished_audit_without_a_click(look: Open):
+
+def test_a_finished_audit_three_doors_and_the_map_without_a_click(look: Open):
     view = look()
     finding = view.found("%", "sex")
     view.painted(2)
     assert finding.count("%") >= 2
     expect(view.page.get_by_text("Synthetic").first).to_be_visible()
-    doors = view.page.locator("[data-testid=stMain] [data-testid=stPageLink]")
-    expect(doors).to_have_count(7)
-    named = ["Data", "Model", "Correction", "Bias queries", "AttriGuard", "Membership", "Report"]
-    view.until(lambda: [text.split("\n")[-1] for text in doors.all_inner_texts()] == named, "the doors' names")
+    for door, links in (
+        ("check", ["Bring a table or a model", "Read the verdict"]),
+        ("learn", ["Open the cases"]),
+        ("explore", ["Model", "Correction", "Bias queries", "AttriGuard", "Membership"]),
+    ):
+        inside = view.keyed(f"door_{door}").locator("[data-testid=stPageLink]")
+        view.until(
+            lambda inside=inside, links=links: [t.split("\n")[-1] for t in inside.all_inner_texts()] == links,
+            f"the links of the door {door}",
+        )
+    chart = view.keyed("start_map_chart")
+    expect(chart.locator("[aria-label]").first).to_have_attribute("aria-label", re.compile("^Map of 42 models, by trained"))
+    box = chart.bounding_box()
+    assert box is not None and box["y"] < 600  # on the first screen
+    view.page.mouse.move(box["x"] + 62 + (box["width"] - 76) / 14, box["y"] + 20)
+    expect(chart.locator(".hoverlayer")).to_contain_text("Tolerance 0.001, ε = ∞")
+    expect(chart.locator(".hoverlayer")).to_contain_text("members: AUC")
+    view.fits("Start")
     view.in_order()
     assert view.hosts == {"localhost"}
 
@@ -24,7 +42,7 @@ def test_a_finished_audit_without_a_click(look: Open):
 def test_a_door_opens_its_page(look: Open):
     view = look()
     view.found("%", "sex")
-    view.page.locator("[data-testid=stMain] [data-testid=stPageLink]", has_text="Model").get_by_role("link").click()
+    view.page.locator(LINKS, has_text="Model").get_by_role("link", name="Model", exact=True).click()
     view.page.wait_for_url("**/model")
     view.found("unfairness")
     view.in_order()

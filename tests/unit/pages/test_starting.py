@@ -1,0 +1,92 @@
+"""The sentences about the map say what its seeds support."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import cache
+
+from core.landscape import Landscape, Readings, read_landscape
+from pages.common.starting import KEPT_MAP, words
+
+
+@cache
+def kept() -> Landscape:
+    return read_landscape(KEPT_MAP)
+
+
+def changed(epsilons: tuple[float, ...], **values: float) -> Landscape:
+    """Return the kept map with the same numbers for every seed of some budgets, but for what is told nothing."""
+    rows = tuple(
+        replace(r, **{name: (value,) * 20 for name, value in values.items()})
+        if r.epsilon in epsilons and r.tolerance is not None
+        else r
+        for r in kept().readings
+    )
+    return replace(kept(), readings=rows)
+
+
+def unmoved(r: Readings) -> Readings:
+    return replace(r, after=kept().before)
+
+
+def test_the_kept_map_says_what_noise_stops_and_what_it_does_not():
+    point, cost = words.finding(kept())
+    cell, noiseless = kept().cell(0.001, 1.0), kept().cell(0.001, math.inf)
+    gain = f"+{100 * cell.gain.value:.1f} points"
+    assert point == (
+        f"Noise at ε = 1 stops this attack on membership (AUC {noiseless.members.value:.2f} to "
+        f"{cell.members.value:.2f}), but not the correction: still {gain} at tolerance 0.001"
+    )
+    assert cell.gain.low > 0 and cell.members.low <= 0.5 <= cell.members.high
+    assert not kept().cell(0.001, 0.3).gain.low > 0
+    assert f"{100 * cell.accuracy.value:.1f}% there" in cost
+
+
+def test_an_attack_that_is_better_than_chance_is_only_weakened():
+    still = changed((1.0,), members=0.55)
+    assert words.finding(still)[0].startswith("Noise at ε = 1 weakens")
+
+
+def test_without_a_gain_under_noise_only_the_noiseless_counts():
+    rows = tuple(unmoved(r) if not math.isinf(r.epsilon) else r for r in kept().readings)
+    point, cost = words.finding(replace(kept(), readings=rows))
+    assert point.startswith("Only without noise") and "+1.8 points" in point and not cost
+
+
+def test_nothing_measured_nothing_claimed():
+    none = replace(kept(), readings=tuple(unmoved(r) for r in kept().readings))
+    assert words.finding(none)[0].startswith("No promise on this map adds anything measurable")
+    single = replace(
+        kept(),
+        plan=replace(kept().plan, seeds=(0,)),
+        before=kept().before[:1],
+        majority=kept().majority[:1],
+        strong=kept().strong[:1],
+        majority_label=kept().majority_label[:1],
+        readings=tuple(
+            replace(
+                r,
+                **{
+                    name: getattr(r, name)[:1]
+                    for name in ("told", "after", "unfairness_train", "unfairness_test", "accuracy", "members")
+                },
+            )
+            for r in kept().readings
+        ),
+    )
+    assert words.finding(single)[0].startswith("No promise on this map")  # one seed has no interval
+    assert "one seed" in words.quantity(single)
+
+
+def test_a_gain_elsewhere_on_the_map_is_counted():
+    rows = tuple(unmoved(r) if r.tolerance == 0.001 else r for r in kept().readings)
+    point = words.finding(replace(kept(), readings=rows))[0]
+    assert point.startswith("A promise adds something measurable in ") and "of 36 cells, at most +3.3 points" in point
+
+
+def test_a_map_below_its_control_says_so():
+    low = replace(kept(), majority=(0.9,) * 20, attribute="*sex*", majority_name="<men>")
+    said = words.quantity(low)
+    assert "Every cell is below the control." in said and "\\*sex\\*" in said and "\\<men\\>" in said
+    assert "below" not in words.quantity(kept()) and "66.5%" in words.quantity(kept())
