@@ -17,8 +17,8 @@ from core.estimates import proportion
 from core.sweep import FolderStore, SweepPoint, measure, sweep, tolerance_configs
 from tests import samples
 
-BASE = AuditConfig(dataset="sample", roles=samples.ROLES)
-CONFIGS = tolerance_configs(BASE, [k / 100 for k in range(9)])
+BASE = AuditConfig(dataset="sample", roles=samples.ROLES, forest=(("n_estimators", 10),))
+CONFIGS = tolerance_configs(replace(BASE, method="unmitigated"), [k / 100 for k in range(9)])
 
 
 @cache

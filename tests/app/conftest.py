@@ -12,7 +12,7 @@ import core.sweep
 from pages.common import cached, jobs
 from tests import ledger_work
 from tests.app.dashboard import PATIENT, Dashboard, PointsOnDemand, RecordedJob
-from tests.expected import run_once
+from tests.expected import fill_once, run_once
 
 Start = Callable[..., Dashboard]
 
@@ -31,6 +31,7 @@ def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Pat
     monkeypatch.setattr(jobs, "Job", RecordedJob)
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
+    monkeypatch.setattr(cached._Audit, "fill", fill_once)
     ledger_work.repeatable(monkeypatch)
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -39,7 +40,7 @@ def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Pat
     yield Dashboard
     for job in RecordedJob.started:
         job.cancel()
-    points.allow(1000)
+    points.end()
     for job in RecordedJob.started:
         job.wait(PATIENT)
         assert not job.busy

@@ -42,6 +42,7 @@ class PointsOnDemand:
 
     def __init__(self) -> None:
         self.allowed = threading.Semaphore(0)
+        self.over = False
         self.model: AuditConfig | None = None
 
     def __call__(
@@ -59,6 +60,8 @@ class PointsOnDemand:
             return
         for config in configs:
             assert self.allowed.acquire(timeout=PATIENT), "no test allowed another model"
+            if self.over:
+                return
             found = run_once(self.model or config, dataset=dataset)  # one for all: its look is not tested
             self.model = found.config
             point = SweepPoint(
@@ -83,6 +86,11 @@ class PointsOnDemand:
     def allow(self, count: int) -> None:
         """Let so many more models finish."""
         self.allowed.release(count)
+
+    def end(self) -> None:
+        """Train nothing more: whoever waits for a model gets none."""
+        self.over = True
+        self.allowed.release(1000)
 
 
 class Dashboard:

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, Start
+from tests.browser.driver import Server
 from tests.browser.view import PATIENT
 
 LOCAL = Path(os.environ.get("FAIRLEAK_DATA", "/nonexistent"))
@@ -18,8 +19,20 @@ DEMO, ADULT = "Loan applicants (built-in demo)", "Adult (US census 1994)"
 COMPAS = "COMPAS (Broward County 2013-14)"
 
 
-def test_adult_without_network(look: Open, start_server: Start, tmp_path: Path):
-    view = look("", at=start_server(FAIRLEAK_DATA=str(tmp_path), **OFFLINE))
+@pytest.fixture(scope="module")
+def without(start_server: Start, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    """A server without tables and without network."""
+    return start_server(FAIRLEAK_DATA=str(tmp_path_factory.mktemp("empty")), **OFFLINE)
+
+
+@pytest.fixture(scope="module")
+def local(start_server: Start) -> Server:
+    """A server with the tables of this machine, without network."""
+    return start_server(FAIRLEAK_DATA=str(LOCAL), **OFFLINE)
+
+
+def test_adult_without_network(look: Open, without: Server):
+    view = look("", at=without)
     before = view.found("%", "sex")
     view.choose("dataset", ADULT)
     expect(view.warnings).to_have_count(1, timeout=PATIENT)
@@ -40,18 +53,19 @@ def test_adult_without_network(look: Open, start_server: Start, tmp_path: Path):
 @pytest.mark.skipif(
     not (LOCAL / "adult" / "adult.data").is_file(), reason="needs adult/adult.data in the folder FAIRLEAK_DATA names"
 )
-def test_adult_from_local_files(look: Open, start_server: Start):
-    view = look(at=start_server(FAIRLEAK_DATA=str(LOCAL), **OFFLINE))
-    view.found("sex", "%")
+def test_adult_from_local_files(look: Open, local: Server):
+    view = look("data", at=local)
+    view.found("women")
     view.choose("dataset", ADULT)
+    view.go("Start")
     view.until(lambda: "over 15,375 people" in view.text(), "the audited people")
     view.found("sex", "%")
     view.painted(2)
     view.in_order()
 
 
-def test_compas_where_it_is_not(look: Open, start_server: Start, tmp_path: Path):
-    view = look("data", at=start_server(FAIRLEAK_DATA=str(tmp_path), **OFFLINE))
+def test_compas_where_it_is_not(look: Open, without: Server):
+    view = look("data", at=without)
     view.choose("dataset", COMPAS)
     expect(view.warnings).to_have_count(1, timeout=PATIENT)
     for word in ("COMPAS", "compas/compas-scores-two-years.csv", "FAIRLEAK_DATA", "built-in demo", "upload"):
@@ -64,8 +78,8 @@ def test_compas_where_it_is_not(look: Open, start_server: Start, tmp_path: Path)
     not (LOCAL / "compas" / "compas_two_years.csv").is_file(),
     reason="needs compas/compas_two_years.csv in the folder FAIRLEAK_DATA names",
 )
-def test_compas_from_a_local_file(look: Open, start_server: Start):
-    view = look("data", at=start_server(FAIRLEAK_DATA=str(LOCAL), **OFFLINE))
+def test_compas_from_a_local_file(look: Open, local: Server):
+    view = look("data", at=local)
     view.choose("dataset", COMPAS)
     view.until(lambda: "6,907" in view.text() and "women" in view.text(), "the people of COMPAS")
     view.in_order()

@@ -46,8 +46,7 @@ def test_more_disclosed_is_there_at_once(look: Open):
 
 def test_four_age_groups_follow_the_slider(look: Open):
     view = look("correction?attribute=Age%2C+four+groups")
-    first = view.found("age group")
-    view.stop_training()
+    first = view.found("age group")  # the models under way are left to train, politely: the server's last test
     table = demo_table()
     for name in build_dataset(table, table.roles[2]).group_names:
         expect(view.keyed("recognised_chart").get_by_text(name, exact=True)).to_be_visible()

@@ -55,8 +55,16 @@ def stored(folder: Path) -> dict[float, SweepPoint]:
     return {tolerance: point for tolerance, point in points.items() if point is not None}
 
 
+@pytest.fixture(scope="module")
+def undisturbed() -> dict[float, SweepPoint]:
+    """Return what a sweep that nobody kills finds."""
+    return {point.tolerance: point for point in sweep(CONFIGS, people())}
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_sweep_killed_three_times_ends_like_one_that_was_not(jobs: int, tmp_path: Path):
+def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
+    jobs: int, tmp_path: Path, undisturbed: dict[float, SweepPoint]
+):
     folder, log = tmp_path / "store", tmp_path / "log"
     moments: list[Callable[[], bool]] = [
         lambda: len(begun(log)) >= 1,  # at work on the first, nothing is stored
@@ -78,7 +86,7 @@ def test_a_sweep_killed_three_times_ends_like_one_that_was_not(jobs: int, tmp_pa
     assert start(folder, log, jobs).wait(120) == 0
     times = Counter(tolerance for _, tolerance in begun(log)[done_before:])
     assert times == Counter(c.tolerance for c in CONFIGS if c.tolerance not in before)
-    assert stored(folder) == {point.tolerance: point for point in sweep(CONFIGS, people())}
+    assert stored(folder) == undisturbed
 
 
 def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path):

@@ -1,0 +1,87 @@
+"""Files that run beside each other: long ones first, one browser at a time, every test once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+pytest.importorskip("xdist")
+
+from xdist.remote import Producer
+
+from tests.order import BROWSER, LONG, LongestFirst, rank
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSERS = ["tests/browser/test_sweep.py", "tests/browser/test_start.py", "tests/browser/test_new.py"]
+OTHERS = ["tests/unit/test_few.py", "tests/unit/test_many.py", "tests/unit/sweep/test_kill.py"]
+
+
+class Worker:
+    """Takes the tests it is sent, and runs them when it is told to."""
+
+    gateway = SimpleNamespace(id="worker")
+    shutting_down = False
+
+    def __init__(self, tests: list[str]) -> None:
+        self.tests = tests
+        self.waiting: list[int] = []
+        self.files: list[str] = []
+        self.ran: list[str] = []
+
+    def send_runtest_some(self, indices: list[int]) -> None:
+        self.waiting += indices
+        self.files.append(self.tests[indices[0]].split("::")[0])
+
+    def shutdown(self) -> None:
+        self.shutting_down = True
+
+    @property
+    def at_browser(self) -> bool:
+        return bool(self.waiting) and self.tests[self.waiting[0]].startswith(BROWSER)
+
+
+def run(tests: list[str], *, quick: int) -> tuple[Worker, Worker, bool]:
+    """Run on two workers, the first so many times as fast; return both, and whether both were at a browser at once."""
+    option = SimpleNamespace(loadscopereorder=True)
+    config: Any = SimpleNamespace(option=option, getvalue=lambda name: ["2*popen"])
+    schedule: Any = LongestFirst(config, Producer("order", enabled=False))
+    first, second = Worker(tests), Worker(tests)
+    for worker in (first, second):
+        schedule.add_node(worker)
+        schedule.add_node_collection(worker, tests)
+    schedule.schedule()
+    together = False
+    while first.waiting or second.waiting:
+        together |= first.at_browser and second.at_browser
+        for worker in [first] * quick + [second]:
+            if worker.waiting:
+                index = worker.waiting.pop(0)
+                worker.ran.append(tests[index])
+                schedule.mark_test_complete(worker, index)
+    return first, second, together
+
+
+@pytest.mark.parametrize("each", [1, 4])
+@pytest.mark.parametrize("quick", [1, 3])
+def test_one_worker_has_the_browser_and_the_other_begins_with_what_takes_long(quick: int, each: int):
+    tests = [f"{file}::test_{k}" for file in [*OTHERS, *BROWSERS] for k in range(each)]
+    first, second, _ = run(tests, quick=quick)
+    assert sorted(first.ran + second.ran) == sorted(tests)
+    assert first.files[0] == "tests/browser/test_sweep.py" and second.files[0] == "tests/unit/sweep/test_kill.py"
+    assert not set(first.files) & set(second.files)
+    assert not any(file.startswith(BROWSER) for file in second.files[:2])
+
+
+def test_two_browsers_wait_for_each_other_only_when_nothing_else_is_left():
+    many = [f"tests/unit/test_{k}.py" for k in range(9)]
+    tests = [f"{file}::test_{k}" for file in [*many, *BROWSERS] for k in range(4)]
+    assert not run(tests, quick=1)[2]
+    assert run([test for test in tests if test.startswith(BROWSER)], quick=1)[2]
+
+
+def test_long_files_are_there_and_come_first():
+    assert len(set(LONG)) == len(LONG) and all((ROOT / file).is_file() for file in LONG)
+    assert rank(LONG[0]) < rank("tests/browser/test_a.py") < rank(LONG[-1]) < rank("tests/app/test_a.py")
