@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "chips",
     "configure",
-    "doors",
     "escape",
     "finding",
     "guard",
@@ -35,9 +34,6 @@ _HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's t
 
 _HEAD_START = 0.05
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
-
-_MOST_DOORS = 6
-"""Cards that stand beside each other."""
 
 _TITLES = {
     "": "What does a fair model give away?",
@@ -57,6 +53,7 @@ _STYLE = """<style>
 @media (max-width: 760px) {
   .stMainBlockContainer {padding: 4.4rem 1rem 2rem}
   [data-testid=stButtonGroup] > div {flex-wrap: wrap}
+  [data-testid=stHorizontalBlock] {row-gap: 1rem}
 }
 .stMainBlockContainer h1 {padding: 0 0 .1rem}
 h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; font-size: .85rem}
@@ -66,9 +63,15 @@ h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; f
   {color: var(--fl-grey); text-wrap: pretty}
 [data-testid=stMarkdownContainer]:has(h3) p {font-size: .9rem}
 .stSidebar h4 {padding: 0 0 .2rem}
+[data-testid^=stBaseButton-primary] {background-color: var(--fl-press); border-color: var(--fl-press)}
+[data-testid=stButtonGroup] :is([aria-checked=true], [aria-pressed=true]) p, [data-testid=stSliderThumbValue] p
+  {color: var(--fl-chosen)}
+[data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p {color: var(--fl-grey); opacity: 1}
 .st-key-guard_budget {width: calc(60% + 9px)}
 </style>"""
 
+_PRESS = {"light": "#1F5FA8", "dark": "#3B72C0"}  # white words on the theme's own dark blue have a contrast of 3.8 only
+_CHOSEN = {"light": "#1F5FA8", "dark": "#7FB2F0"}  # so have words in that blue on a ground tinted with it: 3.7
 _GREY = {"light": "#5B626D", "dark": "#A9B0BA"}
 
 _SCALES = """<g stroke="{ink}" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">
@@ -91,7 +94,9 @@ def configure() -> None:
     st.set_page_config(page_title="FairLeak", page_icon=_ICON, layout="wide", initial_sidebar_state="auto")
     theme = _theme()
     ink, drop = ("#22262D", "#B84A00") if theme == "light" else ("#E9E7E2", "#F5965A")
-    st.html(_STYLE + f"<style>:root {{--fl-grey: {_GREY[theme]}; --fl-leak: {drop}}}</style>")
+    colours = {"grey": _GREY[theme], "leak": drop, "press": _PRESS[theme], "chosen": _CHOSEN[theme]}
+    variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in colours.items())
+    st.html(f"{_STYLE}<style>:root {{{variables}}}</style>")
     st.logo(_LOGO.format(ink=ink, scales=_SCALES.format(ink=ink, drop=drop)), size="large")
 
 
@@ -203,13 +208,3 @@ def chips(known: list[str], unknown: list[str]) -> None:
     yes = " ".join(f":blue-badge[:material/check: {escape(word)}]" for word in known)
     no = " ".join(f":gray-badge[:material/close: {escape(word)}]" for word in unknown)
     st.markdown(f"The attacker knows {yes} but not {no}")
-
-
-def doors(cards: list[tuple[str, str, str, str]]) -> None:
-    """Draw a card for each page, in two rows if they are many: (file, title, icon, what it tells)."""
-    width = len(cards) if len(cards) <= _MOST_DOORS else -(-len(cards) // 2)
-    for start in range(0, len(cards), width):
-        for column, (file, name, icon, told) in zip(st.columns(width), cards[start : start + width], strict=False):
-            with column.container(border=True, height="stretch"):
-                st.page_link(str(_ROOT / "pages" / file), label=f"**{name}**", icon=icon)
-                st.markdown(told)

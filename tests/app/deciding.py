@@ -77,7 +77,7 @@ def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
     """Few attacks, and a test of FairLeak itself that is done at once."""
     made = Attacks()
     monkeypatch.setattr(core.decision, "audit_with_people", made)
-    monkeypatch.setattr(core.decision, "cached_self_test", lambda folder, report=None: SELF_TESTS)
+    monkeypatch.setattr(core.decision, "self_test_apart", lambda folder, report=None: SELF_TESTS)
     return made
 
 

@@ -207,7 +207,7 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     dashboard.settle()
     assert [plan.answers.questions for plan in attacks.asked] == [10, 0]
     told = Reader(board(dashboard)).text
-    assert "No answers are planned." in told
+    assert "no answers to bias questions are planned" in told
     assert expected(attacks).overall in ("fail", "inconclusive", "not_run")
     assert_shows(dashboard, expected(attacks))
 

@@ -34,6 +34,8 @@ _TITLES = {
     "Data": "Data",
     "Model": "Model",
     "Correction": "Reconstruction correction",
+    "Bias queries": "Bias queries",
+    "AttriGuard": "AttriGuard",
     "Membership": "Membership inference",
     "Report": "Report",
     "Query desk": "Query desk",
@@ -204,6 +206,28 @@ class View:
         self.choose_labelled("Its positive value", "yes")
         self.assign("sex", group)
         self.found("%", "have hired “yes”")
+
+    def bring_predictions(
+        self,
+        name: str,
+        content: bytes,
+        *,
+        label: str,
+        positive: str,
+        prediction: str,
+        score: str,
+        sensitive: str,
+        group: str,
+    ) -> None:
+        """Upload a table with a model's predictions and scores on the Data page, and say what its columns are."""
+        self.upload(name, content)
+        self.found(f"{name} is read")
+        self.choose_labelled("Label: what the model predicts", label)
+        self.choose_labelled("Its positive value", positive)
+        self.choose_labelled("Model's prediction", prediction)
+        self.choose_labelled("Model's score", score)
+        self.assign(sensitive, group)
+        self.found("%", f"“{positive}”")
 
     def enter(self, key: str, value: str) -> None:
         """Type a value into the field with this key."""

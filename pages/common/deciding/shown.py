@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from core.decision import ReleaseAudit, SelfTest, provenance
+from core.decision import ReleaseAudit, SelfTest, failed_tests, provenance
 from core.fingerprint import fingerprint
 from core.policy import Policy, judge
 from core.report import CheckRow, check_rows, document
@@ -65,10 +65,11 @@ def shown(work: Work, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
     found = work.found
     assert found is not None
     plan = replace(found.audit.plan, title=work.subject.plan.title)
+    attribute, failed = found.audit.data.attribute, failed_tests(tests)
     audit = replace(
         found.audit,
         plan=plan,
-        verdict=judge(policy, found.audit.measurements, attribute=found.audit.data.attribute),
+        verdict=judge(policy, found.audit.measurements, attribute=attribute, failed_tests=failed),
         self_tests=tests,
         provenance=provenance(plan, policy),
     )

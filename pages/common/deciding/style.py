@@ -87,6 +87,7 @@ _STYLE = """
   .fl-board .row {grid-template-columns: minmax(0, 1fr); row-gap: .15rem; padding: .7rem 0}
   .fl-board details[open] .brief, .fl-board .brief {-webkit-line-clamp: none}
   .fl-board .bar {margin: 0 .7rem}
+  .fl-board .row > :last-child > :first-child::before {content: "Limit: "; color: var(--fl-grey)}
   .fl-board .more {padding-left: 0}
   .fl-board .more dl {grid-template-columns: minmax(0, 1fr); gap: 0}
   .fl-board .more dd {margin-bottom: .5rem}

@@ -16,7 +16,7 @@ _STOPPED = "self_test_stopped"
 
 
 class Tested:
-    """The test of FairLeak itself, kept for everybody, and in the user's cache folder."""
+    """The test of FairLeak itself, kept for everybody, and in the user's cache folder; made by a process of its own."""
 
     def __init__(self) -> None:
         self.store = cached.store_of(state.default("dataset"))
@@ -45,9 +45,9 @@ class Tested:
 
     def _test(self, job: Job) -> tuple[SelfTest, ...]:
         from core.datasets.catalog import default_cache_folder
-        from core.decision import cached_self_test
+        from core.decision import self_test_apart
 
-        return cached_self_test(default_cache_folder().parent / "self-test", report=job.report)
+        return self_test_apart(default_cache_folder().parent / "self-test", report=job.report)
 
     def watch(self) -> None:
         """Show how far the test is, in one line; the page is drawn anew when it is done."""

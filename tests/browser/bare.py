@@ -1,0 +1,17 @@
+"""Streamlit with nothing of FairLeak's in it: an empty page in a sidebar with sections, and a box for a file."""
+
+import streamlit as st
+
+
+def empty() -> None:
+    """Draw a title and the box."""
+    st.title("Empty")
+    st.file_uploader("A file")
+
+
+def other() -> None:
+    """Draw nothing."""
+
+
+first, second = st.Page(empty, title="Empty", default=True), st.Page(other, title="Other", url_path="other")
+st.navigation({"One": [first], "Two": [second]}).run()

@@ -1,0 +1,83 @@
+"""Reports as they come out of the Report page: downloaded, opened alone without a network, printed, looked through."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Browser, expect
+
+from core.report import EDITIONS, embedded_document, from_json
+from tests.browser.axe import violations
+from tests.browser.view import PATIENT, View
+
+__all__ = ["Downloaded", "downloaded", "judged", "read_alone"]
+
+_LIVE = "script, img, iframe, object, embed, form, input, link, b b, [onerror], [onload], a:not([href^='#'])"
+
+
+class Downloaded(NamedTuple):
+    """An edition of a report.
+
+    Attributes
+    ----------
+    html : str
+    findings : dict
+        Read from the JSON file, and valid by its schema.
+    """
+
+    html: str
+    findings: dict[str, Any]
+
+
+def judged(view: View) -> str:
+    """Wait for the verdict on the Report page, stop what is tested after it, and return the headline."""
+    headline = view.found("check")
+    expect(view.keyed("download_internal_json")).to_be_visible(timeout=PATIENT)
+    view.halt("cancel_self_test")
+    return headline
+
+
+def _file(view: View, key: str) -> str:
+    with view.page.expect_download(timeout=PATIENT) as download:
+        view.press(key)
+    return download.value.path().read_bytes().decode("utf-8")
+
+
+def downloaded(view: View) -> dict[str, Downloaded]:
+    """Download HTML and JSON of both editions; each tells in both what the page's headline says."""
+    headline = judged(view)
+    view.segment("further_release", "Edition for others")
+    expect(view.keyed("download_disclosure_json")).to_be_visible(timeout=PATIENT)
+    found = {}
+    for edition in EDITIONS:
+        html = _file(view, f"download_{edition}_html")
+        findings = from_json(_file(view, f"download_{edition}_json"))
+        assert embedded_document(html) == findings
+        assert findings["edition"] == edition
+        assert findings["verdict"]["headline"] in headline
+        found[edition] = Downloaded(html, findings)
+    return found
+
+
+def read_alone(browser: Browser, report: Downloaded, folder: Path) -> str:
+    """Open a report as a file in a browser without a network, print it, and return what it says."""
+    path = folder / f"{report.findings['edition']}.html"
+    path.write_bytes(report.html.encode("utf-8"))
+    context = browser.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    page, asked, said = context.new_page(), [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.goto(path.as_uri())
+    assert page.get_by_role("heading", level=1).inner_text() == report.findings["verdict"]["headline"]
+    page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+    assert violations(page) == {}
+    assert page.locator(_LIVE).count() == 0
+    printed = page.pdf(prefer_css_page_size=True, print_background=True)
+    assert printed.startswith(b"%PDF") and 3 <= printed.count(b"/Type /Page\n") <= 40
+    text = page.locator("body").inner_text()
+    assert asked == [path.as_uri()] and said == []
+    context.close()
+    return text

@@ -1,0 +1,75 @@
+"""Two people at once, each with a table and a model of their own: neither ever sees anything of the other's."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import pandas as pd
+import skops.io
+from playwright.sync_api import expect
+from sklearn.tree import DecisionTreeClassifier
+
+from tests.browser.conftest import Open
+from tests.browser.reports import downloaded
+from tests.browser.tables import people
+from tests.browser.view import View
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody whose table, column, group and model bear a word that nobody else's do."""
+
+    view: View
+    word: str
+    seed: int
+
+    @property
+    def group(self) -> str:
+        return f"{self.word}woman"
+
+    def table(self) -> bytes:
+        return people(600, seed=self.seed, woman=self.group).replace(b"age,", f"{self.word}age,".encode(), 1)
+
+    def model(self) -> bytes:
+        frame = pd.read_csv(io.BytesIO(self.table()))
+        features = frame[[f"{self.word}age", frame.columns[1]]]
+        return bytes(skops.io.dumps(DecisionTreeClassifier(max_depth=self.seed).fit(features, frame["hired"])))
+
+
+def test_two_sessions_at_once(look: Open):
+    both = [Person(look("data"), "Alder", 3), Person(look("data"), "Birch", 6)]
+    for one in both:
+        one.view.found("%")
+    for one in both:
+        one.view.upload(f"{one.word}table.csv", one.table())
+    for one in both:
+        one.view.found(f"{one.word}table.csv is read")
+        one.view.choose_labelled("Label: what the model predicts", "hired")
+        one.view.choose_labelled("Its positive value", "yes")
+        one.view.assign("sex", one.group)
+        one.view.found("%", one.group)
+    for one in both:
+        file = {"name": f"{one.word}model.skops", "mimeType": "application/octet-stream", "buffer": one.model()}
+        one.view.keyed("model_file").locator("input[type=file]").set_input_files(file)
+    for one in both:
+        told = one.view.page.get_by_text(f"{one.word}model.skops has answered about everybody")
+        expect(told).to_be_visible(timeout=300_000)
+        one.view.idle()
+    for one in both:  # both are attacked at the same time
+        one.view.sidebar.get_by_role("link", name="Report", exact=True).click()
+    found = [downloaded(one.view) for one in both]
+    for one, other, editions in zip(both, reversed(both), found, strict=True):
+        assert one.group in editions["internal"].html
+        for words in (one.view.page.content(), *(report.html for report in editions.values())):
+            assert other.word not in words
+        one.view.go("Data")
+        one.view.found("%", one.group)
+        assert other.word not in one.view.page.content()
+        one.view.field("dataset").click()
+        expect(one.view.page.get_by_role("option", name="Your table", exact=True)).to_have_count(1)
+        assert other.word not in one.view.page.content()
+        one.view.in_order()
+    first, second = (editions["internal"].findings for editions in found)
+    assert first["data"]["fingerprint"] != second["data"]["fingerprint"]
+    assert first["model"] != second["model"]
