@@ -9,6 +9,7 @@ from core.datasets.given import SET_NAMES, SETS
 from core.datasets.ratings import RATING_FILES, Ratings, build_ratings, read_ratings
 from core.datasets.ratings_demo import demo_ratings
 from core.datasets.ratings_files import ratings_from_files
+from core.datasets.several import SeveralPredictions, prediction_candidates, several_predictions
 from core.datasets.splits import Splits, split
 from core.datasets.suggestion import SuggestedRoles, suggest_roles
 from core.datasets.table import read_table
@@ -24,6 +25,7 @@ __all__ = [
     "GroupRow",
     "Ratings",
     "Roles",
+    "SeveralPredictions",
     "Splits",
     "SuggestedRoles",
     "Table",
@@ -35,9 +37,11 @@ __all__ = [
     "describe_columns",
     "load",
     "make_demo",
+    "prediction_candidates",
     "ratings_from_files",
     "read_ratings",
     "read_table",
+    "several_predictions",
     "shared_note",
     "shared_records",
     "split",

@@ -15,6 +15,10 @@ What holds, and why: let s be a truth that meets the statistics. By the tilt's d
 for *every* λ of the right sign. So the log-loss of the truth falls by at least the dual value, converged or not; the
 search starts at D(0) = 0, only climbs, and returns λ = 0 should rounding leave it below. At the maximum D is the
 divergence KL(q'‖q), and this is the Pythagorean inequality. Probabilities of 0 and 1 stay as they are.
+
+An equality may be known up to a rounding, |F_k − b_k| ≤ w_k: its multiplier is free and D(λ) loses w_k |λ_k|, and the
+same holds. Or up to noise of variance v_k: D(λ) loses v_k λ_k²/2, the mode of a normal noise; then D is no guarantee
+for one truth, because the noise may say what it likes.
 """
 
 from core.projection.closest import Projection, project

@@ -30,9 +30,11 @@ def climb(problem: Dual, point: Point) -> tuple[Point, int]:
 
 def _step(problem: Dual, point: Point) -> Point | None:
     """Return a better point on the Newton direction, None where rounding hides any."""
-    slope = point.expected - problem.bound
-    direction = _direction(slope, problem.curvature(point), point.multipliers, problem.equality)
-    promised, left = float(slope @ direction), problem.residual(point)
+    slope, was = problem.slope(point), point.multipliers
+    curvature = problem.curvature(point) + np.diag(problem.variance)
+    direction = _split_direction(slope, curvature, was, problem.equality, problem.width)
+    kinks = float(problem.width @ (np.abs(was + direction) - np.abs(was)))
+    promised, left = float(slope @ direction) - kinks, problem.residual(point)
     noise = 1e-14 * (problem.pattern.size + abs(point.value))
     for halving in range(1 if promised <= noise else 40):
         length = 0.5**halving
@@ -47,6 +49,29 @@ def _step(problem: Dual, point: Point) -> Point | None:
 
 def _signed(multipliers: Floats, equality: npt.NDArray[np.bool_]) -> Floats:
     return np.where(equality, multipliers, np.maximum(multipliers, 0.0))
+
+
+def _split_direction(
+    slope: Floats, curvature: Floats, multipliers: Floats, equality: npt.NDArray[np.bool_], width: Floats
+) -> Floats:
+    """Return the direction; a multiplier with a width is the difference of two that are at least 0 and cost it."""
+    wide = np.flatnonzero(width > 0.0)
+    if not wide.size:
+        return _direction(slope, curvature, multipliers, equality)
+    both = np.concatenate([np.arange(slope.size), wide])
+    sign = np.repeat([1.0, -1.0], [slope.size, wide.size])
+    held = sign * multipliers[both]
+    held[wide] = np.maximum(held[wide], 0.0)
+    held[slope.size :] = np.maximum(held[slope.size :], 0.0)
+    split = _direction(
+        sign * slope[both] - width[both],
+        curvature[np.ix_(both, both)] * np.outer(sign, sign),
+        held,
+        np.where(width[both] > 0.0, False, equality[both]),
+    )
+    direction = split[: slope.size].copy()
+    direction[wide] -= split[slope.size :]
+    return direction
 
 
 def _direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: npt.NDArray[np.bool_]) -> Floats:

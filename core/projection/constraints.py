@@ -31,6 +31,10 @@ class Constraints:
     bound : ndarray of shape (rows,)
     equality : ndarray of shape (rows,), bool
         Which rows hold with equality.
+    width : ndarray of shape (rows,), optional
+        A row that holds with equality up to a rounding: within bound ± width. 0 where left out.
+    variance : ndarray of shape (rows,), optional
+        A row that holds with equality up to noise of this variance. 0 where left out.
     """
 
     pattern: npt.NDArray[np.intp]
@@ -38,6 +42,8 @@ class Constraints:
     groups: Floats
     bound: Floats
     equality: npt.NDArray[np.bool_]
+    width: Floats | None = None
+    variance: Floats | None = None
 
     def __post_init__(self) -> None:
         rows, patterns = self.weights.shape
@@ -51,3 +57,11 @@ class Constraints:
         for name in ("weights", "groups", "bound"):
             if not np.isfinite(getattr(self, name)).all():
                 raise InputError(f"{name} must be finite.")
+        for name in ("width", "variance"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            if given.shape != self.bound.shape or not np.isfinite(given).all() or given.min(initial=0.0) < 0:
+                raise InputError(f"{name} must hold one finite number of at least 0 a statistic.")
+            if given[~self.equality].any():
+                raise InputError(f"A statistic with a {name} must be an equality.")

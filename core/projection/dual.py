@@ -46,6 +46,9 @@ class Dual:
         self.scale = np.where(largest > 0, largest, 1.0)
         self.weights = constraints.weights / self.scale[:, None]
         self.groups, self.bound = constraints.groups, constraints.bound / self.scale
+        none = np.zeros_like(self.bound)
+        self.width = none if constraints.width is None else constraints.width / self.scale
+        self.variance = none if constraints.variance is None else constraints.variance / self.scale**2
         self.order = np.argsort(constraints.pattern, kind="stable")
         self.pattern = constraints.pattern[self.order]
         present, starts = np.unique(self.pattern, return_index=True)
@@ -64,7 +67,12 @@ class Dual:
 
     @cached_property
     def ceiling(self) -> float:
-        """The largest divergence any distribution can have from the given one; a larger dual value is infeasible."""
+        """The largest divergence any distribution can have from the given one; a larger dual value is infeasible.
+
+        No value is too large where a statistic may miss its bound at a price.
+        """
+        if self.variance.any():
+            return math.inf
         logs = np.where(np.isfinite(self.log_given), self.log_given, 0.0)
         return -float(logs.min(axis=0).sum())
 
@@ -82,6 +90,7 @@ class Dual:
         total = tilted.sum(axis=0)
         tilted /= total
         value = -float(top.sum() + np.log(total).sum()) - float(multipliers @ self.bound)
+        value -= float(self.width @ np.abs(multipliers)) + float(self.variance @ multipliers**2) / 2
         value = value if multipliers.any() else 0.0
         expected = ((self.weights @ self._by_pattern(tilted).T) * self.groups).sum(axis=1)
         return Point(multipliers=multipliers, value=value, expected=expected, tilted=tilted)
@@ -119,16 +128,22 @@ class Dual:
         spans = zip(self.starts[:-1], self.starts[1:], strict=True)
         return np.stack([(tilted[:, a:b] @ tilted[:, a:b].T)[first, second] for a, b in spans], axis=1)
 
+    def slope(self, point: Point) -> Floats:
+        """Return the slope of the dual, but for the part of the widths, which has a kink at 0."""
+        return point.expected - self.bound - self.variance * point.multipliers
+
     def misses(self, point: Point) -> Floats:
-        """Return by how much each scaled statistic misses its bound."""
-        over = point.expected - self.bound
-        return np.where(self.equality, np.abs(over), np.maximum(over, 0.0))
+        """Return by how much each scaled statistic misses its bound; with a variance, the bound its price leaves."""
+        over = self.slope(point)
+        return np.where(self.equality, np.maximum(np.abs(over) - self.width, 0.0), np.maximum(over, 0.0))
 
     def residual(self, point: Point) -> float:
         """Return the largest violation of the optimality conditions, bounds and slackness alike."""
-        over = point.expected - self.bound
-        # A bound not reached is right where its multiplier is 0; min() is 0 exactly when both are in order.
-        loose = np.where(self.equality, np.abs(over), np.abs(np.minimum(-over, point.multipliers)))
+        over, at = self.slope(point), point.multipliers
+        # A bound not reached is right where its multiplier is 0; both terms are 0 exactly when both are in order.
+        beyond = at + over
+        within = at - np.sign(beyond) * np.maximum(np.abs(beyond) - self.width, 0.0)
+        loose = np.abs(np.where(self.equality, within, np.minimum(-over, at)))
         return float(loose.max(initial=0.0))
 
     def posterior(self, point: Point) -> Floats:
@@ -156,9 +171,11 @@ class Dual:
         kinds = np.vstack([self.pattern, possible])
         cells, counts = np.unique(kinds, axis=1, return_counts=True)
         cell, group = np.nonzero(cells[1:].T)
+        hard = self.variance == 0.0
+        both = hard & self.equality
         features = self.weights[:, cells[0, cell]] * self.groups[:, group]
-        signed = np.vstack([features, -features[self.equality]])
-        limits = np.concatenate([self.bound, -self.bound[self.equality]])
+        signed = np.vstack([features[hard], -features[both]])
+        limits = np.concatenate([(self.bound + self.width)[hard], (self.width - self.bound)[both]])
         totals = csr_array((np.ones(cell.size), (cell, np.arange(cell.size))), shape=(counts.size, cell.size + 1))
         found = linprog(
             np.append(np.zeros(cell.size), 1.0),

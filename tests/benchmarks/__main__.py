@@ -15,6 +15,7 @@ from tests.benchmarks import (
     bench_membership,
     bench_pages,
     bench_queries,
+    bench_release,
     bench_slider,
     bench_sweep,
 )
@@ -39,7 +40,7 @@ def adult_arrays() -> dict[str, np.ndarray] | None:
 
 
 def main() -> None:
-    """Run the corrections' benchmarks, then the queries', AttriGuard's, the tree's, the sweep's and the pages'."""
+    """Run the corrections' benchmarks, then those of queries, AttriGuard, tree, release, sweep and pages."""
     arrays = adult_arrays()
     if arrays is None:
         bench_correction.main()
@@ -56,6 +57,8 @@ def main() -> None:
     bench_attriguard.main()
     print()
     bench_membership.main()
+    print()
+    bench_release.main()
     print()
     bench_slider.main()
     print()

@@ -1,4 +1,7 @@
-"""The long tables of Hamman et al. (2023), ours beside theirs: ``make reference``, or --quick for those of minutes.
+"""The long tables: ``make reference``, or --quick for those of minutes.
+
+Those of Hamman et al. (2023), ours beside theirs, and what fairness numbers give away on Adult, beside independent
+figures.
 
 ``--record FILE`` keeps every finished setting in FILE and does not compute it again, so that a run may be stopped and
 continued.
@@ -101,9 +104,23 @@ def table_1(options: argparse.Namespace) -> None:
     print(f"\n{TABLE_1_NOTE}")
 
 
+def release(options: argparse.Namespace) -> None:
+    """Print the release meter's table on Adult: ten splits, or two."""
+    folder = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+    print("\nWhat published fairness numbers give away: Adult test records, natural models, group sizes and three gaps")
+    if not (folder / "adult" / "adult.data").is_file():
+        print("Not run: Adult is not here. Set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test.")
+        return
+    from tests.reference.release_adult import long_table
+
+    for told in long_table(folder, splits=2 if options.quick else 10):
+        print(told, flush=True)
+
+
 def main() -> None:
     """Print everything, the cheap part first."""
     options = arguments()
+    release(options)
     table_1(options)
     synthetic(options)
 

@@ -267,3 +267,81 @@ def test_a_share_that_is_a_count_is_that_count() -> None:
     assert 1 / 49 * 49 != 1
     told = soft_constraints(np.zeros(49), n_groups=2, tolerance=None, group_shares=[48 / 49, 1 / 49])
     assert told.bound.tolist() == [48, 1] and told.equality.all()
+
+
+def interval(bound: float, *, n: int, width: float = 0.0, variance: float = 0.0, rows: int = 1) -> Constraints:
+    """Return statements about the expected size of group 1, within a width or up to noise."""
+    return Constraints(
+        pattern=np.zeros(n, dtype=np.intp),
+        weights=np.ones((rows, 1)),
+        groups=np.tile([0.0, 1.0], (rows, 1)),
+        bound=np.full(rows, bound),
+        equality=np.ones(rows, dtype=np.bool_),
+        width=np.full(rows, width),
+        variance=np.full(rows, variance),
+    )
+
+
+@pytest.mark.parametrize(("bound", "met"), [(60.0, 57.0), (52.0, 50.0), (48.0, 50.0), (40.0, 43.0)])
+def test_an_interval_is_met_at_its_nearer_end_or_not_at_all(bound: float, met: float):
+    q = np.full(100, 0.5)
+    found = project(q, interval(bound, n=100, width=3.0))
+    assert found.converged and found.probability.sum() == pytest.approx(met, abs=1e-7)
+    assert found.residuals == pytest.approx([0.0], abs=1e-7)
+
+
+def test_an_interval_is_two_inequalities():
+    rng = np.random.default_rng(5)
+    q, pattern, weights = rng.uniform(0.05, 0.95, 200), rng.integers(0, 6, 200), rng.normal(size=(3, 6))
+    truth = (rng.random(200) < q) @ weights[:, pattern].T
+    bound, width = truth + rng.uniform(-1.5, 1.5, 3), np.full(3, 1.5)
+    common = {"pattern": pattern, "groups": np.tile([0.0, 1.0], (3, 1)), "weights": weights}
+    one = project(q, Constraints(**common, bound=bound, equality=np.ones(3, bool), width=width))
+    two = project(
+        q,
+        Constraints(
+            pattern=pattern,
+            weights=np.vstack([weights, -weights]),
+            groups=np.tile([0.0, 1.0], (6, 1)),
+            bound=np.concatenate([bound + width, width - bound]),
+            equality=np.zeros(6, bool),
+        ),
+    )
+    assert one.converged and two.converged and one.value == pytest.approx(two.value, abs=1e-9)
+    assert one.probability == pytest.approx(two.probability, abs=1e-7)
+
+
+def test_noise_is_weighed_against_the_posterior_by_its_variance():
+    """The size is 50 ± 5 before; told 60 with variance 25, the mode of both is half way, up to the curvature."""
+    q = np.full(100, 0.5)
+    found = project(q, interval(60.0, n=100, variance=25.0))
+    size = found.probability.sum()
+    assert found.converged and size == pytest.approx(55.0, abs=0.1)
+    shift = math.log(size / (100 - size))
+    assert shift * 25.0 == pytest.approx(60.0 - size, abs=1e-6)  # λ v = b − E F
+    assert project(q, interval(60.0, n=100, variance=1e-9)).probability.sum() == pytest.approx(60.0, abs=1e-6)
+    assert project(q, interval(60.0, n=100, variance=1e12)).probability == pytest.approx(q, abs=1e-6)
+
+
+def test_noise_may_say_what_is_impossible_and_a_width_may_not():
+    q = np.full(10, 0.5)
+    noisy = project(q, interval(13.0, n=10, variance=4.0))
+    assert noisy.converged and 5 < noisy.probability.sum() < 10
+    found = project(q, interval(13.0, n=10, width=1.0))
+    assert found.status == "infeasible" and "by 2 records" in found.reason
+    assert project(q, interval(11.0, n=10, width=2.0)).probability.sum() == pytest.approx(9.0, abs=1e-7)
+
+
+@pytest.mark.parametrize(("name", "value"), [("width", -1.0), ("variance", math.nan), ("width", math.inf)])
+def test_a_width_or_variance_that_is_none(name: str, value: float):
+    with pytest.raises(InputError, match=f"{name} must hold one finite number of at least 0 a statistic"):
+        interval(1.0, n=2, **{name: value})
+    with pytest.raises(InputError, match="must be an equality"):
+        Constraints(
+            pattern=np.zeros(2, dtype=np.intp),
+            weights=np.ones((1, 1)),
+            groups=np.array([[0.0, 1.0]]),
+            bound=np.ones(1),
+            equality=np.zeros(1, bool),
+            width=np.ones(1),
+        )

@@ -1,0 +1,64 @@
+"""The release meter: how much a set of published fairness numbers tells about people's sensitive attribute.
+
+Somebody knows everybody's features and the predictions of one or many models, and so has a posterior over the
+attribute of each of n people. A model card publishes gaps, rates and group sizes. Each number is a linear equation in
+the memberships s, exact, within an interval (rounded) or with a variance (privacy noise). From there:
+
+- `meter` says, before any true attribute is seen, how many bits the numbers are worth;
+- `project` moves the posterior the least that the numbers ask for, `most_probable` names one vector;
+- `measured` and `pinned` compare with the truth where it is at hand;
+- `advise` finds the finest precision that pins nobody down.
+"""
+
+from core.release.advice import Advice, Tried, advise
+from core.release.attacker import attacker_posterior
+from core.release.common import CommonValue, InCommon, in_common
+from core.release.exact import DISTANCE_MEDIAN, DISTANCE_WORST, exact_posterior
+from core.release.measured import Measured, measured
+from core.release.meter import Meter, meter
+from core.release.most_probable import Certificate, MostProbable, most_probable
+from core.release.natural import FAMILIES, NaturalModels, natural_models
+from core.release.people import ReleasedPeople, released_people
+from core.release.pinned import Pinned, pinned
+from core.release.projection import project
+from core.release.published import Published, PublishedNumber
+from core.release.statistics import MOST_MODELS, STATISTIC_TITLES, STATISTICS, Release
+from core.release.study import ReleaseSettings, ReleaseStudy, release_of, study
+
+__all__ = [
+    "DISTANCE_MEDIAN",
+    "DISTANCE_WORST",
+    "FAMILIES",
+    "MOST_MODELS",
+    "STATISTICS",
+    "STATISTIC_TITLES",
+    "Advice",
+    "Certificate",
+    "CommonValue",
+    "InCommon",
+    "Measured",
+    "Meter",
+    "MostProbable",
+    "NaturalModels",
+    "Pinned",
+    "Published",
+    "PublishedNumber",
+    "Release",
+    "ReleaseSettings",
+    "ReleaseStudy",
+    "ReleasedPeople",
+    "Tried",
+    "advise",
+    "attacker_posterior",
+    "exact_posterior",
+    "in_common",
+    "measured",
+    "meter",
+    "most_probable",
+    "natural_models",
+    "pinned",
+    "project",
+    "release_of",
+    "released_people",
+    "study",
+]

@@ -1,0 +1,84 @@
+"""The exact posterior by going through every vector of memberships: what the projection approximates."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.release.numbers import SIZE_PARTS, part_of, value_of
+from core.release.projection import posterior_array
+from core.release.published import Published
+
+__all__ = ["DISTANCE_MEDIAN", "DISTANCE_WORST", "MOST_PEOPLE", "exact_posterior"]
+
+Floats = npt.NDArray[np.float64]
+
+MOST_PEOPLE = 20
+
+_ROUNDING = 1e-9
+"""What a number computed again may be off by."""
+
+DISTANCE_MEDIAN = 0.05
+"""How far the projection is from the exact posterior: |projected − exact| averaged over the people of a small random
+release (6 to 12 people, 1 to 3 models, group sizes known; exact, rounded or with little noise), median over releases.
+
+Without published sizes it is farther, about 0.2: of so few people an exact fraction tells the size of a group by
+arithmetic, which no linear equation does. The more people share a number, the nearer the projection."""
+
+DISTANCE_WORST = 0.25
+"""The largest of these distances."""
+
+
+def exact_posterior(prior: npt.ArrayLike, published: Published) -> npt.NDArray[np.float64]:
+    """Return P(s_i = 1 | the published numbers) for up to 20 people, over all 2ⁿ vectors.
+
+    Parameters
+    ----------
+    prior : array-like of shape (n,), in [0, 1]
+        P(s_i = 1) before, independent between people.
+    published : Published
+
+    Raises
+    ------
+    InputError
+        If there are more than 20 people, or no vector agrees with the numbers.
+    """
+    release = published.release
+    q = posterior_array(prior, release.n)
+    if release.n > MOST_PEOPLE:
+        raise InputError(f"Every vector can be visited for up to {MOST_PEOPLE} people, got {release.n}.")
+    vectors = ((np.arange(2**release.n)[:, None] >> np.arange(release.n)) & 1).astype(np.float64)
+    with np.errstate(divide="ignore"):
+        said = np.log(q), np.log1p(-q)
+    weight = np.where(vectors == 1, *said).sum(axis=1)
+    weight += _log_likelihood(vectors, published)
+    if not np.isfinite(weight).any():
+        raise InputError("No memberships agree with the published numbers and the probabilities before them.")
+    weight = np.exp(weight - weight.max())
+    return np.asarray(weight @ vectors / weight.sum())
+
+
+def _log_likelihood(vectors: Floats, published: Published) -> Floats:
+    """Return the log-likelihood of the numbers under each vector: 0 or −inf without noise."""
+    release, noise = published.release, published.noise
+    if noise is not None:
+        total = np.zeros(len(vectors))
+        for part, size, sums in zip(noise.parts, noise.sizes, noise.sums, strict=True):
+            inside = vectors * release.mask(part)
+            off = np.abs(inside.sum(axis=1) - size) + np.abs(inside @ release.predictions.T - sums).sum(axis=1)
+            total -= off / noise.scale
+        return total
+    agrees = np.ones(len(vectors), dtype=np.bool_)
+    row = {name: i for i, name in enumerate(release.names)}
+    for number in published.numbers:
+        mask = release.mask(part_of(number.statistic))
+        size, people = (vectors * mask).sum(axis=1), float(mask.sum())
+        if number.statistic in SIZE_PARTS:
+            agrees &= np.abs(size - number.value) < 0.5
+            continue
+        accepted = release.predictions[row[number.model]] * mask
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = value_of(number.statistic, vectors @ accepted, size, float(accepted.sum()), people)
+        agrees &= (values >= number.low - _ROUNDING) & (values <= number.high + _ROUNDING)
+    return np.where(agrees, 0.0, -np.inf)

@@ -1,0 +1,200 @@
+"""The people of a release, with what is slow to compute: the attacker's posterior and the models' predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import split
+from core.errors import InputError
+from core.release.attacker import attacker_posterior
+from core.release.natural import FAMILIES, natural_models
+from core.results import Result
+from core.seeds import child_generator
+from core.training import train_model
+from core.validation import binary_array, choice
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["MODELS", "SETS", "ReleasedPeople", "released_people"]
+
+MODELS = ("audited", "mixed", "seeds", "depths", "features", "tolerances", "given")
+"""Which models are released: the audited one alone; the audited one, then a family of natural models; or prediction
+columns that were handed in."""
+
+SETS = ("test", "train")
+"""Whose numbers are published: the test records' (usual in a model card), or the training records'."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReleasedPeople(Result):
+    """Everything a release study starts from; slow to make, to be kept.
+
+    Attributes
+    ----------
+    title, attribute, group : str
+        The dataset; the attribute; the group that counts as s = 1.
+    other : str
+        What to call everybody else.
+    rows : ndarray of int
+        Row numbers in the dataset.
+    posterior : ndarray of shape (n,)
+        What the attacker knows without the release.
+    predictions : ndarray of shape (k, n), uint8
+    names : tuple of str
+    labels : ndarray of shape (n,), uint8
+    sensitive : ndarray of shape (n,), uint8
+        1 = the group, 0 = everybody else.
+    columns : pandas.DataFrame of n rows
+        Features as they read, to say what the pinned have in common.
+    """
+
+    title: str
+    attribute: str
+    group: str
+    other: str
+    rows: npt.NDArray[np.intp] = field(repr=False)
+    posterior: npt.NDArray[np.float64] = field(repr=False)
+    predictions: npt.NDArray[np.uint8] = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    labels: npt.NDArray[np.uint8] = field(repr=False)
+    sensitive: npt.NDArray[np.uint8] = field(repr=False)
+    columns: pandas.DataFrame = field(repr=False)
+
+    @property
+    def n(self) -> int:
+        """Number of people."""
+        return int(self.labels.size)
+
+
+def released_people(
+    config: AuditConfig,
+    dataset: AuditDataset,
+    *,
+    models: str = "mixed",
+    count: int = 50,
+    on: str = "test",
+    group: int = 1,
+    audited: npt.NDArray[np.uint8] | None = None,
+    given: npt.NDArray[np.uint8] | None = None,
+    names: Sequence[str] = (),
+    without: Sequence[str] = (),
+    most_people: int | None = None,
+    report: Callable[[int, int], None] | None = None,
+) -> ReleasedPeople:
+    """Train attacker and models.
+
+    Parameters
+    ----------
+    config : AuditConfig
+        The audited model, splits and seed.
+    dataset : AuditDataset
+    models : str
+        One of `MODELS`.
+    count : int in 1..500
+        Models in all, the audited one included.
+    on : {"test", "train"}
+    group : int
+        The group that counts as s = 1.
+    audited : ndarray of shape (dataset.n,), optional
+        The audited model's predictions where they are at hand (`ModelFindings.predictions`); it is trained when left
+        out.
+    given : ndarray of shape (k, dataset.n), optional
+        Prediction columns, for models "given", with their `names`.
+    without : sequence of str
+        Features none of the natural models sees.
+    most_people : int, optional
+        Draw this many of the people with the seed.
+    report : callable, optional
+        Called with (done, total); may raise `core.errors.Cancelled` to stop.
+    """
+    choice(models, MODELS, name="models")
+    choice(on, SETS, name="on")
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    rows = splits.test if on == "test" else splits.train
+    if most_people is not None and most_people < rows.size:
+        rows = np.sort(child_generator(config.seed, "released people").choice(rows, most_people, replace=False))
+    total = 2 + (count if models in FAMILIES else 0)
+
+    def tick(done: int) -> None:
+        if report is not None:
+            report(done, total)
+
+    tick(0)
+    posterior = attacker_posterior(dataset, splits, rows, group=group, seed=config.seed)
+    tick(1)
+    if models == "given":
+        predictions, called = _given(given, names, rows, dataset)
+    else:
+        own = audited if audited is not None else train_model(config, dataset, splits).predictions
+        predictions, called = np.asarray(own)[None, rows], ("audited model",)
+    tick(2)
+    if models in FAMILIES and count > 1:
+        family = natural_models(
+            dataset,
+            splits,
+            rows,
+            count=count - 1,
+            family=models,
+            metric=config.metric,
+            without=without,
+            seed=config.seed,
+            report=lambda done, _: tick(2 + done),
+        )
+        predictions, called = np.vstack([predictions, family.predictions]), (*called, *family.names)
+    tick(total)
+    return ReleasedPeople(
+        title=dataset.title,
+        attribute=dataset.roles.attribute,
+        group=dataset.group_names[group],
+        other=dataset.group_names[1 - group] if dataset.n_groups == 2 else "everybody else",
+        rows=rows,
+        posterior=posterior,
+        predictions=predictions,
+        names=called,
+        labels=dataset.labels[rows],
+        sensitive=(dataset.sensitive[rows] == group).astype(np.uint8),
+        columns=_readable(dataset, rows),
+    )
+
+
+def _given(
+    given: npt.NDArray[np.uint8] | None,
+    names: Sequence[str],
+    rows: npt.NDArray[np.intp],
+    dataset: AuditDataset,
+) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
+    """Return the prediction columns that were handed in, for the released records."""
+    columns = [] if given is None else list(given)
+    if not columns:
+        raise InputError("A release of given models needs at least one column of predictions, got none.")
+    for i, column in enumerate(columns):
+        if len(column) != dataset.n:
+            raise InputError(
+                f"Each model must predict for all {dataset.n} records, got {len(column)} predictions of model {i + 1}."
+            )
+    called = tuple(names) or tuple(f"model {i + 1}" for i in range(len(columns)))
+    return np.stack([binary_array(np.asarray(column), name="predictions")[rows] for column in columns]), called
+
+
+def _readable(dataset: AuditDataset, rows: npt.NDArray[np.intp]) -> pandas.DataFrame:
+    """Return the features of some records as they read: categories by name, a missing one as "missing"."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(dataset.feature_names):
+        values = dataset.features[rows, j]
+        if dataset.categorical[j] and dataset.categories:
+            values = np.array([*dataset.categories[j], "missing"], dtype=object)[values.astype(np.intp)]
+        columns[name] = values
+    columns[dataset.roles.label] = np.where(
+        dataset.labels[rows] == 1, dataset.roles.positive, "not " + dataset.roles.positive
+    )
+    return pd.DataFrame(columns)

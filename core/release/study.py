@@ -1,0 +1,208 @@
+"""One release looked at from all sides: everything the page, the command and the report show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.estimates import Estimate
+from core.release.common import InCommon, in_common
+from core.release.measured import Measured, measured
+from core.release.meter import Meter, meter
+from core.release.people import ReleasedPeople
+from core.release.pinned import Pinned, pinned
+from core.release.projection import project
+from core.release.published import Published
+from core.release.statistics import Release
+from core.results import Result, plain
+from core.seeds import child_generator
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["ReleaseSettings", "ReleaseStudy", "release_of", "study"]
+
+_TOLD = (
+    "settings",
+    "title",
+    "attribute",
+    "group",
+    "other",
+    "n",
+    "n_models",
+    "n_numbers",
+    "status",
+    "reason",
+    "meter",
+    "measured",
+    "in_common",
+)
+
+_MEASURED = (
+    "bits",
+    "accuracy_before",
+    "accuracy_after",
+    "accuracy_gain",
+    "balanced_before",
+    "balanced_after",
+    "balanced_gain",
+    "majority",
+    "majority_balanced",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseSettings(Result):
+    """What is published, how precisely.
+
+    Attributes
+    ----------
+    count : int
+        The first so many models of the people's.
+    statistics : tuple of str
+        From `core.release.STATISTICS`.
+    sizes : bool
+    decimals : int or None
+    epsilon : float or None
+    seed : int
+        Draws the privacy noise.
+    """
+
+    count: int = 1
+    statistics: tuple[str, ...] = ("sp_gap", "tpr_gap", "fpr_gap")
+    sizes: bool = True
+    decimals: int | None = 3
+    epsilon: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReleaseStudy(Result):
+    """A release, metered and measured.
+
+    Attributes
+    ----------
+    settings : ReleaseSettings
+    title, attribute, group, other : str
+        From `ReleasedPeople`.
+    n, n_models, n_numbers : int
+        People, models, published numbers.
+    published : Published
+    status, reason : str
+        Of the projection: "converged", "not_converged", "infeasible", and one sentence on the latter two.
+    meter : Meter
+    measured : Measured
+    pinned : Pinned
+    in_common : InCommon
+    probability : ndarray of shape (n,)
+        The posterior after the release.
+    """
+
+    settings: ReleaseSettings
+    title: str
+    attribute: str
+    group: str
+    other: str
+    n: int
+    n_models: int
+    n_numbers: int
+    published: Published = field(repr=False)
+    status: str
+    reason: str
+    meter: Meter
+    measured: Measured
+    pinned: Pinned = field(repr=False)
+    in_common: InCommon
+    probability: npt.NDArray[np.float64] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plan, numbers and figures; nothing about single people."""
+        named = self.pinned
+        return {
+            **{name: plain(getattr(self, name)) for name in _TOLD},
+            "published": self.published.to_dict(),
+            "pinned": plain({"count": named.count, "n_unsure": named.n_unsure, "n": named.n, "right": named.right}),
+        }
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row a figure: quantity, value, low, high."""
+        import pandas as pd
+
+        rows: list[tuple[str, float, float, float]] = []
+
+        def plain(name: str, value: float) -> None:
+            rows.append((name, value, value, value))
+
+        def estimated(name: str, found: Estimate) -> None:
+            rows.append((name, found.value, found.low, found.high))
+
+        for name in ("df_bits", "joint_bits", "prior_bits", "person_bits"):
+            plain(name, getattr(self.meter, name))
+        for name in _MEASURED:
+            estimated(name, getattr(self.measured, name))
+        plain("moved_bits", self.measured.moved_bits)
+        plain("unsure", float(self.pinned.n_unsure))
+        plain("pinned", float(self.pinned.count))
+        if self.pinned.right is not None:
+            estimated("pinned_right", self.pinned.right)
+        return pd.DataFrame(rows, columns=["quantity", "value", "low", "high"])
+
+
+def study(people: ReleasedPeople, settings: ReleaseSettings, *, published: Published | None = None) -> ReleaseStudy:
+    """Meter, project, measure: fast enough to follow a slider (15,000 people and 50 models in under 2 seconds).
+
+    Parameters
+    ----------
+    people : ReleasedPeople
+    settings : ReleaseSettings
+    published : Published, optional
+        Numbers that are out already, about these people and models; computed from the attribute when left out.
+
+    Raises
+    ------
+    InputError
+        If a setting breaks its rule.
+    """
+    release = release_of(people, settings) if published is None else published.release
+    metered = release if published is None else published
+    if published is None:
+        published = release.publish(people.sensitive, rng=child_generator(settings.seed, "release noise"))
+    projected = project(people.posterior, published)
+    found = pinned(people.posterior, projected.probability, sensitive=people.sensitive)
+    return ReleaseStudy(
+        settings=settings,
+        title=people.title,
+        attribute=people.attribute,
+        group=people.group,
+        other=people.other,
+        n=people.n,
+        n_models=release.n_models,
+        n_numbers=len(published.numbers),
+        published=published,
+        status=projected.status,
+        reason=projected.reason,
+        meter=meter(people.posterior, metered),
+        measured=measured(people.posterior, projected.probability, people.sensitive),
+        pinned=found,
+        in_common=in_common(found, people.columns, release),
+        probability=projected.probability,
+    )
+
+
+def release_of(people: ReleasedPeople, settings: ReleaseSettings) -> Release:
+    """Return the release these settings mean."""
+    if not 1 <= settings.count <= len(people.predictions):
+        raise InputError(f"count must be from 1 to {len(people.predictions)} models, got {settings.count!r}.")
+    return Release(
+        people.predictions[: settings.count],
+        labels=people.labels,
+        statistics=settings.statistics,
+        sizes=settings.sizes,
+        decimals=settings.decimals,
+        epsilon=settings.epsilon,
+        names=people.names[: settings.count],
+    )

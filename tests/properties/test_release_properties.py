@@ -1,0 +1,87 @@
+"""What holds of every release: the log-loss identities, sound intervals, and the distance from the exact posterior."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.release import (
+    DISTANCE_MEDIAN,
+    DISTANCE_WORST,
+    Published,
+    Release,
+    exact_posterior,
+    measured,
+    meter,
+    project,
+)
+from tests.release_cases import large_case, small_case
+
+seeds = st.integers(min_value=0, max_value=2**31)
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=seeds, k=st.integers(1, 12), n=st.integers(30, 400))
+def test_exact_numbers_gain_exactly_what_they_move(seed: int, k: int, n: int):
+    case = large_case(seed, n=n, k=k, statistics=("sp_gap",) if n < 100 else ("sp_gap", "tpr_gap", "fpr_gap"))
+    found = project(case.posterior, case.published)
+    told = measured(case.posterior, found.probability, case.sensitive)
+    assert found.converged
+    assert told.bits.value == pytest.approx(told.moved_bits, abs=1e-6)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, k=st.integers(1, 8), decimals=st.integers(0, 3))
+def test_rounded_numbers_gain_at_least_what_they_move(seed: int, k: int, decimals: int):
+    case = large_case(seed, n=300, k=k, decimals=decimals)
+    found = project(case.posterior, case.published)
+    told = measured(case.posterior, found.probability, case.sensitive)
+    assert found.converged
+    assert told.bits.value >= told.moved_bits - 1e-6
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=seeds, decimals=st.integers(0, 4), sizes=st.booleans())
+def test_the_truth_lies_in_every_published_interval(seed: int, decimals: int, sizes: bool):
+    case = small_case(seed, precision="exact", sizes=sizes)
+    rounded = case.release.with_precision(decimals=decimals).publish(case.sensitive)
+    for number, true in zip(rounded.numbers, case.published.numbers, strict=True):
+        assert number.low <= true.value <= number.high
+    given_back = {(number.model, number.statistic): number.value for number in rounded.numbers}
+    again = Published.from_values(rounded.release, given_back)
+    assert again.counts is not None and rounded.counts is not None
+    for part, limits in rounded.counts.limits.items():
+        inside = case.sensitive * case.release.mask(part)
+        true_counts = case.release.predictions @ inside
+        assert (limits[:, 0] <= true_counts).all() and (true_counts <= limits[:, 1]).all()
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=seeds, copies=st.integers(2, 4))
+def test_saying_it_again_says_nothing_more(seed: int, copies: int):
+    case = small_case(seed, precision="exact")
+    again = Release(
+        np.tile(case.release.predictions, (copies, 1)), labels=case.release.labels, statistics=case.release.statistics
+    )
+    once, more = project(case.posterior, case.published), project(case.posterior, again.publish(case.sensitive))
+    assert more.probability == pytest.approx(once.probability, abs=1e-6)
+    assert meter(case.posterior, again).df_bits == pytest.approx(meter(case.posterior, case.release).df_bits, abs=1e-9)
+
+
+def test_how_far_the_projection_is_from_the_exact_posterior():
+    distances: list[float] = []
+
+    @settings(deadline=None, max_examples=120)
+    @given(seed=seeds, precision=st.sampled_from(["exact", "rounded", "noisy"]))
+    def visit(seed: int, precision: str) -> None:
+        case = small_case(seed, precision=precision)
+        found = project(case.posterior, case.published)
+        assert found.converged
+        distances.append(float(np.abs(found.probability - exact_posterior(case.posterior, case.published)).mean()))
+
+    visit()
+    assert len(distances) >= 100
+    assert np.median(distances) == pytest.approx(DISTANCE_MEDIAN, abs=0.01)
+    assert max(distances) <= DISTANCE_WORST

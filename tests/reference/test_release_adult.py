@@ -1,0 +1,142 @@
+"""What fairness numbers give away on Adult: held to ten recorded splits, and these to independent figures.
+
+Bits in all, mean and standard deviation over splits 0 to 9 (`make reference` prints the table); the independent figures
+are those of other natural models and another attacker of the same kind:
+
+                    bits, k = 1, 5, 20, 50: independent        measured here                     pinned, k = 5, 20, 50
+    sex,  N = 1,000    3.6  7.7 18.5 32 ± 6      1.8 ± 1.6  7.2 ± 2.2 21.2 ± 5.7 35.7 ± 6.0      .8  7.0  22.7
+    sex,  N = 14,924   4.3 10.6 31   75 ± 13     4.2 ± 1.7 12.3 ± 3.7 35.5 ± 5.8 81.1 ± 13.1    0    0     1.6
+    race, N = 1,000    3.1  8.8 30   76 ± 15     2.9 ± 2.5  7.6 ± 2.5 31.1 ± 5.1 76.4 ± 13.1    1.3 28.6 109
+    race, N = 14,924   7.9 15.1 38   82 ± 11     7.9 ± 5.3 11.5 ± 6.6 31.2 ± 7.3 76.9 ± 7.6     0    0     5.9
+
+    sex, k = 20        exact, 4, 3, 2 decimals, epsilon 10, 1      measured here
+    N = 14,924         30.9 30.8 28.0 13.0 13.4 1.1                35.5 35.5 32.8 15.8 16.6 2.1
+    N = 1,000          18.5 18.4 17.7 14.0  3.4 -.3                21.2 21.2 21.2 19.2  1.7 0.0
+
+The independent means lie within the spread of ours, but for rounded numbers about 1,000 people: here only whole numbers
+of people are possible, which undoes the rounding to 3 decimals and most of that to 2. The noise behind the independent
+figures is not described; Laplace noise with a budget shared by one count a model and a size fits them. Independently
+pinned: .4 5.5 22, 0 .4 2.8, 2.6 39 127, 0 1.4 10. Of all these pinned people here one is named wrongly.
+Here one split is looked at, with its 50 models, and means over six draws of 1,000 of its people.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.release import measured, project
+from core.release.statistics import Release
+from tests.reference.release_adult import COUNTS, PRECISIONS, Split, row_of, sizes_only, splits_of
+
+FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+pytestmark = pytest.mark.skipif(
+    not (FOLDER / "adult" / "adult.data").is_file(),
+    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
+)
+
+EVERYBODY = 14_924
+DRAWS = 6
+
+RECORDED: dict[tuple[str, int], tuple[tuple[float, float], ...]] = {
+    ("sex", 1000): ((1.8, 1.6), (7.2, 2.2), (21.2, 5.7), (35.7, 6.0)),
+    ("sex", EVERYBODY): ((4.2, 1.7), (12.3, 3.7), (35.5, 5.8), (81.1, 13.1)),
+    ("race", 1000): ((2.9, 2.5), (7.6, 2.5), (31.1, 5.1), (76.4, 13.1)),
+    ("race", EVERYBODY): ((7.9, 5.3), (11.5, 6.6), (31.2, 7.3), (76.9, 7.6)),
+}
+"""Attribute and people -> bits of 1, 5, 20 and 50 models, mean and standard deviation of ten splits."""
+
+RECORDED_PRECISIONS: dict[int, dict[str, tuple[float, float]]] = {
+    1000: {
+        "4 decimals": (21.2, 5.7),
+        "3 decimals": (21.2, 5.7),
+        "2 decimals": (19.2, 5.6),
+        "epsilon 10": (1.7, 1.7),
+        "epsilon 1": (0.0, 0.4),
+    },
+    EVERYBODY: {
+        "4 decimals": (35.5, 5.8),
+        "3 decimals": (32.8, 6.2),
+        "2 decimals": (15.8, 3.7),
+        "epsilon 10": (16.6, 5.7),
+        "epsilon 1": (2.1, 1.4),
+    },
+}
+"""People -> precision -> bits about sex from 20 models."""
+
+
+@pytest.fixture(scope="module")
+def people() -> Split:
+    return next(splits_of(FOLDER, range(1)))
+
+
+@cache
+def rows(people: Split, attribute: str, n: int, k: int, precision: str = "exact") -> list[dict[str, float]]:
+    draws = 1 if n >= people.labels.size else DRAWS
+    return [row_of(people.some(n, draw), attribute, k, **PRECISIONS[precision]) for draw in range(draws)]
+
+
+@pytest.mark.parametrize(("attribute", "accuracy", "balanced"), [("sex", 0.856, 0.843), ("race", 0.885, 0.600)])
+def test_the_attacker_before_the_release(people: Split, attribute: str, accuracy: float, balanced: float):
+    found = rows(people, attribute, EVERYBODY, 1)[0]
+    assert found["accuracy"] == pytest.approx(accuracy, abs=0.03)
+    assert found["balanced"] == pytest.approx(balanced, abs=0.03)
+
+
+@pytest.mark.parametrize("k", COUNTS)
+@pytest.mark.parametrize("n", [1000, EVERYBODY])
+@pytest.mark.parametrize("attribute", ["sex", "race"])
+def test_bits_of_models(people: Split, attribute: str, n: int, k: int):
+    found = rows(people, attribute, n, k)
+    mean, spread = RECORDED[attribute, n][COUNTS.index(k)]
+    assert np.mean([row["bits"] for row in found]) == pytest.approx(mean, abs=3 * spread)
+    for row in found:
+        assert row["bits"] == pytest.approx(row["moved"], abs=1e-6)  # exact numbers
+
+
+@pytest.mark.parametrize("name", list(PRECISIONS)[1:])
+@pytest.mark.parametrize("n", [1000, EVERYBODY])
+def test_bits_by_precision(people: Split, n: int, name: str):
+    found = rows(people, "sex", n, 20, name)
+    mean, spread = RECORDED_PRECISIONS[n][name]
+    assert np.mean([row["bits"] for row in found]) == pytest.approx(mean, abs=3 * spread)
+    if "decimals" in name:
+        assert all(row["bits"] >= row["moved"] - 1e-6 for row in found)
+
+
+def test_the_meter_predicts_most_of_it(people: Split):
+    found = [rows(people, attribute, 1000, k) for attribute in ("sex", "race") for k in (5, 20, 50)]
+    ratios = [np.mean([row["bits"] for row in some]) / np.mean([row["df_bits"] for row in some]) for some in found]
+    assert 0.85 <= np.exp(np.mean(np.log(ratios))) <= 1.5  # 1.15 on average, saturated cells give more than predicted
+
+
+def test_many_models_pin_people_and_rightly(people: Split):
+    few, many = (rows(people, "race", 1000, k) for k in (5, 50))
+    assert np.mean([row["pinned"] for row in few]) < 10
+    assert 60 < np.mean([row["pinned"] for row in many]) < 190
+    assert sum(row["right"] for row in many) / sum(row["pinned"] for row in many) >= 0.99
+    assert rows(people, "sex", EVERYBODY, 50)[0]["pinned"] < 12
+
+
+def test_accuracy_hardly_moves_among_many_people(people: Split):
+    assert abs(rows(people, "race", EVERYBODY, 50)[0]["gain"]) < 0.002
+    gains = [row["gain"] for row in rows(people, "race", 1000, 50)]
+    assert 0.003 < np.mean(gains) < 0.03
+
+
+def test_group_sizes_alone_are_worth_little(people: Split):
+    assert 0 <= sizes_only(people, "sex") < 9
+    assert sizes_only(people, "race") < 20
+
+
+def test_the_identity_with_everything_published(people: Split):
+    statistics = ("sp_gap", "tpr_gap", "fpr_gap", "sp_rate", "tpr_rate", "fpr_rate")
+    release = Release(people.predictions[:5], labels=people.labels, statistics=statistics)
+    q, s = people.posterior["sex"], people.sensitive["sex"]
+    after = project(q, release.publish(s)).probability
+    found = measured(q, after, s)
+    assert found.bits.value == pytest.approx(found.moved_bits, abs=1e-6)
