@@ -12,6 +12,7 @@ from core.commands import (
     landscape,
     membership,
     queries,
+    release,
     replay,
     reveal,
     sweep,
@@ -21,4 +22,17 @@ from core.commands.console import Console
 
 __all__ = ["COMMANDS", "Console"]
 
-COMMANDS = (audit, verify, replay, gen_config, sweep, attribution, reveal, queries, attriguard, membership, landscape)
+COMMANDS = (
+    audit,
+    verify,
+    replay,
+    gen_config,
+    sweep,
+    attribution,
+    reveal,
+    queries,
+    attriguard,
+    membership,
+    landscape,
+    release,
+)

@@ -20,7 +20,7 @@ from core.models import GIVEN, METHODS
 from core.toml_files import parsed
 from core.validation import LEAST_EPSILON
 
-__all__ = ["KINDS", "MECHANISMS", "NO_LIMIT", "UPLOAD", "read_plan"]
+__all__ = ["KINDS", "MECHANISMS", "NO_LIMIT", "UPLOAD", "read_plan", "read_source"]
 
 KINDS = ("train", "predictions", "file")
 """Which models can be audited; see `core.decision.ModelPlan`."""
@@ -73,13 +73,9 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
     title, policy = whole.text("title"), whole.path("policy")
     if len(title) > _MOST_TITLE:
         raise whole.error("title", f"have at most {_MOST_TITLE} characters", len(title))
-    data, model, answers, membership, guard = (
-        whole.section(key) for key in ("data", "model", "answers", "membership", "guard")
-    )
+    data_plan, model_plan, config = read_source(whole)
+    answers, membership, guard = (whole.section(key) for key in ("answers", "membership", "guard"))
     whole.end()
-    kind = model.text("kind", "train", options=KINDS)
-    data_plan, roles = _data(data, kind)
-    model_plan, config = _model(model, kind, data_plan, roles)
     return AuditPlan(
         title=title,
         data=data_plan,
@@ -90,6 +86,20 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
         guard=_guard(guard),
         policy=policy,
     )
+
+
+def read_source(whole: Section) -> tuple[DataPlan, ModelPlan, AuditConfig]:
+    """Read the tables [data] and [model]: where the people come from, and which model is looked at.
+
+    Raises
+    ------
+    InputError
+        As `read_plan`.
+    """
+    data, model = whole.section("data"), whole.section("model")
+    kind = model.text("kind", "train", options=KINDS)
+    data_plan, roles = _data(data, kind)
+    return data_plan, *_model(model, kind, data_plan, roles)
 
 
 def _data(data: Section, kind: str) -> tuple[DataPlan, Roles | None]:

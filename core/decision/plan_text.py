@@ -9,7 +9,7 @@ from core.decision.plan import AuditPlan
 from core.decision.plan_file import NO_LIMIT
 from core.toml_files import quoted
 
-__all__ = ["commented_plan", "plan_text", "toml_value"]
+__all__ = ["commented_plan", "plan_text", "source_tables", "toml_value"]
 
 _ROLE_TEXTS = ("first_name", "other_name", "attribute_name", "prediction", "score", "sets")
 
@@ -104,11 +104,17 @@ def _tables(plan: AuditPlan) -> dict[str, dict[str, Any]]:
     """Return title -> key -> value, without what is empty or does not go with the kind of model."""
     head: dict[str, Any] = {"schema": plan.schema}
     head |= {key: value for key, value in (("title", plan.title), ("policy", plan.policy)) if value}
-    tables = {"": head, "data": _data(plan), "model": _model(plan)}
-    if plan.config.forest is not None:
-        tables["model.forest"] = {key: NO_LIMIT if value is None else value for key, value in plan.config.forest}
+    tables = {"": head} | source_tables(plan)
     for title, part in (("answers", plan.answers), ("membership", plan.membership), ("guard", plan.guard)):
         tables[title] = part.to_dict()
+    return tables
+
+
+def source_tables(plan: AuditPlan) -> dict[str, dict[str, Any]]:
+    """Return the tables [data] and [model] of a plan."""
+    tables = {"data": _data(plan), "model": _model(plan)}
+    if plan.config.forest is not None:
+        tables["model.forest"] = {key: NO_LIMIT if value is None else value for key, value in plan.config.forest}
     return tables
 
 

@@ -51,6 +51,16 @@ class Section:
         """Return an inner table."""
         return Section(self._taken(key, None), name=self.name, title=self._place(key))
 
+    def tables(self, key: str, *, most: int) -> tuple[Section, ...]:
+        """Return a list of inner tables, () where the key is not there."""
+        value = self._taken(key, [])
+        if not isinstance(value, list):
+            raise self.error(key, "be a list of tables", value)
+        if len(value) > most:
+            raise self.error(key, f"hold at most {most:,} tables", len(value))
+        place = self._place(key)
+        return tuple(Section(one, name=self.name, title=f"{place} {i}") for i, one in enumerate(value, start=1))
+
     def mapping(self, key: str) -> dict[str, Any]:
         """Return an inner table as it is."""
         value = self._taken(key, {})
@@ -93,6 +103,10 @@ class Section:
     def maybe_number(self, key: str) -> float | None:
         """Return a finite number, or None where the key is not there."""
         return None if key not in self else self.number(key, 0.0, least=-math.inf)
+
+    def maybe_whole(self, key: str, *, least: int, most: int) -> int | None:
+        """Return a whole number in a range, or None where the key is not there."""
+        return None if key not in self else self.whole(key, least, least=least, most=most)
 
     def flag(self, key: str, default: bool) -> bool:
         """Return true or false."""

@@ -18,7 +18,7 @@ from core.errors import InputError
 if TYPE_CHECKING:
     from core.models.files import ModelFile
 
-__all__ = ["config_of", "dataset_and_notes", "dataset_of", "load_model", "load_policy_text", "load_table"]
+__all__ = ["config_of", "dataset_and_notes", "dataset_of", "load_model", "load_policy_text", "load_table", "roles_of"]
 
 _MOST_BYTES = 200 * 1024 * 1024
 """Of a table, a model or a policy; what is larger is cut there, and refused by whoever reads it."""
@@ -93,7 +93,7 @@ def dataset_and_notes(
     plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None
 ) -> tuple[AuditDataset, tuple[str, ...]]:
     """Return `dataset_of`, and what is to be known of how the model file answered."""
-    roles = _roles(plan, table)
+    roles = roles_of(plan, table)
     if plan.model.kind == "train":
         return build_dataset(table, roles), ()
     notes: tuple[str, ...] = ()
@@ -120,8 +120,14 @@ def config_of(plan: AuditPlan, dataset: AuditDataset) -> AuditConfig:
     return replace(plan.config, roles=dataset.roles)
 
 
-def _roles(plan: AuditPlan, table: Table) -> Roles:
-    """Return the roles of the table's columns."""
+def roles_of(plan: AuditPlan, table: Table) -> Roles:
+    """Return the roles of the table's columns.
+
+    Raises
+    ------
+    InputError
+        If the table suggests no roles under the attribute the plan names.
+    """
     if plan.config.roles is not None:
         return plan.config.roles
     wanted = [roles for roles in table.roles if plan.data.attribute in ("", roles.key)]

@@ -19,6 +19,9 @@ from core.figures.membership_ranges import draw_ranges
 from core.figures.membership_roc import draw_roc
 from core.figures.model import draw_accuracy, draw_rates
 from core.figures.queries import draw_leakage
+from core.figures.release_bits import bits_text, draw_fullness, draw_release_bits
+from core.figures.release_people import draw_in_common, draw_pinned, draw_recognised
+from core.figures.release_precision import draw_precisions, precision_text
 from core.figures.search import draw_methods, draw_more, draw_search
 from core.figures.trained import draw_models_accuracy, draw_models_unfairness, draw_trained
 from core.figures.waterfall import draw_waterfall, rows_of_one, rows_over_seeds
@@ -33,6 +36,7 @@ __all__ = [
     "GapRow",
     "Palette",
     "ValueNoise",
+    "bits_text",
     "draw_accuracy",
     "draw_accuracy_by_epsilon",
     "draw_answer_errors",
@@ -44,10 +48,12 @@ __all__ = [
     "draw_disclosure",
     "draw_epsilon_curve",
     "draw_fairpick",
+    "draw_fullness",
     "draw_gaps",
     "draw_gaps_between",
     "draw_group_gaps",
     "draw_groups",
+    "draw_in_common",
     "draw_landscape",
     "draw_leakage",
     "draw_mechanism",
@@ -55,9 +61,13 @@ __all__ = [
     "draw_models_accuracy",
     "draw_models_unfairness",
     "draw_more",
+    "draw_pinned",
+    "draw_precisions",
     "draw_ranges",
     "draw_rates",
+    "draw_recognised",
     "draw_recognition",
+    "draw_release_bits",
     "draw_roc",
     "draw_search",
     "draw_targeted",
@@ -67,6 +77,7 @@ __all__ = [
     "draw_values",
     "draw_waterfall",
     "draw_where",
+    "precision_text",
     "rows_of_one",
     "rows_over_seeds",
     "value_noise",

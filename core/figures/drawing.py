@@ -56,6 +56,7 @@ class Palette:
     second: str
     muted: str
     grey: str
+    fail: str
 
 
 LIGHT = Palette(
@@ -71,6 +72,7 @@ LIGHT = Palette(
     second="#946500",
     muted="#A3A7AE",
     grey="#5B626D",
+    fail="#A01A13",
 )
 DARK = Palette(
     ink="#E9E7E2",
@@ -85,6 +87,7 @@ DARK = Palette(
     second="#E3B34C",
     muted="#6C7480",
     grey="#A9B0BA",
+    fail="#F2837B",
 )
 
 

@@ -43,6 +43,7 @@ _TITLES = {
     "bias_queries": "Bias queries",
     "attriguard": "AttriGuard",
     "membership": "Membership inference",
+    "release": "What a model card gives away",
     "report": "Report",
     "desk": "Query desk",
     "learn": "Learn by example",
@@ -127,6 +128,12 @@ def navigation() -> Any:
                 ),
             ],
             "Decision": [
+                st.Page(
+                    folder / "release.py",
+                    title="Release",
+                    icon=":material/contact_page:",
+                    url_path="release",
+                ),
                 st.Page(folder / "report.py", title="Report", icon=":material/fact_check:", url_path="report"),
                 st.Page(folder / "desk.py", title="Query desk", icon=":material/account_balance:", url_path="desk"),
             ],

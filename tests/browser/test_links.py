@@ -32,7 +32,7 @@ def assert_settings(view: View) -> None:
 def assert_at_home(view: View, page: str) -> None:
     """Check that a page stands in its frame: sidebar, navigation, its own address."""
     expect(view.sidebar.get_by_text("What is audited")).to_be_visible()
-    expect(view.sidebar.get_by_role("link")).to_have_count(10)
+    expect(view.sidebar.get_by_role("link")).to_have_count(11)
     view.until(lambda: urlsplit(view.page.url).path == f"/{page}", f"the address of {page}")
     view.in_order()
 

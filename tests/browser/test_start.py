@@ -18,7 +18,7 @@ def test_a_finished_audit_three_doors_and_the_map_without_a_click(look: Open):
     assert finding.count("%") >= 2
     expect(view.page.get_by_text("Synthetic").first).to_be_visible()
     for door, links in (
-        ("check", ["Bring a table or a model", "Read the verdict"]),
+        ("check", ["Bring a table or a model", "Read the verdict", "Meter a model card"]),
         ("learn", ["Open the cases"]),
         ("explore", ["Model", "Correction", "Bias queries", "AttriGuard", "Membership"]),
     ):
@@ -28,7 +28,9 @@ def test_a_finished_audit_three_doors_and_the_map_without_a_click(look: Open):
             f"the links of the door {door}",
         )
     chart = view.keyed("start_map_chart")
-    expect(chart.locator("[aria-label]").first).to_have_attribute("aria-label", re.compile("^Map of 42 models, by trained"))
+    expect(chart.locator("[aria-label]").first).to_have_attribute(
+        "aria-label", re.compile("^Map of 42 models, by trained")
+    )
     box = chart.bounding_box()
     assert box is not None and box["y"] < 600  # on the first screen
     view.page.mouse.move(box["x"] + 62 + (box["width"] - 76) / 14, box["y"] + 20)

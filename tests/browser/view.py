@@ -37,6 +37,7 @@ _TITLES = {
     "Bias queries": "Bias queries",
     "AttriGuard": "AttriGuard",
     "Membership": "Membership inference",
+    "Release": "What a model card gives away",
     "Report": "Report",
     "Query desk": "Query desk",
     "Learn by example": "Learn by example",

@@ -19,6 +19,7 @@ _DOORS = (
         (
             ("data.py", "Bring a table or a model", ":material/table_rows:"),
             ("report.py", "Read the verdict", ":material/fact_check:"),
+            ("release.py", "Meter a model card", ":material/contact_page:"),
         ),
     ),
     (

@@ -1,0 +1,81 @@
+"""``python -m core release``: what the fairness numbers of a model card give away, and whom they pin down."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from core.commands.arguments import data_folder_of
+from core.commands.console import Console
+from core.commands.release_words import everything, told
+from core.commands.running import check_csv, write_csv, write_json
+from core.datasets.catalog import default_cache_folder
+from core.decision import load_model, load_table
+from core.decision.release_plan import ReleasePlan, read_release
+from core.decision.release_sources import people_of, study_of
+from core.errors import InputError
+from core.release import Advice, ReleasedPeople, advise
+from core.release.study import ReleaseStudy
+
+__all__ = ["HELP", "NAME", "add_arguments", "run"]
+
+NAME = "release"
+HELP = "print what the fairness numbers of a model card give away; exit code 0 nobody is pinned down, 1 somebody is"
+
+_UNDECIDED = 2
+_STEPS_PER_NOTE = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.epilog = (
+        "exit codes: 0 nobody is pinned down, 1 somebody is, 2 the attacker's posterior could not be worked out, 3 "
+        "input that cannot be used."
+    )
+    parser.add_argument("plan", type=Path, metavar="FILE", help="a TOML file; its own files lie in the same folder")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
+    parser.add_argument("--no-advice", action="store_true", help="do not try which precision pins nobody down")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number and setting to this file")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Meter, measure and print."""
+    check_csv(arguments.csv)
+    check_csv(arguments.json, name="--json")
+    plan = read_release(_content(arguments.plan), name=arguments.plan.name)
+    folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
+    table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())
+    model_file = load_model(plan.source, folder=folder)
+    people = people_of(plan, table, model_file=model_file, report=_Now(console, "steps of training"))
+    study = study_of(plan, people)
+    advice = None if arguments.no_advice else _advice(plan, people, study, console)
+    for line in told(plan, people, study, advice):
+        console.result(line)
+    write_csv(study.to_frame(), arguments.csv, console)
+    write_json(everything(plan, people, study, advice), arguments.json, console)
+    return _UNDECIDED if study.status != "converged" else int(study.pinned.count > 0)
+
+
+def _advice(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, console: Console) -> Advice:
+    report = _Now(console, "precisions tried")
+    seed = plan.settings.seed
+    return advise(people.posterior, study.published.release, sensitive=people.sensitive, seed=seed, report=report)
+
+
+class _Now:
+    """Writes progress now and then."""
+
+    def __init__(self, console: Console, noun: str) -> None:
+        self.console, self.noun = Console(out=console.out, err=console.err), noun
+
+    def __call__(self, done: int, total: int) -> None:
+        if done and (done % _STEPS_PER_NOTE == 0 or done == total):
+            self.console.progress(done, total, noun=self.noun)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        raise InputError(f"FILE must be a file that can be read, got {str(path)!r}.") from None

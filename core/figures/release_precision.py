@@ -1,0 +1,110 @@
+"""How precise a card may be: how many people each rounding and each amount of privacy noise still pins down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.figures.drawing import Drawing, Palette
+from core.figures.framed import framed, mixed
+from core.figures.release_bits import bits_text
+from core.release import Advice, Tried
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["draw_precisions", "precision_text"]
+
+_ROW = 25  # pixels
+_LEFT, _RIGHT, _TOP = 96, 84, 24
+_FEWEST = 4.0  # people at the end of the axis at least
+
+
+def precision_text(decimals: int | None, epsilon: float | None) -> str:
+    """Name a precision."""
+    if epsilon is not None:
+        return f"noise, ε = {epsilon:g}"
+    if decimals is None:
+        return "exact"
+    return f"{decimals} decimal{'' if decimals == 1 else 's'}"
+
+
+def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], palette: Palette) -> Drawing:
+    """Draw a bar a precision tried: the people it pins down, and the bits the meter predicts beside it.
+
+    Parameters
+    ----------
+    chosen : (decimals, epsilon)
+        The precision of the controls; its row is set off where it was tried.
+    """
+    rows = advice.tried
+    most = max([_FEWEST, *(row.pinned for row in rows)])
+    sketch = framed(
+        palette,
+        height=_ROW * len(rows) + _TOP + 14,
+        x=(0, 1.12 * most),
+        y=(len(rows) - 0.5, -0.5),
+        left=_LEFT,
+        right=_RIGHT,
+        top=_TOP,
+        bottom=14,
+    )
+    sketch.xaxis(showticklabels=False, ticks="", showline=False)
+    sketch.above("people pinned down", palette, x=0)
+    edge = ("paper", "paper")
+    sketch.remark(
+        "bits predicted",
+        palette.grey,
+        x=1,
+        y=1,
+        refs=edge,
+        shift=(_RIGHT - 8, 3),
+        anchor=("right", "bottom"),
+        size=12,
+    )
+    shade = mixed(palette.grid, palette.background, 0.5)
+    for y, row in enumerate(rows):
+        now = (row.decimals, row.epsilon) == chosen
+        if now:
+            sketch.shade_row((y - 0.5, y + 0.5), shade, left=_LEFT - 2, right=_RIGHT - 2)
+        bold = ("<b>", "</b>") if now else ("", "")
+        side = ("paper", "y")
+        name = f"{bold[0]}{precision_text(row.decimals, row.epsilon)}{bold[1]}"
+        sketch.remark(name, palette.ink if now else palette.grey, x=0, y=y, refs=side, shift=(6 - _LEFT, 0))
+        color = palette.leak if row.pinned else palette.prior
+        words = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody"
+        sketch.remark(words, color, x=row.pinned, y=y, shift=(6, 0))
+        bits = f"{bold[0]}{bits_text(row.df_bits)}{bold[1]}"
+        sketch.remark(bits, palette.ink, x=1, y=y, refs=side, shift=(_RIGHT - 8, 0), anchor=("right", "middle"))
+    sketch.bar(
+        x=[row.pinned for row in rows],
+        y=list(range(len(rows))),
+        orientation="h",
+        width=0.6,
+        marker={
+            "color": [
+                palette.leak if (r.decimals, r.epsilon) == chosen else mixed(palette.leak, palette.background, 0.45)
+                for r in rows
+            ]
+        },
+        hoverinfo="skip",
+    )
+    sketch.segment((0, 0), (-0.5, len(rows) - 0.5), {"color": palette.ink, "width": 1.5})
+    told = "; ".join(f"{precision_text(row.decimals, row.epsilon)}: {row.pinned}" for row in rows)
+    return Drawing(
+        sketch=sketch, alt=f"People pinned down by the precision of the numbers. {told}.", table=_table(rows)
+    )
+
+
+def _table(rows: tuple[Tried, ...]) -> pandas.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "precision": precision_text(row.decimals, row.epsilon),
+                "pinned": row.pinned,
+                "predicted bits": row.df_bits,
+            }
+            for row in rows
+        ]
+    )

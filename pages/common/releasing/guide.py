@@ -1,0 +1,40 @@
+"""How to read the page on releases."""
+
+from __future__ import annotations
+
+from core.release import ReleaseStudy
+from core.wording import count
+from pages.common import shell
+from pages.common.releasing.words import distance
+
+__all__ = ["guide"]
+
+_SOURCES = (
+    "Sources: the measures and the experiment are FairLeak's own. Information projection: Csiszár, I. (1975), "
+    "*I-Divergence Geometry of Probability Distributions and Minimization Problems*."
+)
+
+
+def guide(study: ReleaseStudy) -> str:
+    """Explain the page."""
+    attribute = shell.escape(study.attribute)
+    return (
+        f"A card says how a model treats groups. Each number is a sum over everybody's {attribute}, so it is a linear "
+        f"equation with {count(study.n)} unknowns. Somebody who knows everybody's features, label and predictions (a "
+        "colleague, a data broker) already has a probability for each, from gradient boosting on other people, "
+        "calibrated on yet others. The card moves these probabilities.\n\n"
+        "**Bits beyond the features.** *Measured*: by how much the card shortens the message that would name "
+        f"everybody's {attribute} rightly, in all. *Predicted*: the same as the meter expects it from the numbers' "
+        "precision and the attacker's doubt, without anybody's true value. It can be read before publishing.\n\n"
+        "**Pinned down** is who was unsure before (5 to 95%) and is settled after (beyond 99.5%). Averages hide them: "
+        "a card of one model adds one or two bits about thousands of people, but nearly identical models differ in "
+        "single people, and the difference of their numbers is these people's.\n\n"
+        "**The line at 1.** *Joint bits* count what the numbers hold about everybody together, the *prior's bits* what "
+        "there was to know. Where they are equal there is, as a rule, one answer left.\n\n"
+        f"**How exact this is.** {distance()} The more people share a number, the nearer it comes. It is the closest "
+        "distribution that meets the published numbers in expectation; for exact numbers the measured gain is what it "
+        "moved.\n\n"
+        "**What it does not show.** Other attackers may know more, for instance who is in a group already. Rounding "
+        "bounds nothing by itself: whether it helps depends on who else is on the card, so the advice holds for these "
+        f"people and models alone. Only noise with a privacy budget promises something for others.\n\n{_SOURCES}"
+    )

@@ -1,0 +1,202 @@
+"""The sentences of a release: whom it pins down, what it gives away, then intervals and control."""
+
+from __future__ import annotations
+
+import math
+
+from core.estimates import Estimate
+from core.figures import bits_text, precision_text
+from core.release import DISTANCE_MEDIAN, DISTANCE_WORST, Advice, InCommon, ReleasedPeople, ReleaseStudy
+from core.wording import count, in_words, percent, points
+from pages.common import shell
+
+__all__ = [
+    "advice",
+    "advice_chart",
+    "bits_chart",
+    "cells",
+    "common_chart",
+    "distance",
+    "finding",
+    "fullness_chart",
+    "nobody",
+    "pinned_chart",
+    "recognised_chart",
+    "unfinished",
+]
+
+_SMALL = 0.05
+"""Bits below which nothing is said to be given away."""
+
+
+def _card(study: ReleaseStudy) -> str:
+    """Name the card, with how precise it is."""
+    settings = study.settings
+    if settings.epsilon is not None:
+        how = f"With noise of ε = {settings.epsilon:g}"
+    elif settings.decimals is None:
+        how = "With exact numbers"
+    else:
+        how = f"Rounded to {precision_text(settings.decimals, None)}"
+    models = "one model" if study.n_models == 1 else f"{study.n_models} models"
+    return f"{how}, a card of {models} about {count(study.n)} people"
+
+
+def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
+    """Return the finding and the grey line under it."""
+    found, bits = study.measured, study.measured.bits
+    away = (
+        f"gives away {bits_text(bits.value)} bits beyond the features"
+        if bits.value >= _SMALL
+        else f"gives away nothing beyond the features ({bits_text(bits.value)} bits)"
+    )
+    if study.pinned.count:
+        point = f"{_card(study)} pins down {_pinned(study)}, and {away}."
+    else:
+        point = f"{_card(study)} {away} and pins nobody down."
+    larger = study.group if 2 * int(people.sensitive.sum()) > people.n else study.other
+    quantity = (
+        f"{_bits(bits)}; predicted without anybody's {shell.escape(study.attribute)}: "
+        f"{bits_text(study.meter.df_bits)}. Named rightly: {percent(found.accuracy_before)} before, "
+        f"{percent(found.accuracy_after)} after ({points(found.accuracy_gain)}; {_span(found.accuracy_gain)}). "
+        f"Control: calling everybody “{shell.escape(larger)}” is right for {percent(found.majority)}."
+    )
+    return point, quantity
+
+
+def _pinned(study: ReleaseStudy) -> str:
+    """Say how many are pinned down, and how many of them rightly."""
+    n, share = study.pinned.count, study.pinned.right
+    whom = "one person" if n == 1 else f"{in_words(n)} of them"
+    if share is None:
+        return whom
+    right = round(share.value * n)
+    if right == n:
+        return f"{whom}, {'rightly' if n == 1 else 'all rightly'}"
+    return f"{whom}, {'none' if right == 0 else in_words(right)} rightly" if n > 1 else f"{whom}, wrongly"
+
+
+def _bits(bits: Estimate) -> str:
+    if math.isnan(bits.low):
+        return f"{bits_text(bits.value)} bits in all"
+    return f"{bits_text(bits.value)} bits in all ({bits_text(bits.low)} to {bits_text(bits.high)})"
+
+
+def _span(gain: Estimate) -> str:
+    low, high = (points(value).removesuffix(" points") for value in (gain.low, gain.high))
+    return f"{low} to {high}"
+
+
+def pinned_chart(study: ReleaseStudy) -> tuple[str, str]:
+    """Return heading and quantity of the chart of people."""
+    attribute, group = shell.escape(study.attribute), shell.escape(study.group)
+    return (
+        "Who is pinned down",
+        f"Everybody's probability of “{group}” ({attribute}); on the dotted line nothing was learned; shaded: unsure "
+        "before, settled after",
+    )
+
+
+def bits_chart() -> tuple[str, str]:
+    """Return heading and quantity of the chart over the number of models."""
+    return "More models, more bits", "Bits given away in all, measured (95% interval) and predicted by the meter"
+
+
+def fullness_chart(study: ReleaseStudy) -> tuple[str, str]:
+    """Return heading and quantity of the chart of joint bits."""
+    share = study.meter.share
+    told = (
+        "Everything is determined"
+        if share >= 1.0
+        else f"{percent(share, decimals=0)} of what there was to know"
+        if share >= 0.01
+        else "Less than 1% of what there was to know"
+    )
+    return told, "Bits the numbers hold about everybody together, as a share of the prior's bits"
+
+
+def advice_chart(study: ReleaseStudy) -> tuple[str, str]:
+    """Return heading and quantity of the chart of precisions."""
+    models = "one model" if study.n_models == 1 else f"{study.n_models} models"
+    return (
+        "How precise may it be",
+        f"People pinned down by a card of {models}; with noise, the most of three draws",
+    )
+
+
+def advice(found: Advice, study: ReleaseStudy) -> str:
+    """Return the adviser's line."""
+    where = "That holds for these people and these models, not for others."
+    if found.exact:
+        return f"**Advice:** even exact numbers pin nobody down here. {where}"
+    rounding = "" if found.decimals is None else f"at most {precision_text(found.decimals, None)}"
+    noise = "" if found.epsilon is None else f"noise of ε = {found.epsilon:g} or less"
+    if rounding and noise:
+        return f"**Advice:** {rounding}, or {noise}, pin nobody down. {where}"
+    if rounding or noise:
+        other = "no noise tried does" if rounding else "rounding does not, down to one decimal"
+        return f"**Advice:** {rounding or noise} pins nobody down; {other}. {where}"
+    return (
+        f"**Advice:** neither rounding to one decimal nor the strongest noise tried keeps {_everybody(study)} from "
+        "being pinned down: publish fewer models."
+    )
+
+
+def _everybody(study: ReleaseStudy) -> str:
+    return f"all {count(study.n)} people"
+
+
+def recognised_chart(study: ReleaseStudy) -> tuple[str, str]:
+    """Return heading and quantity of the chart of accuracies."""
+    gain = study.measured.accuracy_gain
+    clear = gain.low > 0.0 or gain.high < 0.0
+    told = f"On average {points(gain)}" if clear else "On average no measurable difference"
+    return told, "People named rightly before (○) and after (●), 95% intervals"
+
+
+def common_chart(found: InCommon, study: ReleaseStudy) -> tuple[str, str]:
+    """Return heading and quantity of what the pinned have in common."""
+    return f"What the pinned have in common: {_cells(found, study)}", "Shares among the pinned (●) and the rest (○)"
+
+
+def _cells(found: InCommon, study: ReleaseStudy) -> str:
+    """Say how small the cells are in which the pinned sit."""
+    total = sum(pinned for _, pinned in found.cell_sizes)
+    alone = sum(pinned for size, pinned in found.cell_sizes if size == 1)
+    if alone == total:
+        return "each is alone with these predictions"
+    if 2 * alone >= total:
+        return f"{in_words(alone)} of {total} are alone with their predictions"
+    return f"half share their predictions with at most {count(math.ceil(found.median_cell) - 1)} others"
+
+
+def cells(found: InCommon) -> str:
+    """Explain the cells."""
+    rest = "" if math.isnan(found.median_cell_rest) else f", of anybody else {found.median_cell_rest:,.0f}"
+    return (
+        "People whom every model on the card gives the same answer, and who have the same label, are one cell: the "
+        f"numbers speak of them as one. The median cell of a pinned person holds {found.median_cell:,.0f}{rest}. "
+        "Models that are nearly alike cut out tiny cells."
+    )
+
+
+def nobody(study: ReleaseStudy) -> str:
+    """Say that nobody is pinned down, and of how many it could have been."""
+    return (
+        f"Nobody is pinned down: of {count(study.pinned.n_unsure)} people the attacker was unsure about (5 to 95%), "
+        "none is beyond 99.5% after."
+    )
+
+
+def distance() -> str:
+    """Say how far the projection is from the exact posterior."""
+    return (
+        "Probabilities after the release are those of the information projection. In releases about 6 to 12 people, "
+        f"where the exact ones can be counted out, a person's is off by {100 * DISTANCE_MEDIAN:.0f} points on average "
+        f"in the median release and by {100 * DISTANCE_WORST:.0f} in the worst."
+    )
+
+
+def unfinished(study: ReleaseStudy) -> str:
+    """Say why a projection cannot be relied on; empty where it can."""
+    return "" if study.status == "converged" else study.reason

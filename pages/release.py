@@ -1,0 +1,81 @@
+"""Release: what the fairness numbers of a model card give away, and whom they pin down."""
+
+from pages.common import shell
+
+shell.guard()
+
+import streamlit as st
+
+from core.errors import InputError
+from pages.common import cached, panels, state, wording
+from pages.common.releasing import advising, common, controls, guide, words, work
+
+shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
+config, table = cached.audited()
+dataset = cached.dataset_of(table, config.roles or table.roles[0])
+
+from core.figures import draw_fullness, draw_pinned, draw_recognised, draw_release_bits
+
+colours = shell.palette()
+opening = st.empty()
+try:
+    row = controls.places()
+    models = controls.models(row, table, dataset, work.number_of_people(config, dataset))
+    precision = controls.precision(row[2:])
+    audited = work.ReleaseWork(config, table, dataset, models)
+except InputError as error:
+    panels.problem(str(error))
+    st.stop()
+if not precision.statistics:
+    panels.problem("Choose at least one statistic: this card says nothing.")
+    st.stop()
+
+
+@st.fragment
+def told() -> None:
+    """Draw everything that follows the number of models."""
+    wanted = controls.number_of_models(models)
+    people = audited.people(wanted)
+    card = audited.card(people, precision)
+    now = card.at(wanted)
+    with opening:
+        shell.finding(*words.finding(now, people))
+    if sentence := words.unfinished(now):
+        panels.problem(sentence, point="Not to be relied on.")
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        shell.whisper(*words.pinned_chart(now))
+        moved = draw_pinned(people, now, colours)
+        panels.chart(moved, key="release_people_chart")
+        st.caption(words.distance())
+    with right:
+        shell.whisper(*words.bits_chart())
+        bits = draw_release_bits(card.studies, now, colours, counts=models.counts)
+        panels.chart(bits, key="release_bits_chart")
+        controls.number_slider(models, wanted)
+        if now.n_models < wanted:
+            audited.whole.watch(f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
+    tables = {"People pinned down": moved.table, "By the number of models": bits.table}
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        tables |= advising.draw(card, now)
+    with right:
+        shell.whisper(*words.fullness_chart(now))
+        panels.chart(draw_fullness(card.studies, now, colours, counts=models.counts), key="release_fullness_chart")
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        tables |= common.draw(now)
+    with right:
+        shell.whisper(*words.recognised_chart(now))
+        named = draw_recognised(now, colours)
+        panels.chart(named, key="release_named_chart")
+        tables["Named rightly"] = named.table
+    left, right = st.columns(2, gap="large")
+    with left:
+        panels.how_to_read(guide.guide(now))
+    with right:
+        tables |= {"The published numbers": now.published.to_frame(), "Every figure": now.to_frame()}
+        panels.numbers(tables, key="release")
+
+
+told()

@@ -1,0 +1,155 @@
+"""Release in-process: whatever the controls say, the page says what core says."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import core.release
+from core.datasets.dataset import Roles
+from core.figures import precision_text
+from core.release import advise, release_of
+from pages.common import cached
+from tests.app.dashboard import Dashboard
+from tests.app.releasing import (
+    COUNTS,
+    FIRST,
+    assert_tells,
+    card,
+    choose,
+    family,
+    finding,
+    once,
+    people,
+    told,
+    widget,
+)
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+__all__ = ["family"]
+
+
+def test_opens_with_a_family_metered_and_measured(dashboard: Dashboard, family: None):
+    dashboard.open("release")
+    found = card()
+    assert_tells(dashboard, found)
+    assert finding(dashboard).startswith("## With exact numbers, a card of 4 models about 200 people")
+    assert any("synthetic" in text.lower() for text in dashboard.texts)
+    assert not dashboard.test.warning and not dashboard.test.error
+    assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
+    advice = advise(people().posterior, release_of(people(), found.settings), sensitive=people().sensitive, seed=42)
+    wanted = "even exact numbers" if advice.exact else precision_text(advice.decimals, None)
+    assert "**Advice:**" in told(dashboard) and (wanted in told(dashboard) or advice.decimals is None)
+    assert "safe" not in told(dashboard).lower()
+
+
+def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family: None):
+    dashboard.open("release")
+    choose(dashboard, release_way="rounded", release_decimals=2)
+    assert_tells(dashboard, card(decimals=2))
+    assert finding(dashboard).startswith("## Rounded to 2 decimals, a card")
+    choose(dashboard, release_statistics=["sp_gap", "tpr_rate"])
+    assert_tells(dashboard, card(decimals=2, statistics=("sp_gap", "tpr_rate"), sizes=False))
+    choose(dashboard, release_way="noise", release_epsilon=1.0)
+    assert_tells(dashboard, card(epsilon=1.0, statistics=("sp_gap", "tpr_rate")))
+    assert finding(dashboard).startswith("## With noise of ε = 1, a card")
+    choose(dashboard, release_statistics=["sizes"])
+    assert "this card says nothing" in dashboard.plain_problem() and not dashboard.findings
+
+
+def test_the_number_of_people_and_models(dashboard: Dashboard, family: None):
+    dashboard.open("release")
+    choose(dashboard, release_people=100)
+    assert_tells(dashboard, card(most=100))
+    choose(dashboard, release_count=1)
+    assert_tells(dashboard, card(most=100, count=1))
+    assert "a card of one model" in finding(dashboard)
+
+
+def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch):
+    gate = threading.Event()
+
+    def waiting(*args: Any, count: int, report: Any, **more: Any) -> Any:
+        while count > FIRST and not gate.wait(0.02):
+            report(0, count)
+        return once(*args, count=count, report=report, **more)
+
+    monkeypatch.setattr(core.release, "released_people", waiting)
+    dashboard.open("release")
+    widget(dashboard, "release_count").set_value(COUNTS[-1])
+    dashboard.test.run()
+    assert f"a card of {FIRST} models" in finding(dashboard)  # what is there stays
+    dashboard.button("cancel_family").click()
+    dashboard.until(lambda: dashboard.has_button("start_family"))
+    assert dashboard.button("start_family").label == f"Stopped. Go on training {COUNTS[-1]} models"
+    gate.set()
+    dashboard.button("start_family").click()
+    dashboard.settle()
+    dashboard.settle()
+    assert_tells(dashboard, card(models_count=COUNTS[-1], count=COUNTS[-1]))
+    assert not dashboard.has_button("start_family") and not dashboard.has_button("cancel_family")
+
+
+@pytest.mark.parametrize("models", ["audited", "depths", "tolerances"])
+def test_other_models(dashboard: Dashboard, family: None, models: str):
+    dashboard.open("release")
+    choose(dashboard, release_family=models)
+    count = {"audited": 1, "tolerances": 2}.get(models, FIRST)
+    assert_tells(dashboard, card(models, models_count=count, count=count))
+
+
+def test_a_group_of_four_against_the_others(dashboard: Dashboard, family: None):
+    dashboard.open("release")
+    choose(dashboard, release_family="audited")  # one model is enough here
+    dashboard.test.selectbox(key="attribute").set_value("age/ranges")
+    dashboard.settle()
+    choose(dashboard, release_group=3)
+    name = widget(dashboard, "release_group").options[3]
+    assert f"Everybody's probability of “{name}”" in told(dashboard)
+
+
+def test_a_problem_of_core_is_one_sentence(dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch):
+    from core.errors import InputError
+
+    def broken(*args: Any, **more: Any) -> Any:
+        raise InputError("tpr_gap needs people of both groups with label 1, got none of women.")
+
+    monkeypatch.setattr(core.release, "study", broken)
+    dashboard.open("release")
+    assert "got none of women" in dashboard.plain_problem() and not dashboard.findings
+
+
+def own_table(models: int) -> bytes:
+    """Return a table of 900 people with the predictions of models that differ from the first in one person each."""
+    rng = np.random.default_rng(8)
+    names = [f"pred_{i}" for i in range(models)]
+    rows = [",".join(["town", "years", "hired", *names])]
+    base = rng.integers(0, 2, 900)
+    for i in range(900):
+        years = int(rng.integers(0, 40))
+        town = "*Up*" if rng.random() < 0.2 + years / 80 else "<b>Down</b>"
+        said = [str(base[i] if i != 7 * m else 1 - base[i]) for m in range(models)]
+        rows.append(",".join([town, str(years), str(rng.integers(0, 2)), *said]))
+    return "\n".join(rows).encode()
+
+
+def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None):
+    dashboard.open("data").upload("towns.csv", own_table(5))
+    roles = Roles(label="hired", positive="1", sensitive="town", group=("*Up*",))
+    dashboard.test.session_state["own_roles_upload"] = [roles]
+    dashboard.test.session_state["attribute"] = roles.key
+    dashboard.settle()
+    dashboard.open("release")
+    choose(dashboard, release_family="given")
+    assert widget(dashboard, "release_columns").value == [f"pred_{i}" for i in range(5)]
+    assert "a card of 5 models" in finding(dashboard)
+    assert "*Up*" in told(dashboard) and not dashboard.test.warning
+    choose(dashboard, release_columns=["pred_1"])
+    assert "a card of one model" in finding(dashboard)
+    choose(dashboard, release_columns=[])
+    assert_one_sentence(dashboard.plain_problem())
+    shared = cached.store_of("demo")
+    assert not [one for one in shared._results.values() if "Release" in type(one).__name__]

@@ -1,0 +1,70 @@
+"""Releases over invented people: small ones, in which every vector can be visited, and larger ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.release import Published, Release
+
+__all__ = ["Case", "large_case", "small_case"]
+
+GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
+RATES = ("sp_rate", "tpr_rate", "fpr_rate")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Case:
+    """People, what the attacker believes of them, and what is published."""
+
+    posterior: np.ndarray
+    sensitive: np.ndarray
+    release: Release
+    published: Published
+
+
+def small_case(seed: int, *, precision: str = "", sizes: bool = True) -> Case:
+    """Return 6 to 12 people and 1 to 3 models; precision "exact", "rounded" or "noisy", drawn when left out."""
+    rng = np.random.default_rng(seed)
+    precision = precision or str(rng.choice(["exact", "rounded", "noisy"]))
+    n, k = int(rng.integers(6, 13)), int(rng.integers(1, 4))
+    while True:
+        posterior, labels = rng.uniform(0.05, 0.95, n), rng.integers(0, 2, n)
+        sensitive = (rng.random(n) < posterior).astype(np.uint8)
+        if all(0 < sensitive[part].sum() < part.sum() for part in (labels == 1, labels == 0)):
+            break
+    told: dict[str, Any] = {"rounded": {"decimals": 0}, "noisy": {"epsilon": 10.0 * (k + 1)}}.get(precision, {})
+    statistics = GAPS if rng.random() < 0.5 else (RATES if rng.random() < 0.5 else ("sp_gap",))
+    release = Release(
+        rng.integers(0, 2, (k, n)),
+        labels=labels,
+        statistics=statistics,
+        sizes=sizes or precision == "noisy",
+        **told,
+    )
+    return Case(
+        posterior=posterior,
+        sensitive=sensitive,
+        release=release,
+        published=release.publish(sensitive, rng=rng),
+    )
+
+
+def large_case(seed: int, *, n: int = 1000, k: int = 10, **told: Any) -> Case:
+    """Return n people whose features move predictions and attribute, and k models that resemble each other."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 6))
+    labels = (x[:, 0] + 0.5 * x[:, 1] + rng.normal(size=n) > 0.5).astype(np.uint8)
+    posterior = 1 / (1 + np.exp(-(rng.uniform(0.5, 2.5) * x[:, 1] + rng.normal(size=n) - rng.uniform(0, 2))))
+    weights = np.array([1.0, 0.5, 0.2, 0.1, 0.0, 0.0]) + rng.normal(scale=0.25, size=(k, 6))
+    predictions = (weights @ x.T > 0.5).astype(np.uint8)
+    sensitive = (rng.random(n) < posterior).astype(np.uint8)
+    release = Release(predictions, labels=labels, **told)
+    return Case(
+        posterior=posterior,
+        sensitive=sensitive,
+        release=release,
+        published=release.publish(sensitive, rng=rng),
+    )
