@@ -140,8 +140,7 @@ class _RowView:
         adjusted = row.verdict.p_adjusted
         small = "below 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
         self.p_value = "" if adjusted != adjusted else f"p {small} after Holm's correction"
-        details = row.found.details or {}
-        self.details = ", ".join(f"{name} {value:.4g}".replace("-", "−") for name, value in sorted(details.items()))
+        self.details = row.details
 
 
 class _TableView:

@@ -76,9 +76,7 @@ def _opened(found: CheckRow) -> str:
     if measured.estimate is not None:
         word, meaning = BASIS_WORDS[measured.basis]
         lines.append(("Rests on", f"{word}: {meaning}."))
-    if measured.details:
-        told = (f"{name}: {value:.4g}".replace("-", "−") for name, value in sorted(measured.details.items()))
-        lines.append(("Further numbers", "; ".join(told)))
+    lines.append(("Further numbers", found.details))
     if limit is not None:
         needed = "a release needs it" if limit.required else "shown, not required"
         who = ", ".join(text for text in (limit.author, limit.date) if text) or "nobody named"
