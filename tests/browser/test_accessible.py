@@ -23,6 +23,7 @@ PAGES = {
     "Bias queries": "",
     "AttriGuard": "",
     "Membership": "",
+    "Release": "",
     "Query desk": "",
     "Learn by example": "promise",
     "Report": "check",
