@@ -16,7 +16,7 @@ from core.errors import InputError
 
 __all__ = ["MOST_COLUMNS", "SeveralPredictions", "prediction_candidates", "several_predictions"]
 
-MOST_COLUMNS = 500
+MOST_COLUMNS = 200
 """Prediction columns that one table may name."""
 
 

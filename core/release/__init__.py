@@ -10,8 +10,8 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 - `advise` finds the finest precision that pins nobody down.
 """
 
-from core.release.advice import Advice, Tried, advise
-from core.release.attacker import attacker_posterior
+from core.release.advice import DRAWS, Advice, Tried, advise
+from core.release.attacker import attacker_posterior, attacker_posteriors
 from core.release.common import CommonValue, InCommon, in_common
 from core.release.exact import DISTANCE_MEDIAN, DISTANCE_WORST, exact_posterior
 from core.release.measured import Measured, measured
@@ -28,6 +28,7 @@ from core.release.study import ReleaseSettings, ReleaseStudy, release_of, study
 __all__ = [
     "DISTANCE_MEDIAN",
     "DISTANCE_WORST",
+    "DRAWS",
     "FAMILIES",
     "MOST_MODELS",
     "STATISTICS",
@@ -50,6 +51,7 @@ __all__ = [
     "Tried",
     "advise",
     "attacker_posterior",
+    "attacker_posteriors",
     "exact_posterior",
     "in_common",
     "measured",

@@ -16,7 +16,7 @@ from core.datasets.splits import Splits
 from core.errors import InputError
 from core.seeds import child_generator
 
-__all__ = ["attacker_posterior"]
+__all__ = ["attacker_posterior", "attacker_posteriors"]
 
 _FOLDS = 5
 
@@ -44,9 +44,16 @@ def attacker_posterior(
     InputError
         If a released record is one the attacker learns from.
     """
-    chosen = np.asarray(rows, dtype=np.intp)
     if not 0 <= group < dataset.n_groups:
         raise InputError(f"group must be from 0 to {dataset.n_groups - 1}, got {group!r}.")
+    return np.ascontiguousarray(attacker_posteriors(dataset, splits, rows, seed=seed)[:, group])
+
+
+def attacker_posteriors(
+    dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int = 0
+) -> npt.NDArray[np.float64]:
+    """Return P(s = g) of the released records for every group, shape (rows, K); see `attacker_posterior`."""
+    chosen = np.asarray(rows, dtype=np.intp)
     if shared := np.intersect1d(chosen, splits.known).size:
         raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
@@ -60,7 +67,7 @@ def attacker_posterior(
         said += adversary.probability(x[chosen], y[chosen]) / _FOLDS
         if left.size:
             held_out[fold == i] = adversary.probability(x[left], y[left])
-    return np.ascontiguousarray(calibrate(held_out, s[known]).apply(said)[:, group])
+    return calibrate(held_out, s[known]).apply(said)
 
 
 def _folds(sensitive: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.NDArray[np.intp]:

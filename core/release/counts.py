@@ -34,7 +34,7 @@ class Counts:
     Attributes
     ----------
     sizes : dict of str to int
-        Part -> people of group 1 in it, where known.
+        Part -> people of group 1 in it, where known: published, or following from what is.
     limits : dict of str to ndarray of shape (k, 2), int
         Part -> least and most accepted people of group 1 of every model, for parts of known size.
     told : dict of str to ndarray of shape (k,), bool
@@ -165,6 +165,8 @@ def _add_up(release: Release, least: dict[str, npt.NDArray[np.int64]]) -> None:
 def _same_predictions(release: Release, part: str, limits: npt.NDArray[np.int64], size: int) -> None:
     """Make models that predict the same for a part agree on its count, in place; opposite models likewise."""
     inside = release.cells.inside(part)
+    if not inside.any():
+        return
     seen: dict[bytes, list[tuple[int, bool]]] = {}
     for i, row in enumerate(release.cells.predictions[:, inside]):
         flipped = bool(row[0])

@@ -144,8 +144,8 @@ def _counts(published: Published, rows: _Rows) -> None:
     """Add the counts of accepted people; once for models alike, and not where they follow from others."""
     assert published.counts is not None
     cells, counts = published.release.cells, published.counts
-    exact = {part: limits[:, 0] == limits[:, 1] for part, limits in counts.limits.items()}
-    within = exact.get("label 1", np.False_) & exact.get("label 0", np.False_)
+    added = {part: counts.told[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
+    within = added.get("label 1", np.False_) & added.get("label 0", np.False_)
     for part, limits in counts.limits.items():
         inside = cells.inside(part)
         wanted = counts.told[part] & ~within if part == "all" else counts.told[part]

@@ -98,4 +98,4 @@ def _noisy(release: Release) -> Rows:
     inside = np.stack([release.cells.inside(part) for part in strata(release)]).astype(np.float64)
     accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
     features = np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
-    return Rows(features=features, variance=np.full(len(features), 2 * noise_scale(release) ** 2))
+    return Rows(features=features, variance=np.full(len(features), max(2 * noise_scale(release) ** 2, LATTICE)))

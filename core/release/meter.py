@@ -26,7 +26,7 @@ class Meter(Result):
 
     With the statistics' features A (one row a number, in people), the posterior q, K = A diag(q(1 − q)) Aᵀ their
     covariance before the release, and R the diagonal matrix of what the precision leaves open (in people²: step²/12
-    when rounded, at least 1/(2πe), which makes ½ log₂(K/R) the entropy of a count; the variance of the privacy noise):
+    when rounded, the variance of the privacy noise; at least 1/(2πe), which makes ½ log₂(K/R) the entropy of a count):
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Meter(Result):
         independent number.
     joint_bits : float
         ½ log₂ det(I + R⁻¹ K): what the numbers say about the whole vector of memberships. Where it reaches
-        `prior_bits`, the numbers determine everybody.
+        `prior_bits`, the numbers as a rule determine everybody: of 6 to 10 people in 7 of 10 random releases.
     prior_bits : float
         Σ_i H(q_i): what there was to know.
     person_bits : float
@@ -53,7 +53,7 @@ class Meter(Result):
 
     @property
     def share(self) -> float:
-        """joint_bits / prior_bits; from 1 on everybody is determined (nan where there was nothing to know)."""
+        """joint_bits / prior_bits; from 1 on, as a rule, everybody is determined (nan: there was nothing to know)."""
         return self.joint_bits / self.prior_bits if self.prior_bits > 0 else math.nan
 
 
@@ -106,9 +106,9 @@ def _published_rows(published: Published, q: Floats) -> Rows:
     told = equations(published, q)
     width = told.high - told.low
     single = np.isfinite(width)
-    open_ = np.maximum(((width[single] + 1.0) ** 2 - 1.0) / 12.0, LATTICE)
+    rounding = ((width[single] + 1.0) ** 2 - 1.0) / 12.0
     features = [told.features[single]]
-    variance = [np.where(told.variance[single] > 0, told.variance[single], open_)]
+    variance = [np.maximum(told.variance[single] + rounding, LATTICE)]
     if not single.all():
         pairs = told.features[~single].reshape(-1, 2, told.features.shape[1])
         apart = np.abs((pairs[:, 0] - pairs[:, 1]) @ published.release.cells.expected(q))

@@ -69,7 +69,7 @@ def natural_models(
     splits : Splits
     rows : ndarray of int
         The released records.
-    count : int in 1..500
+    count : int in 1..200
     family : {"mixed", "seeds", "depths", "features", "tolerances"}
     metric : str
         What the fair models of "tolerances" are fair in.

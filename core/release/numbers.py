@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +59,9 @@ def value_of(name: str, counts: Floats, size: float | Floats, positives: float |
     return np.asarray(one if name.endswith("_1") else zero)
 
 
-def count_of(name: str, value: Floats, size: float, positives: Floats, people: float) -> Floats:
+def count_of(
+    name: str, value: float | Floats, size: float | npt.NDArray[Any], positives: float | Floats, people: float
+) -> Floats:
     """Return the count c a number stands for, the inverse of `value_of`; r0 counts downwards."""
     other = people - size
     if name.endswith("_gap"):

@@ -98,7 +98,7 @@ def released_people(
     dataset : AuditDataset
     models : str
         One of `MODELS`.
-    count : int in 1..500
+    count : int in 1..200
         Models in all, the audited one included.
     on : {"test", "train"}
     group : int

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.release.counts import Counts, count_intervals, known_sizes
+from core.release.implied import implied_sizes
 from core.release.noise import NoisySums
 from core.release.numbers import SIZE_PARTS, part_of, statistic_of
 from core.release.statistics import STATISTICS, Release, part_name
@@ -40,8 +41,8 @@ class PublishedNumber(Result):
     value : float
         As published.
     low, high : float
-        Where the true number lies: the value itself when exact, the values that round to it, or the middle 95% of the
-        privacy noise (to first order).
+        Where the true number lies: the value itself when exact, the values that round to it, or at least the
+        middle 95% of the privacy noise (to first order).
     """
 
     model: str
@@ -65,7 +66,8 @@ class Published(Result):
     limits : dict
         Name of a number -> its low and high for every model, shape (k, 2), nan where it was not published.
     counts : Counts or None
-        What the numbers say in whole people, where group sizes are known; None with privacy noise.
+        What the numbers say in whole people, where group sizes are known, were they published or only some size fits
+        the numbers; None with privacy noise.
 
     Raises
     ------
@@ -90,10 +92,7 @@ class Published(Result):
             table = limits.setdefault(number.statistic, np.full((len(row), 2), np.nan))
             table[row[number.model]] = number.low, number.high
         object.__setattr__(self, "limits", limits)
-        counts = (
-            None if self.noise is not None else count_intervals(self.release, limits, known_sizes(self.release, sizes))
-        )
-        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "counts", None if self.noise is not None else _counts(self.release, limits, sizes))
 
     @classmethod
     def from_values(cls, release: Release, values: Mapping[tuple[str, str], Any]) -> Published:
@@ -129,6 +128,13 @@ class Published(Result):
         import pandas as pd
 
         return pd.DataFrame([number.to_dict() for number in self.numbers])
+
+
+def _counts(release: Release, limits: dict[str, npt.NDArray[np.float64]], sizes: dict[str, int]) -> Counts:
+    """Return what numbers without noise say in whole people."""
+    known = known_sizes(release, sizes)
+    told = implied_sizes(release, limits, known)
+    return count_intervals(release, limits, known if told == known else known_sizes(release, told))
 
 
 def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumber:
@@ -173,6 +179,8 @@ def _interval(told: str, value: Any) -> tuple[float, float]:
 
 def _typed_size(release: Release, name: str, value: Any) -> PublishedNumber:
     low, high = _interval(name, value)
+    if name != "size" and release.labels is None:
+        raise InputError(f"labels must be given for {name}, which counts a group within a label.")
     people = release.cells.size(SIZE_PARTS[name])
     if low != high or low != round(low) or not 0 <= low <= people:
         raise InputError(f"{name} must be a whole number from 0 to {people}, got {value!r}.")

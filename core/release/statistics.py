@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -34,8 +34,8 @@ STATISTIC_TITLES = {
 PARTS = {"sp": "all", "tpr": "label 1", "fpr": "label 0"}
 """The people a statistic looks at."""
 
-MOST_MODELS = 500
-"""Models a release may hold."""
+MOST_MODELS = 200
+"""Models a release may hold: what many more tell is worked out too slowly, and about few people they tell all."""
 
 MOST_DECIMALS = 12
 
@@ -73,7 +73,7 @@ class Release(Result):
     Raises
     ------
     InputError
-        If predictions have different lengths or are not 0 and 1, there are no or more than 500 models, a statistic is
+        If predictions have different lengths or are not 0 and 1, there are no or more than 200 models, a statistic is
         unknown, labels are missing where they are needed, a statistic has nobody to look at, or both decimals and
         epsilon are given.
     """
@@ -184,8 +184,10 @@ def _prediction_matrix(predictions: Any) -> npt.NDArray[np.uint8]:
     if isinstance(predictions, np.ndarray) and predictions.ndim == 2:
         rows: Sequence[Any] = list(predictions)
     else:
-        given = list(predictions)
-        rows = given if not given or np.ndim(given[0]) else [given]
+        given = list(predictions) if isinstance(predictions, Iterable) else []
+        rows = given if not given or any(np.ndim(row) for row in given) else [given]
+        if not isinstance(predictions, Iterable) or any(np.ndim(row) == 0 for row in rows):
+            raise InputError(f"predictions must have one row of 0 and 1 a model, got {predictions!r:.60}.")
     if not 1 <= len(rows) <= MOST_MODELS:
         raise InputError(f"A release may hold 1 to {MOST_MODELS} models, got {len(rows)}.")
     lengths = {len(row) for row in rows}

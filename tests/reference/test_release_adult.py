@@ -13,8 +13,9 @@ are those of other natural models and another attacker of the same kind:
     N = 14,924         30.9 30.8 28.0 13.0 13.4 1.1                35.5 35.5 32.8 15.8 16.6 2.1
     N = 1,000          18.5 18.4 17.7 14.0  3.4 -.3                21.2 21.2 21.2 19.2  1.7 0.0
 
-The independent means lie within the spread of ours, but for rounded numbers about 1,000 people: here only whole numbers
-of people are possible, which undoes the rounding to 3 decimals and most of that to 2. The noise behind the independent
+The independent means lie within the spread of ours but for one model's numbers on sex about 1,000 people (3.6 against
+1.8 ± 1.6), and for rounded numbers about 1,000 people: here only whole numbers of people are possible, which undoes the
+rounding to 3 decimals and most of that to 2. The noise behind the independent
 figures is not described; Laplace noise with a budget shared by one count a model and a size fits them. Independently
 pinned: .4 5.5 22, 0 .4 2.8, 2.6 39 127, 0 1.4 10. Of all these pinned people here one is named wrongly.
 Here one split is looked at, with its 50 models, and means over six draws of 1,000 of its people.

@@ -50,7 +50,7 @@ def test_roles_that_name_a_prediction_or_score_already():
 @pytest.mark.parametrize(
     ("columns", "words"),
     [
-        ((), "from 1 to 500 prediction columns, got 0"),
+        ((), "from 1 to 200 prediction columns, got 0"),
         (("one", "three"), "must be a column of the table, got 'three'"),
         (("one", "one"), "named once, got 'one' 2 times"),
         (("one", "hired"), "no other role, got 'hired'"),

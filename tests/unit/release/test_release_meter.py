@@ -78,6 +78,44 @@ def test_published_numbers_are_metered_much_like_a_plan(told: dict):
     assert out.df_bits == pytest.approx(planned.df_bits, rel=0.05)
 
 
+@pytest.mark.parametrize("sizes", [True, False])
+@pytest.mark.parametrize(
+    "statistics", [("sp_gap",), ("sp_gap", "tpr_gap"), ("sp_gap", "fpr_gap"), ("sp_rate", "tpr_rate")]
+)
+def test_no_statistic_of_a_card_is_left_unread(statistics: tuple[str, ...], sizes: bool):
+    """What is read out of the numbers is what they were expected to say, whichever statistics are on the card."""
+    case = large_case(3, n=300, k=8, statistics=statistics)
+    out = Release(case.release.predictions, labels=case.release.labels, statistics=statistics, sizes=sizes)
+    planned = meter(case.posterior, case.release)
+    read = meter(case.posterior, out.publish(case.sensitive))  # exact numbers tell the sizes anyway
+    assert read.df_bits == pytest.approx(planned.df_bits, rel=0.01)
+    assert read.independent == planned.independent
+
+
+def test_two_statistics_say_what_the_third_follows_from():
+    case = large_case(3, n=300, k=8)
+    full = project(case.posterior, case.published).probability
+    for statistics in (("sp_gap", "tpr_gap"), ("sp_gap", "fpr_gap"), ("tpr_gap", "fpr_gap")):
+        release = Release(case.release.predictions, labels=case.release.labels, statistics=statistics)
+        assert project(case.posterior, release.publish(case.sensitive)).probability == pytest.approx(full, abs=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [1e3, 1e9])
+def test_hardly_any_noise_is_worth_no_more_than_none(epsilon: float):
+    case = large_case(5, n=300, k=3)
+    exact = meter(case.posterior, case.release)
+    noisy = case.release.with_precision(epsilon=epsilon)
+    for found in (noisy, noisy.publish(case.sensitive, rng=np.random.default_rng(0))):
+        told = meter(case.posterior, found)
+        assert told.joint_bits <= exact.joint_bits * (1 + 1e-9) and told.df_bits <= exact.df_bits * (1 + 1e-9)
+
+
+def test_gaps_of_unknown_sizes_are_metered_as_rounded_as_they_are():
+    case = large_case(3, n=4000, k=4, sizes=False, decimals=2)
+    planned, out = meter(case.posterior, case.release), meter(case.posterior, case.published)
+    assert out.joint_bits == pytest.approx(planned.joint_bits, rel=0.15)
+
+
 def test_certain_people_have_nothing_to_tell():
     release = Release(np.array([[1, 1, 0, 0]]), statistics=("sp_gap",))
     found = meter(np.array([1.0, 0.0, 1.0, 0.0]), release)

@@ -80,6 +80,45 @@ def test_noise_is_of_the_scale_it_should_be_and_reproducible():
     assert np.mean(inside) > 0.85
 
 
+@pytest.mark.parametrize("statistics", [("sp_gap",), ("tpr_gap",), ("sp_gap", "fpr_rate"), ("tpr_gap", "fpr_gap")])
+def test_one_persons_attribute_costs_at_most_the_budget(statistics: tuple[str, ...]):
+    """The largest log-ratio of the densities of two releases whose attribute differs in one person, by every person."""
+    rng = np.random.default_rng(2)
+    n, k, epsilon = 60, 4, 2.0
+    h, y, s = rng.integers(0, 2, (k, n)), rng.integers(0, 2, n), rng.integers(0, 2, n)
+    h[:, 0] = 1  # accepted by every model: she costs all of it
+    y[0] = statistics[0] != "fpr_gap"
+    release = Release(h, labels=y, statistics=statistics, epsilon=epsilon)
+
+    def without_noise(vector: np.ndarray) -> tuple[np.ndarray, float]:
+        noise = release.publish(vector, rng=_Nothing()).noise  # type: ignore[arg-type]
+        assert noise is not None
+        return np.concatenate([noise.sizes, noise.sums.ravel()]), noise.scale
+
+    told, scale = without_noise(s)
+    costs = []
+    for person in range(n):
+        other = s.copy()
+        other[person] = 1 - other[person]
+        costs.append(np.abs(without_noise(other)[0] - told).sum() / scale)
+    assert max(costs) == pytest.approx(epsilon) and costs[0] == pytest.approx(epsilon)
+
+
+def test_the_interval_of_a_noisy_size_holds_it_95_times_of_100():
+    rng = np.random.default_rng(4)
+    s, h = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
+    release = Release(h, statistics=("sp_gap",), epsilon=0.5)
+    sizes = [release.publish(s, rng=np.random.default_rng(i)).numbers[0] for i in range(4000)]
+    assert np.mean([size.low <= s.sum() <= size.high for size in sizes]) == pytest.approx(0.95, abs=0.008)
+
+
+class _Nothing:
+    """A generator whose noise is 0."""
+
+    def laplace(self, *, scale: float, size: tuple[int, ...]) -> np.ndarray:
+        return np.zeros(size)
+
+
 def _with_truth(release: Release, s: np.ndarray):
     truth = values(release.with_precision().publish(s))
     for seed in range(40):
@@ -113,8 +152,8 @@ def test_a_subset_may_be_typed_and_intervals_too():
     ("make", "told"),
     [
         (lambda: Release([[1, 0, 1], [1, 0]]), "All models must predict for the same people"),
-        (lambda: Release(np.zeros((501, 3), int)), "1 to 500 models, got 501"),
-        (lambda: Release([]), "1 to 500 models, got 0"),
+        (lambda: Release(np.zeros((500, 3), int)), "1 to 200 models, got 500"),
+        (lambda: Release([]), "1 to 200 models, got 0"),
         (lambda: Release([[], []]), "at least one person"),
         (lambda: Release([[0, 2, 1]]), "only 0 and 1, got 2"),
         (lambda: Release([[0, 1, 1]]), "labels must be given for tpr_gap"),
@@ -157,6 +196,12 @@ def test_a_subset_may_be_typed_and_intervals_too():
             "those within the labels do not add up",
         ),
         (lambda: typed({("", "size"): 4}, epsilon=1.0), "no privacy noise of known size"),
+        (lambda: Release(5), "predictions must have one row of 0 and 1 a model, got 5"),
+        (lambda: Release([[0, 1], 1]), r"predictions must have one row of 0 and 1 a model, got \[\[0, 1\], 1\]"),
+        (
+            lambda: Published.from_values(Release(H, statistics=("sp_gap",)), {("", "size_label_1"): 2}),
+            "labels must be given for size_label_1",
+        ),
     ],
 )
 def test_one_sentence_on_what_is_wrong(make, told: str):

@@ -95,7 +95,7 @@ def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
         natural_models(demo(), splits, splits.test[:10], count=1, without=["shoe size"])
     with pytest.raises(InputError, match="at least one feature"):
         natural_models(demo(), splits, splits.test[:10], count=1, without=demo().feature_names)
-    with pytest.raises(InputError, match="count must be a whole number from 1 to 500, got 501"):
+    with pytest.raises(InputError, match="count must be a whole number from 1 to 200, got 201"):
         natural_models(demo(), splits, splits.test[:10], count=501)
 
     def stop(done: int, total: int) -> None:
@@ -192,7 +192,32 @@ def test_the_adviser_finds_the_finest_precision_that_pins_nobody():
         assert all(pins[d, None] == 0 for d in range(1, found.decimals + 1))
         assert found.decimals == 4 or pins[found.decimals + 1, None] > 0
     assert found.epsilon is not None and all(pins[None, e] == 0 for (_, e) in pins if e and e <= found.epsilon)
-    assert list(found.to_frame().columns) == ["decimals", "epsilon", "pinned", "df_bits"]
+    assert list(found.to_frame().columns) == ["decimals", "epsilon", "pinned", "df_bits", "known"]
+
+
+def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with():
+    """Of this card three draws at 30 pin nobody, and half of all others do."""
+    case = large_case(200, n=250, k=25)
+    epsilon = advise(case.posterior, case.release, sensitive=case.sensitive).epsilon
+    assert epsilon is not None
+    release = case.release.with_precision(epsilon=epsilon)
+    pins = 0
+    for draw in range(28):
+        told = release.publish(case.sensitive, rng=np.random.default_rng(draw))
+        pins += pinned(case.posterior, project(case.posterior, told).probability).count > 0
+    assert pins <= 4
+
+
+def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.release.advice.EPSILONS", (1.0,))
+    case = large_case(6, n=600, k=1)
+    q = case.posterior.copy()
+    q[case.release.predictions[0] == 1] = 0.0  # certain of more people than the sizes allow
+    found = advise(q, case.release, sensitive=case.sensitive)
+    exact = found.tried[0]
+    assert not exact.known and exact.pinned == 0
+    assert not found.exact and found.decimals is None
+    assert found.tried[-1].known and found.epsilon == 1.0  # much noise rules nothing out
 
 
 def test_one_model_on_many_people_may_be_published_exactly():
