@@ -411,6 +411,7 @@ def people_of(groups: tuple[GroupSummary, ...] = GROUPS, *, sharpness: float = 1
         "sensitive": truth,
         "prior": prior,
         "group_names": tuple(g.group for g in reversed(groups)),
+        "posterior": prior,
     }
 
 

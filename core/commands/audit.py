@@ -149,6 +149,11 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
     reasons = [row for row in verdict.rows if row.verdict == "not_run"]
     for row in reasons:
         yield f"{row.title}: {row.why}"
+    if audit.release_meter is not None:
+        yield ""
+        yield audit.release_meter.told
+        if audit.release_meter.forms:
+            yield audit.release_meter.control
 
 
 def _row(row: CheckVerdict) -> list[str]:

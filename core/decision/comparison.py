@@ -48,6 +48,7 @@ _ENVIRONMENT = ("fairleak", "python", "platform", "packages", "code")
 _LIMITS = ("value", "low", "high")
 _NAMED = ("check", "attack", "group", "name")  # by which the items of a list are told apart, the first they all have
 _OUTSIDE = ("times", "fingerprint")  # the fingerprint is of all the rest
+_LATER = ("release_meter",)  # a report that was written before there was one has none to compare with
 _INPUTS = ("plan", "policy", "provenance")
 _DIGESTS = ("model.fingerprint",)
 _LOOSE = ("tables", "details")
@@ -137,7 +138,7 @@ def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     """
     environment = tuple(_Walk(same=True).compare(_environment(old), _environment(new), "provenance"))
     walk = _Walk(same=not environment)
-    differences = tuple(walk.compare(_numbers(old), _numbers(new), ""))
+    differences = tuple(walk.compare(_numbers(old), _known(_numbers(new), old), ""))
     return Comparison(compared=walk.seen, differences=differences, environment=environment)
 
 
@@ -152,6 +153,11 @@ def _numbers(report: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(told, dict):
         kept["provenance"] = {name: value for name, value in told.items() if name not in _ENVIRONMENT}
     return kept
+
+
+def _known(new: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a report without what reports did not have when the old one was written."""
+    return {name: value for name, value in new.items() if name in old or name not in _LATER}
 
 
 class _Walk:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.decision.plan import AuditPlan
 from core.estimates import Estimate
 from core.policy import Measurement, Verdict
 from core.results import Result
+
+if TYPE_CHECKING:
+    from core.report.metered import ReportMeter
 
 __all__ = [
     "REPORT_SCHEMA",
@@ -191,6 +195,8 @@ class ReleaseAudit(Result):
     provenance : Provenance
     times : dict of str to str or float
         "started" (ISO 8601, UTC) and "seconds"; all that differs between two runs.
+    release_meter : ReportMeter or None
+        What the report's own fairness numbers give away; None where an audit was made without metering.
     schema : int
     """
 
@@ -204,4 +210,5 @@ class ReleaseAudit(Result):
     self_tests: tuple[SelfTest, ...]
     provenance: Provenance
     times: dict[str, str | float]
+    release_meter: ReportMeter | None = None
     schema: int = REPORT_SCHEMA

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -88,6 +89,8 @@ def audit_with_people(
 
     They are None where the attack that knows them beforehand broke.
     """
+    from core.report import meter_of
+
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
     measurements = tuple(_each(audited))
@@ -103,9 +106,12 @@ def audit_with_people(
         tables=shown,
         self_tests=tuple(self_tests),
         provenance=provenance(plan, policy),
-        times={"started": started, "seconds": time.perf_counter() - begun},
+        times={"started": started},
     )
-    return audit, readers
+    read = meter_of(audit, readers)
+    return replace(
+        audit, release_meter=read, times={"started": started, "seconds": time.perf_counter() - begun}
+    ), readers
 
 
 def audited_of(

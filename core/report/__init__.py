@@ -5,6 +5,8 @@ from core.report.canonical import report_fingerprint
 from core.report.csv_files import csv_files
 from core.report.disclosed import disclosure_edition
 from core.report.document import EDITIONS, THRESHOLD, document
+from core.report.metered import MeteredForm, ReportMeter
+from core.report.metering import meter_of
 from core.report.page import embedded_document, to_html
 from core.report.people import attacked_people
 from core.report.rows import CheckRow, check_rows, policy_of
@@ -21,6 +23,8 @@ __all__ = [
     "AttackedPeople",
     "CheckRow",
     "EditionAttack",
+    "MeteredForm",
+    "ReportMeter",
     "Verification",
     "attack_edition",
     "attacked_people",
@@ -30,6 +34,7 @@ __all__ = [
     "document",
     "embedded_document",
     "from_json",
+    "meter_of",
     "policy_of",
     "report_fingerprint",
     "to_html",

@@ -56,6 +56,9 @@ class AttackedPeople:
         The reader's probability of each group from features and label.
     group_names : tuple of K str
         As the report names them.
+    posterior : ndarray of shape (n, K), rows adding up to 1, or None
+        What the release meter's attacker makes of each; None where it was not trained, and `reason` says why.
+    reason : str
     """
 
     predictions: npt.NDArray[np.uint8] = field(repr=False)
@@ -63,6 +66,8 @@ class AttackedPeople:
     sensitive: npt.NDArray[np.uint8] = field(repr=False)
     prior: Floats = field(repr=False)
     group_names: tuple[str, ...]
+    posterior: Floats | None = field(default=None, repr=False)
+    reason: str = "the attacker of the release meter was not trained"
 
     def __post_init__(self) -> None:
         n, k = len(self.predictions), len(self.group_names)
@@ -74,6 +79,8 @@ class AttackedPeople:
         group_array(self.sensitive, k, name="sensitive")
         if np.shape(self.prior) != (n, k):
             raise InputError(f"prior must have shape ({n}, {k}), got {np.shape(self.prior)}.")
+        if self.posterior is not None and np.shape(self.posterior) != (n, k):
+            raise InputError(f"posterior must have shape ({n}, {k}), got {np.shape(self.posterior)}.")
         if np.unique(self.sensitive).size < 2:
             raise InputError("The attacked people must be of at least 2 groups, got one.")
 

@@ -1,4 +1,4 @@
-"""The edition for others: small counts withheld, nothing about single people, and attacked before it is written.
+"""The edition for others: small counts withheld, nothing about single people, attacked and metered before it is out.
 
 What is protected: the number of people in a group, and of those in it with a label, a prediction or both, on the test
 records and with a label in the whole table; also on the records outside the test, which the difference tells. A count
@@ -7,7 +7,8 @@ within less than the threshold by adding up and subtracting (`core.report.suppre
 totals are known: how many people are in each set, are accepted, have a label). With such a count go
 
 - numbers that compare groups (unfairness, ratio of acceptance, difference in members caught), with their intervals,
-  and what the attack on this edition got, for who knows its guesses knows how many of a group are among those right;
+  and what the attack on this edition got and the release meter read, for who knows an attacker's guesses knows how many
+  of a group are among those right;
 - where a group's size is withheld, rates at which its people are named rightly, with the controls and tables of these:
   naming the larger group for everybody is right about its share, and the interval of an average over groups is as wide
   as the smallest is small;
@@ -45,12 +46,14 @@ from core.report.disclosed_tables import disclosed_tables
 from core.report.disclosed_training import small_in_training
 from core.report.disclosed_words import reworded, why_of
 from core.report.document import THRESHOLD, Document, internal_document, sealed
+from core.report.metered import meter_report, not_metered
+from core.report.metered_words import METER_WITHHELD, edition_told
 from core.report.numbers import number_of, rounded, rounded_estimate
 
 if TYPE_CHECKING:
     from core.decision import AuditPlan, ReleaseAudit
 
-__all__ = ["disclosure_edition"]
+__all__ = ["cut_edition", "disclosure_edition"]
 
 _COMPARING = ("unfairness", "four_fifths", "membership_gap")
 """Checks whose number compares groups."""
@@ -80,12 +83,27 @@ def disclosure_edition(
     InputError
         If the threshold is below 2 or the people are not those of the audit.
     """
+    found, compared = cut_edition(audit, threshold)
+    found["edition_attack"] = _attack(attack_edition(found, people, rates=compared))
+    found["release_meter"] = _meter(found, people, threshold, compared=compared)
+    return sealed(found)
+
+
+def cut_edition(audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
+    """Return the edition before it is attacked, metered and sealed, and whether it withholds no count of a group.
+
+    Raises
+    ------
+    InputError
+        If the threshold is below 2.
+    """
     if isinstance(threshold, bool) or not isinstance(threshold, int) or threshold < 2:
         raise InputError(f"threshold must be a whole number of at least 2, got {threshold!r}.")
     found, plan = internal_document(audit), audit.plan
     notes: list[str] = []
     training = small_in_training(found["tables"], threshold)
     found["edition"] = "disclosure"
+    found["release_meter"] = None  # that of the internal edition tells counts
     found["groups"], hidden = disclosed_groups(found, threshold, notes)
     compared, sizes_hidden = not hidden.any_count, hidden.any_size or training.sizes
     found["plan"] = disclosed_plan(found["plan"], plan, found["data"]["title"])
@@ -102,8 +120,7 @@ def disclosure_edition(
     found["provenance"] = {**found["provenance"], "plan": "", "seeds": {}}
     found["times"] = {"started": found["times"].get("started", "")[:10]} if found["times"].get("started") else {}
     found["withheld"] = {"threshold": threshold, "notes": [*_ALWAYS, *notes]}
-    found["edition_attack"] = _attack(attack_edition(found, people, rates=compared))
-    return sealed(found)
+    return found, compared
 
 
 _ALWAYS = (
@@ -123,6 +140,39 @@ def _attack(found: EditionAttack) -> Document:
     for name, value in told.items():
         told[name] = rounded_estimate(value) if isinstance(value, dict) else rounded(value, 1)
     return told
+
+
+def _meter(found: Document, people: AttackedPeople | None, threshold: int, *, compared: bool) -> Document:
+    """Return what the release meter reads in the edition; where counts are withheld nothing but a fixed sentence.
+
+    Bits and pinned people hang on the counts, which may be told by them to whoever knows the prior.
+    """
+    if people is None:
+        return dict(strict(not_metered("the test people were not at hand when this edition was written", threshold)))
+    if not compared:
+        return dict(strict(not_metered("", threshold, outcome="withheld"))) | {"told": METER_WITHHELD, "control": ""}
+    if people.posterior is None:
+        return dict(strict(not_metered("its attacker could not be trained", threshold)))
+    try:
+        meter = meter_report({"disclosure": found}, people, threshold=threshold)
+    except InputError:
+        meter = not_metered("its numbers contradict the people it was metered on", threshold, outcome="failed")
+    told: Document = dict(strict(meter))
+    if meter.forms:
+        told["told"] = edition_told(meter.forms[0], len(people.group_names))
+    told["forms"] = [_cut(form) for form in told["forms"]]
+    return _cut(told)
+
+
+def _cut(told: Document) -> Document:
+    """Return a record with its shares as they are printed, and bits to a tenth."""
+    found = {}
+    for name, value in told.items():
+        if name == "bits":
+            found[name] = value | {end: rounded(value[end], 1) for end in ("value", "low", "high")}
+        else:
+            found[name] = rounded_estimate(value) if isinstance(value, dict) else rounded(value, 1)
+    return found
 
 
 def _withheld(found: Document, threshold: int, *, compared: bool, sizes_hidden: bool, members: bool) -> dict[str, str]:

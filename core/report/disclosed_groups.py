@@ -45,8 +45,6 @@ _ADD_UP = (
 _ELSEWHERE = ("elsewhere", "labelled elsewhere", "not labelled elsewhere")
 """Records of a group outside the test: printed nowhere, and differences of what is."""
 
-_SIZES = ("count", "test", "positive", "negative")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
@@ -56,19 +54,18 @@ class Hidden:
     ----------
     cells : frozenset of (str, str)
         Place of the group, and which of its records are counted.
+    any_size : bool
+        Whether the size of a group, in all, in the test or by label there, is printed nowhere; that follows from what
+        is printed, and so tells nothing of the counts that are not.
     """
 
     cells: frozenset[tuple[str, str]]
+    any_size: bool
 
     @property
     def any_count(self) -> bool:
         """Whether anything is."""
         return bool(self.cells)
-
-    @property
-    def any_size(self) -> bool:
-        """Whether the size of a group is, in all, in the test or by label there."""
-        return any(kind in _SIZES for _, kind in self.cells)
 
 
 def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple[list[Document], Hidden]:
@@ -88,7 +85,8 @@ def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple
     small = {cell for cell in protected if counts[cell] < threshold}
     shown = [_shown(group, name, hidden) for group, name in zip(groups, names, strict=True)]
     _tell(groups, hidden, small, threshold, notes)
-    return shown, Hidden(cells=hidden)
+    printed = ("count", *_BEHIND)
+    return shown, Hidden(cells=hidden, any_size=any(group[name] is None for group in shown for name in printed))
 
 
 def _counts(groups: Sequence[Document]) -> dict[_Cell, int]:

@@ -98,6 +98,7 @@ def internal_document(audit: ReleaseAudit) -> Document:
                 "provenance": audit.provenance,
                 "withheld": None,
                 "edition_attack": None,
+                "release_meter": audit.release_meter,
                 "times": audit.times,
             }
         )

@@ -43,6 +43,7 @@ _CONTENTS = (
     ("policy", "Policy"),
     ("data", "Data, model and groups"),
     ("tables", "Tables"),
+    ("meter", "What it gives away"),
     ("selftest", "Self-test"),
     ("edition", "This edition"),
     ("glossary", "Words"),
@@ -87,7 +88,8 @@ def _shown(told: Document) -> dict[str, Any]:
     own = {table.name: table for table in report_tables(told)}
     tables = [table for name, table in own.items() if name.startswith("table-")]
     data = told["data"]
-    gone = {"tables": not tables, "edition": told["edition"] != "disclosure"}
+    meter = told.get("release_meter")
+    gone = {"tables": not tables, "meter": not meter, "edition": told["edition"] != "disclosure"}
     level = number_of(told["policy"]["level"])
     return {
         "edition": told["edition"],
@@ -122,6 +124,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "self_tests": told["self_tests"],
         "withheld": told["withheld"],
         "attack": told["edition_attack"],
+        "meter": meter,
         "glossary": GLOSSARY,
         "provenance": provenance_rows(told),
         "fairleak": told["provenance"]["fairleak"],

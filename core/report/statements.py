@@ -57,9 +57,22 @@ class Statement:
 
 
 def statements_of(
-    document: Mapping[str, Any], predictions: Bits, labels: Bits, group_names: Sequence[str]
+    document: Mapping[str, Any],
+    predictions: Bits,
+    labels: Bits,
+    group_names: Sequence[str],
+    *,
+    exact: bool = False,
 ) -> tuple[Statement, ...]:
     """Return what the groups' summaries state about people with these predictions and labels.
+
+    Parameters
+    ----------
+    document : mapping
+    predictions, labels : ndarray of shape (n,), 0 or 1
+    group_names : sequence of str
+    exact : bool
+        Whether its rates have every digit, so that each gives a whole number; otherwise they are read as rounded.
 
     Raises
     ------
@@ -81,8 +94,9 @@ def statements_of(
                 continue
             group = names.index(summary["group"])
             sizes[group] = _size(rate, int(rows.sum()))
-            hits[group] = _possible(rate)
-        hits = _linked(document, part, sizes, hits, accepted, len(names), int(rows.sum()))
+            hits[group] = _counted(rate) if exact else _possible(rate)
+        if not exact:
+            hits = _linked(document, part, sizes, hits, accepted, len(names), int(rows.sum()))
         found += _stated(label, sizes, hits)
     return tuple(found)
 
@@ -92,6 +106,12 @@ def _size(rate: Mapping[str, Any], n: int) -> int:
     if size > n:
         raise InputError(f"A group must not have more than the {n:,} people attacked, got {size:,}.")
     return size
+
+
+def _counted(rate: Mapping[str, Any]) -> range:
+    """Return the number of accepted people of a rate with every digit."""
+    hits = round(number_of(rate["value"]) * int(rate["n"]))
+    return range(hits, hits + 1)
 
 
 def _possible(rate: Mapping[str, Any]) -> range:

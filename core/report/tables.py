@@ -3,86 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from core.policy import NO_SOURCE
+from core.report.metered_tables import is_metered, meter_numbers, meter_words
 from core.report.numbers import estimate_of, number_of
 from core.report.rows import check_rows
+from core.report.table import Cell, ReportTable, ends, shown, three
 from core.wording import count, gap, interval, percent, points
 
 __all__ = ["ReportTable", "joined", "page_tables", "provenance_rows", "report_tables"]
-
-Cell = str | float | int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportTable:
-    """A table.
-
-    Attributes
-    ----------
-    name : str
-        Of its file, without an ending: small letters, digits and hyphens.
-    title : str
-    columns : tuple of str
-    rows : tuple of tuple
-        Texts, numbers, or None.
-    """
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-
-    @property
-    def numeric(self) -> frozenset[str]:
-        """Columns that hold nothing but numbers."""
-        return frozenset(
-            name
-            for i, name in enumerate(self.columns)
-            if any(_is_number(row[i]) for row in self.rows)
-            and all(row[i] is None or _is_number(row[i]) or row[i] in ("inf", "-inf") for row in self.rows)
-        )
-
-    @property
-    def cells(self) -> tuple[tuple[str, ...], ...]:
-        """The rows as they are shown."""
-        return tuple(tuple(_shown(cell) for cell in row) for row in self.rows)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _shown(value: Cell) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))
-    if isinstance(value, int):
-        return count(value).replace("-", "−")
-    text = f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:.4g}"
-    return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 
 def joined(table: ReportTable) -> ReportTable:
     """Return a table for the page, where "NAME, low" and "NAME, high" stand in brackets behind NAME."""
     places = {name: i for i, name in enumerate(table.columns)}
-    ends = {
+    limits = {
         i: (places[f"{name}, low"], places[f"{name}, high"])
         for name, i in places.items()
         if f"{name}, low" in places and f"{name}, high" in places
     }
-    gone = {place for pair in ends.values() for place in pair}
+    gone = {place for pair in limits.values() for place in pair}
     kept = [i for i in range(len(table.columns)) if i not in gone]
 
     def cell(row: tuple[Cell, ...], i: int) -> Cell:
-        if i not in ends or row[i] is None:
+        if i not in limits or row[i] is None:
             return row[i]
-        low, high = (row[place] for place in ends[i])
-        value = _shown(row[i])
-        return value if low is None or high is None else f"{value} ({_shown(low)} to {_shown(high)})"
+        low, high = (row[place] for place in limits[i])
+        value = shown(row[i])
+        return value if low is None or high is None else f"{value} ({shown(low)} to {shown(high)})"
 
     rows = tuple(tuple(cell(row, i) for i in kept) for row in table.rows)
     return ReportTable(name=table.name, title=table.title, columns=tuple(table.columns[i] for i in kept), rows=rows)
@@ -99,6 +48,8 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
     ]
     if document["edition_attack"]:
         made.append(_attack_numbers(document))
+    if is_metered(document):
+        made.append(meter_numbers(document))
     taken = {table.name for table in made}
     for table in document["tables"]:
         made.append(_own(table, _free(table["title"], taken)))
@@ -107,8 +58,9 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
 
 def page_tables(document: Mapping[str, Any]) -> dict[str, ReportTable]:
     """Return the tables that the page shows in words."""
-    shown = {"policy": _policy(document), "groups": _groups(document), "self_tests": _self_tests(document)}
-    return shown | ({"edition_attack": _attack(document)} if document["edition_attack"] else {})
+    told = {"policy": _policy(document), "groups": _groups(document), "self_tests": _self_tests(document)}
+    told |= {"edition_attack": _attack(document)} if document["edition_attack"] else {}
+    return told | ({"meter": meter_words(document)} if is_metered(document) else {})
 
 
 def _free(title: str, taken: set[str]) -> str:
@@ -127,18 +79,10 @@ def _own(table: Mapping[str, Any], name: str) -> ReportTable:
     return ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows)
 
 
-def _three(prefix: str) -> tuple[str, ...]:
-    return (prefix, f"{prefix} low", f"{prefix} high")
-
-
-def _ends(found: Mapping[str, Any] | None) -> tuple[Cell, ...]:
-    return (None, None, None) if found is None else (found["value"], found["low"], found["high"])
-
-
 def _checks(document: Mapping[str, Any]) -> ReportTable:
     columns = (
         "check", "title", "verdict", "blocks", "item", "limit", "at least", "unit", "source", "basis", "outcome",
-        *_three("value"), "level", "n", *_three("control"), "control name", "decided low", "decided high", "p value",
+        *three("value"), "level", "n", *three("control"), "control name", "decided low", "decided high", "p value",
         "p adjusted", "attacked", "knows", "assumptions", "reason", "why",
     )  # fmt: skip
     measurements = {m["check"]: m for m in document["measurements"]}
@@ -159,10 +103,10 @@ def _checks(document: Mapping[str, Any]) -> ReportTable:
                 limit and (limit["source"] or NO_SOURCE),
                 found.get("basis"),
                 found.get("outcome"),
-                *_ends(estimate),
+                *ends(estimate),
                 estimate and estimate["level"],
                 estimate and estimate["n"],
-                *_ends(found.get("control")),
+                *ends(found.get("control")),
                 found.get("control_name"),
                 decided and decided["low"],
                 decided and decided["high"],
@@ -218,9 +162,9 @@ _RATES = ("label_rate", "test_rate", "test_tpr", "test_fpr")
 
 def _group_numbers(document: Mapping[str, Any]) -> ReportTable:
     names = ("positive labels", "accepted in test", "accepted of positive labels", "accepted of negative labels")
-    columns = ("group", "records", *(c for name in names for c in (*_three(name), f"{name} of")))
+    columns = ("group", "records", *(c for name in names for c in (*three(name), f"{name} of")))
     rows = tuple(
-        (g["group"], g["count"], *(c for rate in _RATES for c in (*_ends(g[rate]), g[rate] and g[rate]["n"])))
+        (g["group"], g["count"], *(c for rate in _RATES for c in (*ends(g[rate]), g[rate] and g[rate]["n"])))
         for g in document["groups"]
     )
     return ReportTable(name="groups", title="Groups", columns=columns, rows=rows)
@@ -254,14 +198,14 @@ def rate_words(found: Mapping[str, Any] | None) -> str:
 
 def _self_test_numbers(document: Mapping[str, Any]) -> ReportTable:
     columns = (
-        "attack", *_three("false alarms"), "null models", *_three("detected"), "planted leaks", "passed", "planted"
+        "attack", *three("false alarms"), "null models", *three("detected"), "planted leaks", "passed", "planted"
     )  # fmt: skip
     rows = tuple(
         (
             t["attack"],
-            *_ends(t["false_alarms"]),
+            *ends(t["false_alarms"]),
             t["false_alarms"]["n"],
-            *_ends(t["detected"]),
+            *ends(t["detected"]),
             t["detected"]["n"],
             _yes(t["passed"]),
             t["told"],
@@ -291,8 +235,8 @@ def _attack_numbers(document: Mapping[str, Any]) -> ReportTable:
     rows: list[tuple[Cell, ...]] = []
     for name, value in sorted(found.items()):
         told = isinstance(value, Mapping)
-        rows.append((name.replace("_", " "), *(_ends(value) if told else (value, None, None))))
-    columns = _three("value")
+        rows.append((name.replace("_", " "), *(ends(value) if told else (value, None, None))))
+    columns = three("value")
     return ReportTable(
         name="edition-attack", title="Attack on this edition", columns=("name", *columns), rows=tuple(rows)
     )
@@ -342,6 +286,6 @@ def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         ("Machine", found["platform"]),
         ("Packages", versions),
         ("Seeds", seeds),
-        *((name.capitalize(), _shown(value)) for name, value in sorted(document["times"].items())),
+        *((name.capitalize(), shown(value)) for name, value in sorted(document["times"].items())),
     )
     return [(name, text) for name, text in (*prints, *rest) if text]

@@ -33,6 +33,7 @@ from core.decision.summaries import model_summary
 from core.errors import Cancelled
 from core.estimates import proportion
 from core.policy import CHECKS, Limit, Policy, default_policy, judge, policy_text
+from core.release import ReleaseSettings, released_people, study
 from core.report import from_json
 from tests import samples
 
@@ -83,6 +84,21 @@ def report(folder: Path, edition: str = "internal") -> dict[str, Any]:
     return from_json((folder / "out" / edition / "report.json").read_text(encoding="utf-8"))
 
 
+def test_the_report_is_metered_like_the_release_of_its_model(audit: ReleaseAudit):
+    given = audited_of(SMALL, samples.table(1500))
+    answers = given.model.predictions
+    people = released_people(given.config, given.dataset, models="audited", count=1, audited=answers)
+    rates = ("sp_rate", "tpr_rate", "fpr_rate")
+    found = study(people, ReleaseSettings(statistics=rates, decimals=None))
+    assert audit.release_meter is not None and audit.release_meter.outcome == "done"
+    row = audit.release_meter.forms[0]
+    assert row.df_bits == pytest.approx(found.meter.df_bits, rel=1e-9)
+    assert row.joint_bits == pytest.approx(found.meter.joint_bits, rel=1e-9)
+    assert row.bits.value == pytest.approx(found.measured.bits.value, rel=1e-6)
+    assert (row.pinned, row.unsure) == (found.pinned.count, found.pinned.n_unsure)
+    assert audit.release_meter.majority == found.measured.majority
+
+
 def test_the_demo_ends_in_a_decision_and_two_reports(demo: Path):
     told = report(demo)
     overall = told["verdict"]["overall"]
@@ -101,6 +117,7 @@ def test_the_demo_ends_in_a_decision_and_two_reports(demo: Path):
     for edition in ("internal", "disclosure"):
         folder = demo / "out" / edition
         names = {path.name for path in folder.iterdir()}
+        assert report(demo, edition)["release_meter"]["outcome"] == "done" and "release-meter.csv" in names
         assert {"report.json", "report.html", "policy.toml", "checks.csv"} <= names
         assert ("plan.toml" in names) == (edition == "internal")  # it holds seed and names of files
         assert (folder / "policy.toml").read_text(encoding="utf-8") == policy_text(default_policy())

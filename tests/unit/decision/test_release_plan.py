@@ -104,7 +104,7 @@ SOURCES = st.sampled_from(
 def plans(draw: st.DrawFn) -> ReleasePlan:
     models = draw(st.sampled_from(("audited", "mixed", "tolerances", "given")))
     columns = tuple(draw(st.lists(NAMES.filter(bool), min_size=1, max_size=3))) if models == "given" else ()
-    count = {"audited": 1, "given": len(columns)}.get(models) or draw(st.integers(1, 500))
+    count = {"audited": 1, "given": len(columns)}.get(models) or draw(st.integers(1, 200))
     values = st.one_of(NUMBERS, st.tuples(NUMBERS, NUMBERS).map(lambda pair: (min(pair), max(pair))))
     title, precision = draw(NAMES), draw(PRECISIONS)
     return ReleasePlan(
@@ -146,7 +146,7 @@ WRONG = {
     "[models]\nfamily = 'given'": "models.columns must name columns, got a list",
     "[models]\ncolumns = ['a']": 'models.columns must be left out where models.family is not "given", got a list',
     "[models]\ncount = 3": 'models.count must be left out where models.family is "audited", got 3',
-    "[models]\nfamily = 'seeds'\ncount = 501": "models.count must be from 1 to 500, got 501",
+    "[models]\nfamily = 'seeds'\ncount = 201": "models.count must be from 1 to 200, got 201",
     "[models]\nwithout = ['a']": 'models.without must be left out where models.family is "audited"',
     "[people]\non = 'all'": "people.on must be one of test, train, got 'all'",
     "[people]\nmost = -1": "people.most must be from 0 to 10,000,000, got -1",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.projection import project
+from core.release import attacker_posterior, attacker_posteriors
 from core.report import AttackedPeople, attack_edition, attacked_people, disclosure_edition
 from core.report.canonical import strict
 from core.report.numbers import decimals_of, printed
@@ -156,5 +157,7 @@ def test_the_people_of_a_real_audit():
     found = attacked_people(data, splits, model, seed=1)
     assert found.predictions.size == splits.test.size
     assert found.prior.sum(axis=1) == pytest.approx(1.0)
+    assert np.array_equal(found.posterior, attacker_posteriors(data, splits, splits.test, seed=1))
+    assert np.array_equal(found.posterior[:, 1], attacker_posterior(data, splits, splits.test, seed=1))
     truth = found.sensitive
     assert (found.prior.argmax(axis=1) == truth).mean() > max(truth.mean(), 1 - truth.mean())

@@ -1,0 +1,262 @@
+"""The release meter on a report's own numbers: what the groups' sizes and rates printed in it give away together.
+
+A report is a model card as well. Three forms of its numbers about the test people are metered: every digit, as the
+files and the text at the end of the page have them; the digits that the page prints; and what is left of these in the
+disclosure edition. Read are sizes, rates with their intervals, the unfairness and the ratio of acceptance, as the
+attack on the disclosure edition reads them (`core.report.statements`), and each is handed to `core.release` as the
+interval of values that would be printed alike. With every digit sizes and rates tell all the rest.
+
+The posterior before the release is that of the release meter (`core.release.attacker_posterior`), from features and
+label: cross-fitted, and so calibrated better than the prior of the attack on the edition, whose bits it need not equal.
+Of more than two groups each is metered against all others; a form's row is the group with the most bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.estimates import Estimate, not_measured
+from core.release import Measured, Published, Release, measured, meter, pinned, project
+from core.report.attacked import AttackedPeople
+from core.report.metered_words import CONTROL_UNKNOWN, control_of, distance_told, told_of
+from core.report.statements import Statement, statements_of
+from core.results import Result
+
+__all__ = ["FORMS", "MeteredForm", "ReportMeter", "meter_form", "meter_report", "not_metered", "published_of"]
+
+FORMS = ("every_digit", "page", "disclosure")
+"""The report's numbers with every digit; as the page prints them; and as the disclosure edition does."""
+
+_STATISTICS = {(1, 1): "sp_rate", (0, 1): "tpr_rate", (1, 0): "fpr_rate"}
+_SIZES = {(1, 1): "size", (0, 1): "size_label_1", (1, 0): "size_label_0"}
+"""Whether people with label 0 and with label 1 are counted -> the statistic, the size."""
+
+_MODEL = "model 1"
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeteredForm(Result):
+    """One form of the numbers, metered.
+
+    Attributes
+    ----------
+    form : str
+        One of `FORMS`.
+    group : str
+        The group metered against everybody else.
+    numbers : int
+        Sizes and rates of it and, of two groups, of the other one.
+    df_bits, joint_bits, prior_bits, person_bits : float
+        See `core.release.Meter`; no true attribute is used.
+    bits : Estimate
+        Bits the numbers tell beyond features and label, measured with the true attribute.
+    unsure, pinned : int
+        People the attacker was unsure about before, and those of them settled after.
+    pinned_right : int
+        How many of these rightly.
+    accuracy : Estimate
+        Named rightly after reading.
+    status : str
+        Of the projection: "converged", "not_converged" or "infeasible"; "nothing" where no number is told.
+    """
+
+    form: str
+    group: str
+    numbers: int
+    df_bits: float
+    joint_bits: float
+    prior_bits: float
+    person_bits: float
+    bits: Estimate
+    unsure: int
+    pinned: int
+    pinned_right: int
+    accuracy: Estimate
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportMeter(Result):
+    """What a report's own fairness numbers give away; nothing about single people.
+
+    Attributes
+    ----------
+    outcome : {"done", "not_run", "failed", "withheld"}
+    reason : str
+        Why there is no result; empty when there is one.
+    people : int
+        Test people.
+    threshold : int
+        Of the disclosure edition.
+    forms : tuple of MeteredForm
+    accuracy_before, majority : Estimate
+        Control: the same attacker before reading, and naming the larger side for everybody.
+    told, control, distance : str
+        The result, its control, and how far the projection is from the exact posterior, in sentences.
+    """
+
+    outcome: str
+    reason: str
+    people: int
+    threshold: int
+    forms: tuple[MeteredForm, ...]
+    accuracy_before: Estimate
+    majority: Estimate
+    told: str
+    control: str
+    distance: str
+
+
+def meter_report(
+    documents: Mapping[str, Mapping[str, Any]], people: AttackedPeople | None, *, threshold: int
+) -> ReportMeter:
+    """Meter the forms of a report's numbers.
+
+    Parameters
+    ----------
+    documents : mapping
+        Form -> the document whose groups' summaries have the numbers in this form.
+    people : AttackedPeople or None
+        The test people; None where there are none, which is a result that says so.
+    threshold : int
+        Of the disclosure edition.
+
+    Raises
+    ------
+    InputError
+        If the people are not those of the documents.
+    """
+    if people is None:
+        return not_metered("nobody could work out what an attacker knows of the test people beforehand", threshold)
+    if people.posterior is None:
+        return not_metered(people.reason, threshold)
+    found = {form: meter_form(form, document, people) for form, document in documents.items()}
+    if contradicted := [form for form, (row, _) in found.items() if row.status == "infeasible"]:
+        return not_metered(f"no memberships agree with its numbers ({contradicted[0]})", threshold, outcome="failed")
+    rows, control = tuple(row for row, _ in found.values()), next(iter(found.values()))[1]
+    return ReportMeter(
+        outcome="done",
+        reason="",
+        people=len(people.labels),
+        threshold=threshold,
+        forms=rows,
+        accuracy_before=control.accuracy_before,
+        majority=control.majority,
+        told=told_of(rows, len(people.group_names)),
+        control=control_of(control, rows),
+        distance=distance_told(),
+    )
+
+
+def not_metered(reason: str, threshold: int, *, outcome: str = "not_run") -> ReportMeter:
+    """Return that nothing was metered, and why."""
+    return ReportMeter(
+        outcome=outcome,
+        reason=reason,
+        people=0,
+        threshold=threshold,
+        forms=(),
+        accuracy_before=not_measured(),
+        majority=not_measured(),
+        told=f"What the fairness numbers give away was not metered: {reason}.",
+        control=CONTROL_UNKNOWN,
+        distance="",
+    )
+
+
+def meter_form(form: str, document: Mapping[str, Any], people: AttackedPeople) -> tuple[MeteredForm, Measured]:
+    """Return a form's row, that of the group with the most bits, and what was measured for it."""
+    exact = form == "every_digit"
+    statements = statements_of(document, people.predictions, people.labels, people.group_names, exact=exact)
+    groups = [1] if len(people.group_names) == 2 else range(len(people.group_names))
+    rows = [_metered(form, statements, people, group) for group in groups]
+    return max(rows, key=lambda row: row[0].df_bits)
+
+
+def _metered(
+    form: str, statements: Sequence[Statement], people: AttackedPeople, group: int
+) -> tuple[MeteredForm, Measured]:
+    assert people.posterior is not None
+    before = np.ascontiguousarray(people.posterior[:, group], dtype=np.float64)
+    truth = (people.sensitive == group).astype(np.uint8)
+    published = published_of(statements, people, group)
+    after, status = before, "nothing"
+    # where nothing is published any release of these people has the prior's bits
+    read = meter(before, Release(people.predictions, statistics=("sp_gap",)) if published is None else published)
+    if published is not None:
+        projected = project(before, published)
+        after, status = projected.probability, projected.status
+    found, named = measured(before, after, truth), pinned(before, after, sensitive=truth)
+    told = published is not None
+    return MeteredForm(
+        form=form,
+        group=people.group_names[group],
+        numbers=len(published.numbers) if published is not None else 0,
+        df_bits=read.df_bits if told else 0.0,
+        joint_bits=read.joint_bits if told else 0.0,
+        prior_bits=read.prior_bits,
+        person_bits=read.person_bits if told else 0.0,
+        bits=found.bits,
+        unsure=named.n_unsure,
+        pinned=named.count,
+        pinned_right=_right(named.right),
+        accuracy=found.accuracy_after,
+        status=status,
+    ), found
+
+
+def _right(share: Estimate | None) -> int:
+    return 0 if share is None or math.isnan(share.value) else round(share.value * share.n)
+
+
+def published_of(statements: Iterable[Statement], people: AttackedPeople, group: int) -> Published | None:
+    """Return what statements say of one group as published numbers; None where they say nothing.
+
+    Parameters
+    ----------
+    statements : iterable of Statement
+        A group's size and how many of it are accepted, among all, with label 1 and with label 0.
+    people : AttackedPeople
+    group : int
+        The group that counts as 1. Statements about the other one of two are read as well.
+
+    Raises
+    ------
+    InputError
+        If the statements contradict each other.
+    """
+    two = len(people.group_names) == 2
+    asked = [s for s in statements if s.group == group or two]
+    sizes = {(s.group, part): s.low for s in asked if (part := _part(s)) and not _about_accepted(s)}
+    there = {(1, 1): len(people.labels), (0, 1): int(people.labels.sum()), (1, 0): int((people.labels == 0).sum())}
+    values: dict[tuple[str, str], float | tuple[float, float]] = {}
+    for (member, part), size in sizes.items():
+        if there[part]:
+            values["", _SIZES[part]] = float(size if member == group else there[part] - size)
+    for s in asked:
+        part = _part(s)
+        size = sizes.get((s.group, part), 0)
+        if _about_accepted(s) and 0 < size < there[part]:
+            values[_MODEL, f"{_STATISTICS[part]}_{int(s.group == group)}"] = (s.low / size, s.high / size)
+    if not values:
+        return None
+    labels = people.labels
+    release = Release(people.predictions, labels=labels, statistics=("sp_rate",))
+    return Published.from_values(release, values)
+
+
+def _part(statement: Statement) -> tuple[int, int]:
+    """Return whether people with label 0 and with label 1 are counted; patterns are prediction + 2 · label."""
+    return statement.patterns[1], statement.patterns[3]
+
+
+def _about_accepted(statement: Statement) -> bool:
+    return not (statement.patterns[0] or statement.patterns[2])
