@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.errors import InputError
 from pages.common import cached, panels, state, wording
-from pages.common.releasing import advising, common, controls, guide, words, work
+from pages.common.releasing import advising, common, controls, file, guide, words, work
 
 shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
 config, table = cached.audited()
@@ -74,8 +74,9 @@ def told() -> None:
     with left:
         panels.how_to_read(guide.guide(now))
     with right:
-        tables |= {"The published numbers": now.published.to_frame(), "Every figure": now.to_frame()}
+        tables |= {words.numbers(now): now.published.to_frame(), "Every figure": now.to_frame()}
         panels.numbers(tables, key="release")
+        file.download(file.card_plan(config, table, dataset, models, precision, now.n_models))
 
 
 told()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["check_folder", "write_audit"]
 
 _OURS = re.compile(
-    r"report\.(json|html)|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|table-.*)\.csv"
+    r"report\.(json|html)|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*)\.csv"
 )
 """Names of the files of a report."""
 

@@ -12,6 +12,7 @@ from core.estimates import Estimate
 from core.release import (
     DISTANCE_MEDIAN,
     DISTANCE_WORST,
+    DRAWS,
     STATISTIC_TITLES,
     Advice,
     ReleasedPeople,
@@ -50,6 +51,8 @@ def _head(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy) -> Ite
         f"Posterior: information projection, {100 * DISTANCE_MEDIAN:.0f} points from the exact one in the median "
         f"release about 6 to 12 people, {100 * DISTANCE_WORST:.0f} in the worst"
     )
+    if settings.epsilon is not None and not plan.numbers:
+        yield f"Noise drawn with seed {settings.seed}, and anybody can draw it again: not numbers to publish"
     if study.status != "converged":
         yield f"Not to be relied on: {study.reason}"
 
@@ -69,7 +72,7 @@ def _bits_table(study: ReleaseStudy) -> str:
         ["person by person", f"{meter.person_bits:.1f}"],
         ["about everybody together", f"{meter.joint_bits:.1f}"],
         ["there was to know", f"{meter.prior_bits:.1f}"],
-        ["share of it (1: all determined)", f"{meter.share:.3f}"],
+        ["share of it (from 1: as a rule all determined)", f"{meter.share:.3f}"],
     ]
     return aligned(["Bits", "value"], rows)
 
@@ -96,6 +99,9 @@ def _named_table(study: ReleaseStudy) -> str:
 
 def _pinned_lines(study: ReleaseStudy) -> Iterator[str]:
     found = study.pinned
+    if study.status == "infeasible":
+        yield "Pinned down: not known, because no posterior agrees with the numbers"
+        return
     rule = "unsure before (5 to 95%), settled after (beyond 99.5%)"
     if not found.count:
         yield f"Pinned down: nobody of {found.n_unsure:,} people the attacker was unsure about; {rule}"
@@ -117,7 +123,10 @@ def _pinned_lines(study: ReleaseStudy) -> Iterator[str]:
 
 
 def _advice_table(advice: Advice) -> str:
-    rows = [[_tried(row.decimals, row.epsilon), f"{row.pinned:,}", f"{row.df_bits:.1f}"] for row in advice.tried]
+    rows = [
+        [_tried(row.decimals, row.epsilon), f"{row.pinned:,}" if row.known else "not known", f"{row.df_bits:.1f}"]
+        for row in advice.tried
+    ]
     return aligned(["Precision", "pinned", "bits predicted"], rows)
 
 
@@ -132,7 +141,11 @@ def _advice_line(advice: Advice) -> str:
         return "Advice: even exact numbers pin nobody down here"
     ways = [
         *([f"at most {_tried(advice.decimals, None)}"] if advice.decimals is not None else []),
-        *([f"noise of epsilon {advice.epsilon:g} or less"] if advice.epsilon is not None else []),
+        *(
+            [f"noise of epsilon {advice.epsilon:g} or less (nobody in {DRAWS} draws)"]
+            if advice.epsilon is not None
+            else []
+        ),
     ]
     if not ways:
         return "Advice: no precision tried pins nobody down; publish fewer models"

@@ -93,7 +93,7 @@ def draw_fullness(
         sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
         sketch.remark(f"{tick:g}", palette.grey, x=0, y=tick, refs=("paper", "y"), shift=(0, 8), size=12)
     sketch.segment((0, 1), (1.0, 1.0), {"color": palette.fail, "width": 2}, xref="paper")
-    sketch.remark("1: everybody is determined", palette.fail, x=0, y=1.0, refs=("paper", "y"), shift=(0, 10))
+    sketch.remark("1: as a rule everybody is determined", palette.fail, x=0, y=1.0, refs=("paper", "y"), shift=(0, 10))
     shares = [study.meter.share for study in studies]
     line(sketch, list(range(len(studies))), [min(share, high) for share in shares], palette.leak, width=3)
     at, share = next(i for i, s in enumerate(studies) if s.n_models == now.n_models), now.meter.share
@@ -105,7 +105,7 @@ def draw_fullness(
     alt = (
         f"What the numbers say about everybody together, as a share of what there was to know, by the number of "
         f"models. At {now.n_models}: {bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits, "
-        f"a share of {share:.2f}; from 1 on everybody is determined."
+        f"a share of {share:.2f}; from 1 on, as a rule, everybody is determined."
     )
     return Drawing(sketch=sketch, alt=alt, table=_table(studies))
 

@@ -71,7 +71,7 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
         name = f"{bold[0]}{precision_text(row.decimals, row.epsilon)}{bold[1]}"
         sketch.remark(name, palette.ink if now else palette.grey, x=0, y=y, refs=side, shift=(6 - _LEFT, 0))
         color = palette.leak if row.pinned else palette.prior
-        words = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody"
+        words = f"<b>{row.pinned:,}</b>" if row.pinned else _none(row)
         sketch.remark(words, color, x=row.pinned, y=y, shift=(6, 0))
         bits = f"{bold[0]}{bits_text(row.df_bits)}{bold[1]}"
         sketch.remark(bits, palette.ink, x=1, y=y, refs=side, shift=(_RIGHT - 8, 0), anchor=("right", "middle"))
@@ -89,10 +89,15 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
         hoverinfo="skip",
     )
     sketch.segment((0, 0), (-0.5, len(rows) - 0.5), {"color": palette.ink, "width": 1.5})
-    told = "; ".join(f"{precision_text(row.decimals, row.epsilon)}: {row.pinned}" for row in rows)
+    told = "; ".join(f"{precision_text(row.decimals, row.epsilon)}: {row.pinned or _none(row)}" for row in rows)
     return Drawing(
         sketch=sketch, alt=f"People pinned down by the precision of the numbers. {told}.", table=_table(rows)
     )
+
+
+def _none(row: Tried) -> str:
+    """Say that nobody is pinned down, or that nobody knows."""
+    return "nobody" if row.known else "not known"
 
 
 def _table(rows: tuple[Tried, ...]) -> pandas.DataFrame:

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import core.release
+from core.datasets import demo_table
 from core.datasets.dataset import Roles
+from core.decision.release_plan import read_release, release_text
+from core.decision.release_sources import study_of
 from core.figures import precision_text
-from core.release import advise, release_of
+from core.release import ReleaseSettings, advise, release_of
 from pages.common import cached
+from pages.common.releasing import words
+from pages.common.releasing.choice import Models, Precision
+from pages.common.releasing.file import card_plan
+from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.app.releasing import (
+    CONFIG,
     COUNTS,
     FIRST,
+    PEOPLE,
     assert_tells,
     card,
     choose,
@@ -27,6 +37,7 @@ from tests.app.releasing import (
     told,
     widget,
 )
+from tests.release_samples import people as made_up
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 __all__ = ["family"]
@@ -122,6 +133,14 @@ def test_a_problem_of_core_is_one_sentence(dashboard: Dashboard, family: None, m
     assert "got none of women" in dashboard.plain_problem() and not dashboard.findings
 
 
+def test_a_card_that_cannot_be_read_is_not_said_to_pin_nobody():
+    certain = replace(made_up(), posterior=(1 - made_up().sensitive).astype(float))  # of the wrong group of everybody
+    found = core.release.study(certain, ReleaseSettings(count=2, decimals=None))
+    assert found.status == "infeasible" and words.unfinished(found)
+    point, _ = words.finding(found, certain)
+    assert point.endswith("what it gives away is not known.") and "nobody" not in point + words.nobody(found)
+
+
 def own_table(models: int) -> bytes:
     """Return a table of 900 people with the predictions of models that differ from the first in one person each."""
     rng = np.random.default_rng(8)
@@ -153,3 +172,20 @@ def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None
     assert_one_sentence(dashboard.plain_problem())
     shared = cached.store_of("demo")
     assert not [one for one in shared._results.values() if "Release" in type(one).__name__]
+
+
+def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, family: None):
+    dashboard.open("release")
+    choose(dashboard, release_way="rounded", release_decimals=2)
+    labels = [button.proto.label for button in dashboard.test.get("download_button")]
+    assert labels.count("Card (TOML)") == 1
+    models = Models(family="mixed", columns=(), people=PEOPLE, group=1)
+    precision = Precision(statistics=("sp_gap", "tpr_gap", "fpr_gap"), sizes=True, decimals=2, epsilon=None)
+    shown = (CONFIG, demo_table(), expected.demo(), models)
+    plan = card_plan(*shown, precision, FIRST)
+    assert plan is not None
+    read = read_release(release_text(plan))
+    assert read.source.config == plan.source.config and read.source.data == plan.source.data
+    assert study_of(read, people()).to_dict() == card(decimals=2).to_dict()
+    sweep = Models(family="tolerances", columns=(), people=PEOPLE, group=1)
+    assert card_plan(*shown[:3], sweep, precision, sweep.most - 1) is None

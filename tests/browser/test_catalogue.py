@@ -60,7 +60,7 @@ def test_adult_from_local_files(look: Open, local: Server):
     view.go("Start")
     view.until(lambda: "over 15,375 people" in view.text(), "the audited people")
     view.found("sex", "%")
-    view.painted(2)
+    view.painted(1)
     view.in_order()
 
 

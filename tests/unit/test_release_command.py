@@ -135,6 +135,23 @@ def test_typed_numbers(tmp_path: Path, capsys: Capture):
     assert "told once for a model" in capsys.readouterr().err
 
 
+def test_noise_that_can_be_drawn_again_is_not_for_publishing(tmp_path: Path, capsys: Capture):
+    main(["release", written(tmp_path, CARD.replace("decimals = 3", "epsilon = 3\nseed = 8")), "--no-advice"])
+    assert "Noise drawn with seed 8, and anybody can draw it again: not numbers to publish" in (capsys.readouterr().out)
+
+
+def test_a_posterior_that_is_not_known_pins_not_nobody(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+):
+    _, people = expected(CARD)
+    certain = replace(people, posterior=(1 - people.sensitive).astype(float))  # of the wrong group of everybody
+    monkeypatch.setattr("core.commands.release.people_of", lambda *_, **__: certain)
+    assert main(["release", written(tmp_path, CARD)]) == 2
+    told = capsys.readouterr().out
+    assert "Pinned down: not known" in told and "nobody of" not in told and "Not to be relied on: " in told
+    assert "even exact numbers" not in told and "at most" not in told
+
+
 def test_two_answers_that_contradict_each_other(tmp_path: Path, capsys: Capture):
     plan, people = expected(CARD)
     size, gap = '[[number]]\nstatistic = "size"\nvalue = 0\n', '[[number]]\nstatistic = "sp_gap"\nvalue = 0.5\n'

@@ -87,13 +87,18 @@ def internal(shown: Shown) -> None:
 
 
 def edition(shown: Shown) -> None:
-    """Draw the edition for others: what an attack on it recovers, what it withholds, and its files."""
+    """Draw the edition for others: what an attack and the meter read in it, what it withholds, and its files."""
     shell.whisper(
-        "An edition for others", "Small cells withheld; no seeds, paths or details; attacked before it is written"
+        "An edition for others",
+        "Small cells withheld; no seeds, paths or details; attacked and metered before it is written",
     )
     with st.spinner("Writing the edition, and attacking it"):
         told = shown.document("disclosure")
     st.markdown(f"**What its own numbers give away:** {shell.escape(told['edition_attack']['told'])}")
+    if metered := shown.document().get("release_meter"):
+        st.markdown(f"**Read by the release meter:** {shell.escape(metered['told'])}")
+        if metered["control"]:
+            st.caption(shell.escape(metered["control"]))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for kind in ("html", "json", "csv"):
             _button(shown, kind, "disclosure", first=kind == "html")

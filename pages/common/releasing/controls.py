@@ -176,7 +176,8 @@ def _how(way: str) -> tuple[int | None, float | None]:
             value=10.0,
             key="release_epsilon",
             format_func="{:g}".format,
-            help="Of all its numbers together, group sizes included. Smaller is more private.",
+            help="Of all its numbers together, group sizes included: one person's attribute, all else being the same, "
+            "makes no card more than e to the ε times as likely. Smaller is more private.",
             **_KEPT,
         )
         return None, float(value)

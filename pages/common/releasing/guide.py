@@ -36,5 +36,10 @@ def guide(study: ReleaseStudy) -> str:
         "moved.\n\n"
         "**What it does not show.** Other attackers may know more, for instance who is in a group already. Rounding "
         "bounds nothing by itself: whether it helps depends on who else is on the card, so the advice holds for these "
-        f"people and models alone. Only noise with a privacy budget promises something for others.\n\n{_SOURCES}"
+        "people and models alone. Leaving the group sizes out hides little: where only one size makes whole people of "
+        "all the numbers, it counts as known here. Only noise with a privacy budget promises something for others: "
+        "whatever one person's attribute is, everybody's features, labels and predictions being the same, no card "
+        "becomes more than e to the ε times as likely. That says nothing of what the models themselves learned from "
+        "the attribute, and it holds for noise nobody can draw again: here it comes from the seed, so that the page "
+        f"stays the same, and these noisy numbers are not for publishing.\n\n{_SOURCES}"
     )

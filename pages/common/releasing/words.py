@@ -6,7 +6,7 @@ import math
 
 from core.estimates import Estimate
 from core.figures import bits_text, precision_text
-from core.release import DISTANCE_MEDIAN, DISTANCE_WORST, Advice, InCommon, ReleasedPeople, ReleaseStudy
+from core.release import DISTANCE_MEDIAN, DISTANCE_WORST, DRAWS, Advice, InCommon, ReleasedPeople, ReleaseStudy
 from core.wording import count, in_words, percent, points
 from pages.common import shell
 
@@ -20,6 +20,7 @@ __all__ = [
     "finding",
     "fullness_chart",
     "nobody",
+    "numbers",
     "pinned_chart",
     "recognised_chart",
     "unfinished",
@@ -45,6 +46,11 @@ def _card(study: ReleaseStudy) -> str:
 def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
     """Return the finding and the grey line under it."""
     found, bits = study.measured, study.measured.bits
+    if study.status == "infeasible":
+        return (
+            f"{_card(study)} contradicts what the attacker holds for certain: what it gives away is not known.",
+            f"Predicted without anybody's {shell.escape(study.attribute)}: {bits_text(study.meter.df_bits)} bits.",
+        )
     away = (
         f"gives away {bits_text(bits.value)} bits beyond the features"
         if bits.value >= _SMALL
@@ -106,7 +112,7 @@ def fullness_chart(study: ReleaseStudy) -> tuple[str, str]:
     """Return heading and quantity of the chart of joint bits."""
     share = study.meter.share
     told = (
-        "Everything is determined"
+        "As a rule, everything is determined"
         if share >= 1.0
         else f"{percent(share, decimals=0)} of what there was to know"
         if share >= 0.01
@@ -120,7 +126,7 @@ def advice_chart(study: ReleaseStudy) -> tuple[str, str]:
     models = "one model" if study.n_models == 1 else f"{study.n_models} models"
     return (
         "How precise may it be",
-        f"People pinned down by a card of {models}; with noise, the most of three draws",
+        f"People pinned down by a card of {models}; with noise, the most of up to {DRAWS} draws",
     )
 
 
@@ -130,7 +136,7 @@ def advice(found: Advice, study: ReleaseStudy) -> str:
     if found.exact:
         return f"**Advice:** even exact numbers pin nobody down here. {where}"
     rounding = "" if found.decimals is None else f"at most {precision_text(found.decimals, None)}"
-    noise = "" if found.epsilon is None else f"noise of ε = {found.epsilon:g} or less"
+    noise = "" if found.epsilon is None else f"noise of ε = {found.epsilon:g} or less (nobody in {DRAWS} draws of it)"
     if rounding and noise:
         return f"**Advice:** {rounding}, or {noise}, pin nobody down. {where}"
     if rounding or noise:
@@ -182,18 +188,26 @@ def cells(found: InCommon) -> str:
 
 def nobody(study: ReleaseStudy) -> str:
     """Say that nobody is pinned down, and of how many it could have been."""
+    if study.status == "infeasible":
+        return "Not known: no probabilities agree with the numbers."
     return (
         f"Nobody is pinned down: of {count(study.pinned.n_unsure)} people the attacker was unsure about (5 to 95%), "
         "none is beyond 99.5% after."
     )
 
 
+def numbers(study: ReleaseStudy) -> str:
+    """Name the table of the numbers; noise that a seed draws can be drawn again by anybody, and taken off."""
+    return "The published numbers" if study.settings.epsilon is None else "One draw of the numbers, not for publishing"
+
+
 def distance() -> str:
     """Say how far the projection is from the exact posterior."""
     return (
         "Probabilities after the release are those of the information projection. In releases about 6 to 12 people, "
-        f"where the exact ones can be counted out, a person's is off by {100 * DISTANCE_MEDIAN:.0f} points on average "
-        f"in the median release and by {100 * DISTANCE_WORST:.0f} in the worst."
+        "group sizes included, where the exact ones can be counted out, a person's is off by "
+        f"{100 * DISTANCE_MEDIAN:.0f} points on average in the median release and by {100 * DISTANCE_WORST:.0f} in the "
+        "worst."
     )
 
 

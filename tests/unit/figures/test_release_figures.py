@@ -137,6 +137,13 @@ ADVICE = Advice(
 )
 
 
+def test_a_precision_nobody_knows_about_pins_not_nobody():
+    unknown = replace(ADVICE, tried=(replace(ADVICE.tried[1], known=False), ADVICE.tried[1]))
+    drawing = draw_precisions(unknown, (None, None), LIGHT)
+    assert remarks(drawing).count("not known") == 1 and remarks(drawing).count("nobody") == 1
+    assert "2 decimals: not known; 2 decimals: nobody" in drawing.alt
+
+
 @pytest.mark.parametrize("chosen", [(None, None), (2, None), (5, None)])
 def test_precisions_tried_with_the_chosen_one_set_off(chosen: tuple[int | None, float | None]):
     drawing = draw_precisions(ADVICE, chosen, LIGHT)
