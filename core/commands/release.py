@@ -34,7 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("plan", type=Path, metavar="FILE", help="a TOML file; its own files lie in the same folder")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
-    parser.add_argument("--no-advice", action="store_true", help="do not try which precision pins nobody down")
+    parser.add_argument(
+        "--no-advice",
+        action="store_true",
+        help="do not try which precision pins nobody down; nor is it tried for typed numbers",
+    )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every number and setting to this file")
 
@@ -49,7 +53,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model_file = load_model(plan.source, folder=folder)
     people = people_of(plan, table, model_file=model_file, report=_Now(console, "steps of training"))
     study = study_of(plan, people)
-    advice = None if arguments.no_advice else _advice(plan, people, study, console)
+    advice = None if arguments.no_advice or plan.numbers else _advice(plan, people, study, console)
     for line in told(plan, people, study, advice):
         console.result(line)
     write_csv(study.to_frame(), arguments.csv, console)

@@ -43,7 +43,7 @@ def told(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, advice:
 
 def _head(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy) -> Iterator[str]:
     settings = study.settings
-    names = [STATISTIC_TITLES[name].lower() for name in settings.statistics] + ["group sizes"] * settings.sizes
+    names = _published(plan, settings)
     models = "1 model" if study.n_models == 1 else f"{study.n_models} models"
     yield f"{study.n:,} people of {study.title} ({_SETS[plan.on]}); {study.attribute}: {study.group}, {study.other}"
     yield f"{models} ({plan.models}), {study.n_numbers:,} numbers, {_precision(settings, plan)}: {', '.join(names)}"
@@ -55,6 +55,14 @@ def _head(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy) -> Ite
         yield f"Noise drawn with seed {settings.seed}, and anybody can draw it again: not numbers to publish"
     if study.status != "converged":
         yield f"Not to be relied on: {study.reason}"
+
+
+def _published(plan: ReleasePlan, settings: ReleaseSettings) -> list[str]:
+    titles = STATISTIC_TITLES | {"size": "Group sizes"}
+    if plan.numbers:
+        known = {title.lower() for start, title in titles.items() for _, name in plan.numbers if name.startswith(start)}
+        return [title.lower() for title in titles.values() if title.lower() in known]
+    return [titles[name].lower() for name in (*settings.statistics, *["size"] * settings.sizes)]
 
 
 def _precision(settings: ReleaseSettings, plan: ReleasePlan) -> str:

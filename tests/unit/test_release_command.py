@@ -124,8 +124,9 @@ def test_typed_numbers(tmp_path: Path, capsys: Capture):
         for n in true.numbers
     )
     out = tmp_path / "typed.json"
-    main(["release", written(tmp_path, CARD + numbers), "--no-advice", "--json", str(out)])
-    assert "typed, 3 decimals" in capsys.readouterr().out
+    main(["release", written(tmp_path, CARD + numbers), "--json", str(out)])
+    told = capsys.readouterr().out
+    assert "typed, 3 decimals: statistical parity gap" in told and "group sizes" in told and "Advice" not in told
     typed = json.loads(out.read_text("utf-8"))
     assert typed["measured"]["bits"]["value"] == pytest.approx(study_of(plan, people).measured.bits.value, abs=1e-6)
     wrong = (
