@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from core.estimates import Estimate, mean, mean_rate
 from core.fairness import row_sets
 from core.models import GIVEN, fit_model
 from core.results import Result
+from core.strongest import strongest
 from core.validation import one_length
 
 __all__ = ["GroupPositive", "TableUtility", "UtilityPoint", "table_utility", "utility_of"]
@@ -207,23 +208,17 @@ def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]], *, level:
     """Return the largest distance of a group's mean from everybody's, over sets of (values, groups).
 
     A group's distance is its difference from all others times their share; the distances to the limits of the two
-    means' intervals add as squares, are folded at 0, and hold together for all the distances compared (of two groups
-    one, as they share it).
+    means' intervals add as squares and are folded at 0; of all the distances compared (of two groups one, as they share
+    it) the interval is that of `core.strongest`.
     """
     compared = []
     for values, groups in parts:
         present = np.unique(groups)
         own = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
         compared += [(values[groups == group], values[groups != group]) for group in own]
-    each = 1 - (1 - level) / len(compared)
-    found = [_distance(inside, others, each) for inside, others in compared]
-    return Estimate(
-        value=max(f.value for f in found),
-        low=max(f.low for f in found),
-        high=max(f.high for f in found),
-        n=sum(values.size for values, _ in parts),
-        level=level,
-    )
+    found = {str(place): _distance(inside, others, level) for place, (inside, others) in enumerate(compared)}
+    _, largest = strongest(found, within=(0.0, 1.0))
+    return replace(largest, n=sum(values.size for values, _ in parts))
 
 
 def _distance(inside: Floats, others: Floats, level: float) -> Estimate:

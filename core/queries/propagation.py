@@ -40,6 +40,7 @@ _START, _FALL = 1.0, 0.85  # the noise is taken for at least start · fall^round
 _COUNT_VARIANCE = 1e-3  # of the number of people, which is known
 _FITS = 2.0  # median misfit, in scales of the noise, up to which probabilities count as fitting the answers
 _SUREST = 1e-6
+_FARTHEST = 1e50  # in effects of one person: answers and noise so large say nothing, but their squares must be numbers
 
 
 def propagate(
@@ -77,6 +78,7 @@ def propagate(
     b = np.maximum(np.broadcast_to(np.asarray(scale, dtype=np.float64), (repeats, m)) / unit, 1e-9)
     g = np.concatenate([rows / unit[:, :, np.newaxis], np.ones((repeats, 1, n))], axis=1)
     y = np.hstack([target / unit, np.full((repeats, 1), float(n_ones))])
+    y, b = np.clip(y, -_FARTHEST, _FARTHEST), np.minimum(b, _FARTHEST)
     state = _begun(g, y, b, np.clip(prior, _SUREST, 1 - _SUREST))
     kept, going = state.p.copy(), np.arange(repeats)
     for turn in range(_ROUNDS):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from core.queries import (
@@ -113,6 +113,7 @@ def test_limits_rise_with_the_budget_and_with_the_prior(prior, epsilon, more):
 
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(neighbours(), st.floats(0.01, 1e4), PURE, st.integers(0, 2**32 - 1), st.booleans())
+@example((np.array([[0.0, 0.0, 6.85671233e-209]]), np.array([0, 0, 1]), None), 1.0, LaplaceGlobal, 0, False)
 def test_the_decoder_returns_chances_that_add_up(case, epsilon, make, seed, told):
     h, a, _ = case
     mechanism, rng = make(epsilon), np.random.default_rng(seed)
