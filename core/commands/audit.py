@@ -9,12 +9,12 @@ from pathlib import Path
 
 from core.commands.audit_files import check_folder, write_audit
 from core.commands.console import Console
+from core.commands.self_tests_beside import SelfTestsBeside
 from core.commands.text_tables import aligned
 from core.datasets.catalog import default_cache_folder
 from core.decision import (
     AuditPlan,
     ReleaseAudit,
-    SelfTest,
     audit_with_people,
     load_model,
     load_policy_text,
@@ -72,15 +72,16 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     check_folder(arguments.out, force=arguments.force)
     table = load_table(plan, folder=folder, data_folder=_data_folder(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
-    tests = () if arguments.no_self_test else _self_tests(console)
-    audit, people = audit_with_people(
-        plan,
-        table,
-        policy,
-        model_file=model_file,
-        self_tests=tests,
-        report=_told_now_and_then(console, "steps"),
-    )
+    steps = _told_now_and_then(console, "steps")
+    if arguments.no_self_test:
+        audit, people = audit_with_people(plan, table, policy, model_file=model_file, report=steps)
+    else:
+        with SelfTestsBeside(_told_now_and_then(console, "models of the self-test", 200)) as tests:
+            audit, people = audit_with_people(
+                plan, table, policy, model_file=model_file, self_tests=tests, report=tests.begun_by(steps)
+            )
+        for test in (test for test in audit.self_tests if not test.passed):
+            console.note(f"Warning: FairLeak's test of itself failed for {test.attack}: {test.told}")
     write_audit(audit, arguments.out, people=people, force=arguments.force)
     for line in _printed(audit):
         console.result(line)
@@ -110,18 +111,6 @@ def _data_folder(arguments: argparse.Namespace) -> Path | None:
     if local is not None and not Path(local).is_dir():
         raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {str(local)!r}.")
     return Path(local) if local else None
-
-
-def _self_tests(console: Console) -> tuple[SelfTest, ...]:
-    from core.decision.self_test import cached_self_test
-
-    tests = cached_self_test(
-        default_cache_folder().parent / "self-test", report=_told_now_and_then(console, "models of the self-test", 200)
-    )
-    for test in tests:
-        if not test.passed:
-            console.note(f"Warning: FairLeak's test of itself failed for {test.attack}: {test.told}")
-    return tests
 
 
 def _told_now_and_then(console: Console, noun: str, every: int = _STEPS_PER_NOTE) -> Callable[[int, int], None]:

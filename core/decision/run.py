@@ -82,12 +82,13 @@ def audit_with_people(
     policy: Policy,
     *,
     model_file: ModelFile | None = None,
-    self_tests: Sequence[SelfTest] = (),
+    self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
     report: Report | None = None,
 ) -> tuple[ReleaseAudit, AttackedPeople | None]:
     """Do `run_audit`, and return the test people besides, on whom a report for others is attacked before it is given.
 
-    They are None where the attack that knows them beforehand broke.
+    They are None where the attack that knows them beforehand broke. `self_tests` may be a function that returns them,
+    called when everything is measured, so that they can be made meanwhile.
     """
     from core.report import meter_of
 
@@ -96,15 +97,16 @@ def audit_with_people(
     measurements = tuple(_each(audited))
     shown, readers = tables(audited), readers_of(audited)
     audited.progress.reach(audited.progress.total)
+    tests = tuple(self_tests() if callable(self_tests) else self_tests)
     audit = ReleaseAudit(
         plan=plan,
         data=data_summary(audited, table),
         groups=group_summaries(audited),
         model=model_summary(audited, model_file),
         measurements=measurements,
-        verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(self_tests)),
+        verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(tests)),
         tables=shown,
-        self_tests=tuple(self_tests),
+        self_tests=tests,
         provenance=provenance(plan, policy),
         times={"started": started},
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -249,8 +248,7 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
         passed=False,
         told="Null: nothing. Planted: all.",
     )
-    package = sys.modules["core.decision.self_test"]  # the function of this name hides it
-    monkeypatch.setattr(package, "cached_self_test", lambda folder, report=None: (failed,))
+    monkeypatch.setattr("core.decision.self_test_apart", lambda folder, report=None: (failed,))
     monkeypatch.setattr("core.decision.sources.load", lambda name, **_: samples.table(1500))
     monkeypatch.setattr("core.decision.run._each", lambda audited: [measured("unfairness", audited)])
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
