@@ -96,7 +96,7 @@ def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
     with pytest.raises(InputError, match="at least one feature"):
         natural_models(demo(), splits, splits.test[:10], count=1, without=demo().feature_names)
     with pytest.raises(InputError, match="count must be a whole number from 1 to 200, got 201"):
-        natural_models(demo(), splits, splits.test[:10], count=501)
+        natural_models(demo(), splits, splits.test[:10], count=201)
 
     def stop(done: int, total: int) -> None:
         raise Cancelled("stopped")
