@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from core.config import AuditConfig
 from core.datasets import Roles
@@ -365,54 +361,6 @@ def not_there(name: str) -> GroupSummary:
     return GroupSummary(
         group=name, count=40, label_rate=proportion(20, 40), test_rate=nothing, test_tpr=nothing, test_fpr=nothing
     )
-
-
-_FIXED = {
-    "check", "verdict", "outcome", "basis", "overall", "kind", "metric", "method", "mechanism", "missing", "code",
-    "policy", "plan", "fingerprint",
-}  # fmt: skip
-
-
-def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
-    """Return the audit with every free text changed; names of checks, verdicts and fingerprints stay."""
-    if isinstance(value, str):
-        return value if name in _FIXED else change(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [f.name for f in dataclasses.fields(value)]
-        return dataclasses.replace(value, **{f: with_texts(getattr(value, f), change, f) for f in fields})
-    if isinstance(value, dict):
-        kept = name in ("sets",)
-        return {(k if kept else change(k)): with_texts(v, change, name) for k, v in value.items()}
-    if isinstance(value, (tuple, list)):
-        return type(value)(with_texts(item, change, name) for item in value)
-    return value
-
-
-def people_of(groups: tuple[GroupSummary, ...] = GROUPS, *, sharpness: float = 1.0, seed: int = 0) -> dict[str, Any]:
-    """Return test people with these groups' counts, and a prior that knows a little of everybody."""
-    rng = np.random.default_rng(seed)
-    predictions, labels, sensitive = [], [], []
-    k = len(groups)
-    for place, g in enumerate(groups):
-        tp, fp = (round(rate.value * rate.n) if rate.n else 0 for rate in (g.test_tpr, g.test_fpr))
-        for count, y, predicted in (
-            (tp, 1, 1), (g.test_tpr.n - tp, 1, 0), (fp, 0, 1), (g.test_fpr.n - fp, 0, 0),
-        ):  # fmt: skip
-            labels += [y] * count
-            predictions += [predicted] * count
-            sensitive += [k - 1 - place] * count
-    truth = np.array(sensitive, dtype=np.uint8)
-    shares = np.bincount(truth, minlength=k) / truth.size
-    logits = np.log(shares) + sharpness * (rng.normal(size=(truth.size, k)) + np.eye(k)[truth])
-    prior = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    return {
-        "predictions": np.array(predictions, dtype=np.uint8),
-        "labels": np.array(labels, dtype=np.uint8),
-        "sensitive": truth,
-        "prior": prior,
-        "group_names": tuple(g.group for g in reversed(groups)),
-        "posterior": prior,
-    }
 
 
 assert set(_VERDICTS) == set(CHECKS)

@@ -10,7 +10,8 @@ from playwright.sync_api import Page, sync_playwright
 
 from core.report import AttackedPeople, to_html
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS
-from tests.samples_report import people_of, sample
+from tests.report_people import people_of
+from tests.samples_report import sample
 
 pytestmark = pytest.mark.browser
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from core.report import csv_files, document
 from core.report.csv_files import _cell
-from tests.samples_report import SMALL_GROUPS, sample, with_texts
+from tests.report_people import with_texts
+from tests.samples_report import SMALL_GROUPS, sample
 
 
 def test_every_table_is_a_file():

@@ -17,7 +17,8 @@ from core.report import AttackedPeople, attack_edition, attacked_people, disclos
 from core.report.canonical import strict
 from core.report.numbers import decimals_of, printed
 from core.report.statements import Statement, constraints_of, independent, statements_of
-from tests.samples_report import GROUPS, SMALL_GROUPS, group, people_of, sample
+from tests.report_people import people_of
+from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
 
 
 def people(groups=GROUPS, **settings_):

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from core.policy import CHECKS
 from core.report import document, embedded_document, to_html
-from tests.samples_report import GROUPS, HOSTILE, SMALL_GROUPS, not_there, sample, with_texts
+from tests.report_people import with_texts
+from tests.samples_report import GROUPS, HOSTILE, SMALL_GROUPS, not_there, sample
 
 COLUMNS = {"tolerance", "attacker", "before", "after", "after, low", "after, high"}
 

@@ -14,7 +14,8 @@ from core.report import AttackedPeople, csv_files, disclosure_edition, document,
 from core.report.document import sealed
 from core.report.metered import published_of
 from core.report.statements import statements_of
-from tests.samples_report import GROUPS, SMALL_GROUPS, group, people_of, sample
+from tests.report_people import people_of
+from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
 
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")
 TINY = (group("a", (6, 0, 0, 0), 10, 20), group("b", (0, 0, 0, 6), 10, 20))
