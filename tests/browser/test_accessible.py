@@ -44,6 +44,7 @@ def bare() -> Iterator[Server]:
 def test_nothing_is_wrong_but_streamlit(look: Open, bare: Server, theme: str):
     empty = look("", at=bare, color_scheme=theme)
     expect(empty.page.get_by_role("heading", name="Empty")).to_be_visible()
+    expect(empty.page.get_by_test_id("stFileUploaderDropzone")).to_be_visible()
     empty.idle()
     known = set(violations(empty.page))
     assert {one.rule for one in known} <= STREAMLITS_OWN

@@ -15,7 +15,9 @@ from core.commands.terminal import Block, visible
 from core.commands.text_tables import aligned
 from core.decision import AuditPlan, ReleaseAudit
 from core.toml_files import parsed, quoted
-from tests import samples, samples_report
+from tests import samples
+from tests.report_people import with_texts
+from tests.samples_report import sample
 
 Capture = pytest.CaptureFixture[str]
 
@@ -61,9 +63,7 @@ def test_a_table_keeps_its_rows_and_columns(capsys: Capture):
 
 
 def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
-    audit = samples_report.with_texts(
-        samples_report.sample(), lambda text: f"{text} {HOSTILE}" if " " in text else text
-    )
+    audit = with_texts(sample(), lambda text: f"{text} {HOSTILE}" if " " in text else text)
     groups = tuple(replace(group, group=HOSTILE) for group in audit.groups)
     audit = replace(audit, groups=groups, data=replace(audit.data, title=HOSTILE, attribute=HOSTILE))
 
