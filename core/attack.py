@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,7 @@ from core.correction import AttackedRecords
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits
 from core.estimates import Estimate, accuracy
+from core.fingerprint import fingerprint
 from core.results import Result
 from core.validation import choice
 
@@ -23,6 +25,14 @@ ATTACKERS = (*ADVERSARIES, *STRONG)
 
 PROTOCOLS = ("held_out", "as_published")
 """Where the attacker chooses the confidence exponent: on own held-out records, or on the test records as published."""
+
+_Said = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+"""An attacker's probabilities for the attacked and for the held-out records."""
+
+_BLIND = ("features", "strong")
+_MOST_KEPT = 24
+_said: dict[int, dict[str, _Said]] = {}
+"""What the attackers said that do not see the model, so that the next model costs less; gone with its dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,35 +71,70 @@ def attack_model(
 
     Under "held_out" the attacker learns from the attack records and keeps the validation records apart; under
     "as_published" it learns from both and tunes on the model owner's test records, as Ferry et al.'s code does. The
-    strong adversaries always guess from calibrated probabilities.
+    strong adversaries always guess from calibrated probabilities. Those that do not see the predictions are trained
+    once for all models on the same records.
     """
     choice(kind, ATTACKERS, name="adversary")
     choice(protocol, PROTOCOLS, name="protocol")
-    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    y, s = dataset.labels, dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
-    adversary = _trained(kind, dataset, learn, predictions, config)
-    raw = {
-        name: adversary.probability(x[rows], y[rows], predictions[rows])
-        for name, rows in (("attacked", splits.train), ("held_out", tune))
-    }
-    scale = calibrate(raw["held_out"], s[tune])
+    attacked, held_out = _asked(kind, dataset, learn, (splits.train, tune), predictions, config)
+    scale = calibrate(held_out, s[tune])
 
-    def records(name: str, rows: npt.NDArray[np.intp]) -> AttackedRecords:
-        calibrated = scale.apply(raw[name])
+    def records(said: npt.NDArray[np.float64], rows: npt.NDArray[np.intp]) -> AttackedRecords:
+        calibrated = scale.apply(said)
         return AttackedRecords(
-            probability=calibrated if kind in STRONG else raw[name],
+            probability=calibrated if kind in STRONG else said,
             calibrated=calibrated,
             predictions=predictions[rows],
             labels=y[rows],
             truth=s[rows],
         )
 
-    held_out = records("held_out", tune)
+    tuned = records(held_out, tune)
     return AttackFindings(
-        held_out_accuracy=accuracy(held_out.truth, held_out.guess),
-        attacked=records("attacked", splits.train),
-        held_out=held_out,
+        held_out_accuracy=accuracy(tuned.truth, tuned.guess),
+        attacked=records(attacked, splits.train),
+        held_out=tuned,
     )
+
+
+def _asked(
+    kind: str,
+    dataset: AuditDataset,
+    learn: npt.NDArray[np.intp],
+    rows: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    predictions: npt.NDArray[np.uint8],
+    config: AuditConfig,
+) -> _Said:
+    """Train an attacker and ask it about two sets of records, unless it said so before and sees no predictions."""
+    if kind not in _BLIND:
+        return _answers(kind, dataset, learn, rows, predictions, config)
+    if id(dataset) not in _said:
+        _said[id(dataset)] = {}
+        weakref.finalize(dataset, _said.pop, id(dataset), None)
+    kept = _said[id(dataset)]
+    key = fingerprint(kind, learn, *rows, config.seed, config.forest)
+    if (found := kept.get(key)) is None:
+        found = kept[key] = _answers(kind, dataset, learn, rows, predictions, config)
+        for oldest in list(kept)[:-_MOST_KEPT]:
+            kept.pop(oldest, None)
+    return found
+
+
+def _answers(
+    kind: str,
+    dataset: AuditDataset,
+    learn: npt.NDArray[np.intp],
+    rows: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    predictions: npt.NDArray[np.uint8],
+    config: AuditConfig,
+) -> _Said:
+    x, y = dataset.features, dataset.labels
+    adversary = _trained(kind, dataset, learn, predictions, config)
+    attacked, held_out = (adversary.probability(x[asked], y[asked], predictions[asked]) for asked in rows)
+    attacked.flags.writeable = held_out.flags.writeable = False
+    return attacked, held_out
 
 
 def _trained(

@@ -154,7 +154,7 @@ class GroupRow(Result):
     label_rate: Estimate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
 class AuditDataset:
     """What an audit works on.
 

@@ -1,4 +1,4 @@
-"""Ferry et al. (SaTML 2023, figures 2 to 4) on Adult: four metrics, A, A′ and the strong adversary, three seeds.
+"""Ferry et al. (SaTML 2023, figures 2 to 4) on Adult: four metrics, A, A′ and the strong adversary.
 
 Exponentiated gradient trained for tolerance 0, the published protocol (tolerance raised in steps of 0.001 until true,
 exponent chosen on the test records, learning from all known records); means over seeds 42, 0 and 1. Recorded when the
@@ -13,7 +13,7 @@ tests were written, with `python -m core sweep --dataset adult --metrics all --s
 
 Independent runs of the first line's A at other seeds: .763 → .823, .766 → .829, .765 → .824. The paper's text has lost
 its numbers for the other metrics; its figures show the same order. The strong adversary is this project's own.
-Bands: accuracies ± .03; the strong adversary's gain lies within ± .01 of nothing.
+Repeated here with seed 42 alone. Bands: accuracies ± .03; the strong adversary's gain lies within ± .01 of nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def rows() -> Iterator[dict[tuple[str, str], SweepRow]]:
     table = load("adult", data_folder=FOLDER)
     dataset = build_dataset(table, table.roles[0])
     base = AuditConfig(dataset="adult", roles=dataset.roles)
-    configs = grid(base, tolerances=[0.0], metrics=METRICS, seeds=[42, 0, 1])
+    configs = grid(base, tolerances=[0.0], metrics=METRICS, seeds=[42])
     summary = summarise(list(sweep(configs, dataset)))
     yield {
         (row.metric, row.adversary): row
@@ -64,8 +64,8 @@ def rows() -> Iterator[dict[tuple[str, str], SweepRow]]:
 @pytest.mark.parametrize(("metric", "adversary"), MEASURED)
 def test_before_and_after(rows: dict[tuple[str, str], SweepRow], metric: str, adversary: str) -> None:
     row, (before, after) = rows[metric, adversary], MEASURED[metric, adversary]
-    assert row.after is not None and row.gain is not None and row.seeds == (0, 1, 42) and row.after.n == 3
-    assert row.n_true == 3  # raised until true
+    assert row.after is not None and row.gain is not None and row.seeds == (42,) and row.after.n == 1
+    assert row.n_true == 1  # raised until true
     assert row.before.mean == pytest.approx(before, abs=0.03)
     assert row.after.mean == pytest.approx(after, abs=0.03)
     if adversary == "strong":

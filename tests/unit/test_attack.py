@@ -1,0 +1,97 @@
+"""Attackers that do not see the model are trained once for all models, and what they said goes with the data."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from core import attack
+from core.attack import ATTACKERS, AttackFindings, attack_model, protocols_of
+from core.config import AuditConfig
+from core.datasets import AuditDataset
+from core.datasets.splits import split
+from tests.samples import ROLES, dataset
+
+CONFIG = AuditConfig(dataset="sample", roles=ROLES, seed=7, forest=(("n_estimators", 5),))
+KINDS = [(kind, protocol) for kind in ATTACKERS for protocol in protocols_of(kind)]
+
+
+@pytest.fixture
+def people() -> AuditDataset:
+    return dataset(400, seed=8)
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Every attacker that is trained, as it is."""
+    kinds: list[str] = []
+
+    def counted(name: str) -> Callable[..., Any]:
+        train = getattr(attack, name)
+
+        def work(*arguments: Any, **named: Any) -> Any:
+            kinds.append(f"{name} of {arguments[0] if isinstance(arguments[0], str) else arguments[3] is not None}")
+            return train(*arguments, **named)
+
+        return work
+
+    for name in ("train_adversary", "train_strong"):
+        monkeypatch.setattr(attack, name, counted(name))
+    return kinds
+
+
+def answers(people: AuditDataset, seed: int) -> npt.NDArray[np.uint8]:
+    """Return the answers of a model that answers at random."""
+    return np.random.default_rng(seed).integers(0, 2, people.n).astype(np.uint8)
+
+
+def attacked(people: AuditDataset, model: int = 0, *, config: AuditConfig = CONFIG) -> list[AttackFindings]:
+    """Return what every attacker finds out about a model."""
+    splits = split(people, train_share=config.train_share, seed=config.seed)
+    return [attack_model(*kind, people, splits, answers(people, model), config=config) for kind in KINDS]
+
+
+def test_a_second_model_is_attacked_as_if_it_were_the_first(people: AuditDataset, trained: list[str]):
+    attacked(people, 0)
+    assert len(trained) == len(KINDS)
+    second = attacked(people, 1)
+    assert sorted(trained[len(KINDS) :]) == ["train_adversary of predictions"] * 2 + ["train_strong of True"]
+    for ours, fresh in zip(second, attacked(replace(people), 1), strict=True):
+        assert ours.held_out_accuracy == fresh.held_out_accuracy
+        for one, other in ((ours.attacked, fresh.attacked), (ours.held_out, fresh.held_out)):
+            for name in ("probability", "calibrated", "predictions", "labels", "truth"):
+                assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert len(trained) == 2 * len(KINDS) + 3
+
+
+@pytest.mark.parametrize("change", [{"seed": 8}, {"train_share": 0.5}, {"forest": (("n_estimators", 6),)}])
+def test_other_settings_are_another_attacker(people: AuditDataset, trained: list[str], change: dict[str, Any]):
+    attacked(people)
+    attacked(people, config=replace(CONFIG, **change))
+    assert len(trained) == 2 * len(KINDS)
+
+
+def test_what_was_said_cannot_be_changed_and_goes_with_the_data(people: AuditDataset):
+    other = replace(people)
+    with pytest.raises(ValueError, match="read-only"):
+        attacked(other)[0].attacked.probability[0] = 0
+    place = id(other)
+    assert place in attack._said
+    del other
+    gc.collect()
+    assert place not in attack._said
+
+
+def test_no_more_is_kept_than_is_of_use(people: AuditDataset, trained: list[str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(attack, "_MOST_KEPT", 3)
+    attacked(people)
+    attacked(people, config=replace(CONFIG, seed=9))
+    assert len(attack._said[id(people)]) == 3
+    attacked(people, config=replace(CONFIG, seed=9))
+    assert len(trained) == 2 * len(KINDS) + 3
