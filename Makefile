@@ -14,8 +14,9 @@ export OMP_NUM_THREADS ?= 1
 run: $(VENV)/run.done
 	$(BIN)/python -m streamlit run app.py
 
+# Three for two cores: browsers, which two of them drive, wait half of the time.
 test: $(VENV)/test.done
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile
 
 lint: $(VENV)/test.done
 	$(BIN)/python -m ruff check .

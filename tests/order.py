@@ -1,9 +1,9 @@
-"""In which order files of tests run beside each other: browsers one at a time, and what takes long first.
+"""In which order files of tests run beside each other: what takes long first, and one worker without a browser.
 
-pytest-xdist's own order puts files of few tests last. Those of the browser are of that kind and take longest; several
-at once, each with a server that trains models, wait for each other, and the last one keeps a single core busy. Here a
-worker begins with the browser and goes on with it alone, the others with the files that take long elsewhere; at the
-end only short ones are left.
+pytest-xdist's own order puts files of few tests last. Those of the browser are of that kind and take longest; if every
+worker has one, each with a server that trains models, they wait for each other, and the last one keeps a single core
+busy. Here all workers but one begin with the browser and go on with it, and one begins with the files that take long
+elsewhere; at the end only short ones are left.
 """
 
 from __future__ import annotations
@@ -57,11 +57,12 @@ def rank(file: str) -> tuple[bool, int, str]:
 
 
 class LongestFirst(LoadFileScheduling):
-    """Whole files, in the order of `rank`, and no second one of the browser while other work is left."""
+    """Whole files, in the order of `rank`, and none of the browser for the last worker while other work is left."""
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         files = sorted(self.workqueue, key=rank)
-        if any(self._at_browser(other) for other in self.nodes if other is not node):
+        others = [other for other in self.nodes if other is not node]
+        if all(self._at_browser(other) for other in others):
             files.sort(key=lambda file: file.startswith(BROWSER))
         self.workqueue.move_to_end(files[0], last=False)
         super()._assign_work_unit(node)

@@ -1,4 +1,4 @@
-"""Files that run beside each other: long ones first, one browser at a time, every test once."""
+"""Files that run beside each other: long ones first, one worker without a browser, every test once."""
 
 from __future__ import annotations
 
@@ -43,43 +43,46 @@ class Worker:
         return bool(self.waiting) and self.tests[self.waiting[0]].startswith(BROWSER)
 
 
-def run(tests: list[str], *, quick: int) -> tuple[Worker, Worker, bool]:
-    """Run on two workers, the first so many times as fast; return both, and whether both were at a browser at once."""
+def run(tests: list[str], *, quick: int, workers: int = 2) -> tuple[list[Worker], int]:
+    """Run on so many workers, the first so many times as fast; return them, and how many were at a browser at once."""
     option = SimpleNamespace(loadscopereorder=True)
-    config: Any = SimpleNamespace(option=option, getvalue=lambda name: ["2*popen"])
+    config: Any = SimpleNamespace(option=option, getvalue=lambda name: [f"{workers}*popen"])
     schedule: Any = LongestFirst(config, Producer("order", enabled=False))
-    first, second = Worker(tests), Worker(tests)
-    for worker in (first, second):
+    crew = [Worker(tests) for _ in range(workers)]
+    for worker in crew:
         schedule.add_node(worker)
         schedule.add_node_collection(worker, tests)
     schedule.schedule()
-    together = False
-    while first.waiting or second.waiting:
-        together |= first.at_browser and second.at_browser
-        for worker in [first] * quick + [second]:
+    most = 0
+    while any(worker.waiting for worker in crew):
+        most = max(most, sum(worker.at_browser for worker in crew))
+        for worker in [crew[0]] * quick + crew[1:]:
             if worker.waiting:
                 index = worker.waiting.pop(0)
                 worker.ran.append(tests[index])
                 schedule.mark_test_complete(worker, index)
-    return first, second, together
+    return crew, most
 
 
 @pytest.mark.parametrize("each", [1, 4])
 @pytest.mark.parametrize("quick", [1, 3])
 def test_one_worker_has_the_browser_and_the_other_begins_with_what_takes_long(quick: int, each: int):
     tests = [f"{file}::test_{k}" for file in [*OTHERS, *BROWSERS] for k in range(each)]
-    first, second, _ = run(tests, quick=quick)
+    (first, second), _ = run(tests, quick=quick)
     assert sorted(first.ran + second.ran) == sorted(tests)
     assert first.files[0] == "tests/browser/test_sweep.py" and second.files[0] == "tests/unit/sweep/test_kill.py"
     assert not set(first.files) & set(second.files)
     assert not any(file.startswith(BROWSER) for file in second.files[:2])
 
 
-def test_two_browsers_wait_for_each_other_only_when_nothing_else_is_left():
-    many = [f"tests/unit/test_{k}.py" for k in range(9)]
+@pytest.mark.parametrize("workers", [2, 3])
+def test_all_workers_have_a_browser_only_when_nothing_else_is_left(workers: int):
+    many = [f"tests/unit/test_{k}.py" for k in range(20)]
     tests = [f"{file}::test_{k}" for file in [*many, *BROWSERS] for k in range(4)]
-    assert not run(tests, quick=1)[2]
-    assert run([test for test in tests if test.startswith(BROWSER)], quick=1)[2]
+    crew, most = run(tests, quick=1, workers=workers)
+    assert sorted(test for worker in crew for test in worker.ran) == sorted(tests)
+    assert most == workers - 1
+    assert run([test for test in tests if test.startswith(BROWSER)], quick=1, workers=workers)[1] == workers
 
 
 def test_long_files_are_there_and_come_first():
