@@ -19,10 +19,9 @@ with right:
 table = cached.table_of(state.dataset_name())
 config = state.config(table)
 
-from core.datasets.columns import describe_columns
 from core.figures import draw_groups
 
-columns = describe_columns(table.frame)
+columns = cached.columns_of(table)
 if config is None or config.roles is None:
     with opening:
         shell.finding(*wording.table_without_roles(table))

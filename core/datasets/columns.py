@@ -156,9 +156,11 @@ def _check_not_mixed(text: pandas.Series, name: str) -> None:
     import pandas as pd
 
     present = text.dropna()
-    numbers = pd.to_numeric(present, errors="coerce").notna()
-    if numbers.mean() >= _MOSTLY_NUMBERS and not numbers.all() and present.nunique() > _FEW_VALUES:
-        stray = present[~numbers]
+    values = pd.Series(present.unique())
+    if len(values) <= _FEW_VALUES:
+        return
+    stray = present[present.isin(values[pd.to_numeric(values, errors="coerce").isna()])]
+    if len(stray) and len(present) - len(stray) >= _MOSTLY_NUMBERS * len(present):
         raise InputError(
             f"Column {quoted(name)} mixes numbers and text: {len(stray):,} of {len(present):,} values, such as "
             f"{quoted(stray.iloc[0])}, are not numbers; correct them, empty them, or leave the column out."

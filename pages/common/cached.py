@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -23,10 +23,14 @@ from pages.common.jobs import Job, Store
 from pages.common.own_model import OwnModel
 from pages.common.state import OWN_RATINGS, UPLOAD
 
+if TYPE_CHECKING:
+    import pandas
+
 __all__ = [
     "CURVE_TOLERANCES",
     "attribution",
     "audited",
+    "columns_of",
     "curve",
     "dataset_of",
     "disclosure",
@@ -170,6 +174,17 @@ def table_of(dataset: str) -> Table:
         return load(dataset, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
 
     return need(_shared_store(), f"table:{dataset}", "Reading the table", fetch, lane="fetch")  # type: ignore[no-any-return]
+
+
+def columns_of(table: Table) -> pandas.DataFrame:
+    """Return the description of a table's columns."""
+
+    def describe() -> pandas.DataFrame:
+        from core.datasets.columns import describe_columns
+
+        return describe_columns(table.frame)
+
+    return store_of(table.name).remember(fingerprint("columns", table.fingerprint), describe)
 
 
 def audited() -> tuple[AuditConfig, Table]:

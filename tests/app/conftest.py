@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 
 import core.sweep
 from pages.common import cached, jobs
@@ -15,6 +17,14 @@ from tests.app.dashboard import PATIENT, Dashboard, PointsOnDemand, RecordedJob
 from tests.expected import fill_once, run_once
 
 Start = Callable[..., Dashboard]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_looked_through_once() -> Iterator[None]:
+    """Let Streamlit look for components in the installed packages once, not at the start of every dashboard."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
+        yield
 
 
 @pytest.fixture
