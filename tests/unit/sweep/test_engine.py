@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ import threadpoolctl
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import Cancelled, FairLeakError, InputError
-from core.sweep import FolderStore, MemoryStore, SweepPoint, grid, measure, sweep, tolerance_configs
+from core.sweep import FolderStore, MemoryStore, SweepPoint, grid, measure, sweep, tolerance_configs, workers
 from tests.sweep_work import BASE, begun, logged, people, surroundings
 
 CONFIGS = [
@@ -159,6 +160,24 @@ def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
     with pytest.raises(InputError, match="must stay on this machine"):
         list(sweep(CONFIGS, own, scheduler="tcp://127.0.0.1:1", measure=never))
     assert len(list(sweep(CONFIGS, own, n_jobs=2, store=MemoryStore(), measure=surroundings))) == 4
+
+
+def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(workers, "_last", None)
+    monkeypatch.setattr(workers, "_settle", lambda parent: None)
+    seen: list[AuditDataset] = []
+
+    def look(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+        seen.append(dataset)
+        return surroundings(config, dataset)
+
+    first = people()
+    shuffled = replace(first, sensitive=first.sensitive[::-1].copy())  # its fingerprint is the same
+    own = replace(first, uploaded=True)
+    for sent in (first, pickle.loads(pickle.dumps(first)), shuffled, own, pickle.loads(pickle.dumps(own))):
+        workers.measure_in_process(0, BASE, sent, look, 1)
+    assert seen[1] is seen[0] is first and seen[2] is shuffled and seen[3] is own and seen[4] is not own
+    assert workers._last is not None and workers._last[1] is shuffled
 
 
 def test_the_grid_of_a_method_without_tolerance_is_measured():
