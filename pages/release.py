@@ -15,6 +15,7 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles or table.roles[0])
 
 from core.figures import draw_fullness, draw_pinned, draw_recognised, draw_release_bits
+from core.release import unpredicted
 
 colours = shell.palette()
 opening = st.empty()
@@ -37,7 +38,7 @@ def told() -> None:
     wanted = controls.number_of_models(models)
     people = audited.people(wanted)
     card = audited.card(people, precision)
-    now = card.at(wanted)
+    now = card.drawn(wanted)
     with opening:
         shell.finding(*words.finding(now, people))
     if sentence := words.unfinished(now):
@@ -48,11 +49,15 @@ def told() -> None:
         moved = draw_pinned(people, now, colours)
         panels.chart(moved, key="release_people_chart")
         st.caption(words.distance())
+        if sentence := words.left_out(people):
+            st.caption(sentence)
     with right:
         shell.whisper(*words.bits_chart())
         bits = draw_release_bits(card.studies, now, colours, counts=models.counts)
         panels.chart(bits, key="release_bits_chart")
         controls.number_slider(models, wanted)
+        if sentence := unpredicted(now):
+            st.caption(sentence)
         if now.n_models < wanted:
             audited.whole.watch(f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
     tables = {"People pinned down": moved.table, "By the number of models": bits.table}

@@ -12,7 +12,7 @@ from core.commands.running import check_csv, write_csv, write_json
 from core.datasets.catalog import default_cache_folder
 from core.decision import load_model, load_table
 from core.decision.release_plan import ReleasePlan, read_release
-from core.decision.release_sources import people_of, study_of
+from core.decision.release_sources import named, people_of, study_of
 from core.errors import InputError
 from core.release import Advice, ReleasedPeople, advise
 from core.release.study import ReleaseStudy
@@ -22,16 +22,20 @@ __all__ = ["HELP", "NAME", "add_arguments", "run"]
 NAME = "release"
 HELP = "print what the fairness numbers of a model card give away; exit code 0 nobody is pinned down, 1 somebody is"
 
+_EPILOG = (
+    "exit codes: 0 nobody is pinned down, with noise in none of the draws looked at; 1 somebody is, be it in one of "
+    "these draws; 2 the attacker's posterior could not be worked out, or a typed number is not what the table gives; 3 "
+    "input that cannot be used. Every gap is the rate of the first group minus that of the others; of more than two "
+    "groups the first is the one that people.group names."
+)
+
 _UNDECIDED = 2
 _STEPS_PER_NOTE = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.epilog = (
-        "exit codes: 0 nobody is pinned down, 1 somebody is, 2 the attacker's posterior could not be worked out, 3 "
-        "input that cannot be used."
-    )
+    parser.epilog = _EPILOG
     parser.add_argument("plan", type=Path, metavar="FILE", help="a TOML file; its own files lie in the same folder")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
     parser.add_argument(
@@ -47,18 +51,30 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Meter, measure and print."""
     check_csv(arguments.csv)
     check_csv(arguments.json, name="--json")
-    plan = read_release(_content(arguments.plan), name=arguments.plan.name)
+    name = arguments.plan.name
+    plan = read_release(_content(arguments.plan), name=name)
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
-    table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())
-    model_file = load_model(plan.source, folder=folder)
-    people = people_of(plan, table, model_file=model_file, report=_Now(console, "steps of training"))
-    study = study_of(plan, people)
+    with named(name, "data.file" if plan.source.data.file else "[data]"):
+        table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())
+    with named(name, "model.file"):
+        model_file = load_model(plan.source, folder=folder)
+    report = _Now(console, "steps of training")
+    people = people_of(plan, table, model_file=model_file, name=name, report=report)
+    study = study_of(plan, people, name=name)
     advice = None if arguments.no_advice or plan.numbers else _advice(plan, people, study, console)
     for line in told(plan, people, study, advice):
         console.result(line)
     write_csv(study.to_frame(), arguments.csv, console)
     write_json(everything(plan, people, study, advice), arguments.json, console)
-    return _UNDECIDED if study.status != "converged" else int(study.pinned.count > 0)
+    return _exit_code(study)
+
+
+def _exit_code(study: ReleaseStudy) -> int:
+    if study.status != "converged" or study.disputed:
+        return _UNDECIDED
+    if study.most_pinned:
+        return 1
+    return 0 if study.draws is None or study.draws.known else _UNDECIDED
 
 
 def _advice(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, console: Console) -> Advice:

@@ -18,23 +18,32 @@ from core.release import (
     ReleasedPeople,
     ReleaseSettings,
     ReleaseStudy,
+    dispute,
+    settled_as_most,
+    unpredicted,
 )
 from core.results import plain
 
 __all__ = ["everything", "told"]
+
+_SHOWN = 5
+"""Typed numbers that are told to be untrue, one by one."""
 
 _SETS = {"test": "test records", "train": "training records"}
 
 
 def told(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, advice: Advice | None) -> Iterator[str]:
     """Yield the lines, tables included."""
+    yield from _disputes(plan, study)
     yield from _head(plan, people, study)
     yield ""
     yield _bits_table(study)
+    if sentence := unpredicted(study):
+        yield sentence
     yield ""
     yield _named_table(study)
     yield ""
-    yield from _pinned_lines(study)
+    yield from _pinned_lines(people, study)
     if advice is not None:
         yield ""
         yield _advice_table(advice)
@@ -45,8 +54,15 @@ def _head(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy) -> Ite
     settings = study.settings
     names = _published(plan, settings)
     models = "1 model" if study.n_models == 1 else f"{study.n_models} models"
+    numbers = "1 number" if study.n_numbers == 1 else f"{study.n_numbers:,} numbers"
     yield f"{study.n:,} people of {study.title} ({_SETS[plan.on]}); {study.attribute}: {study.group}, {study.other}"
-    yield f"{models} ({plan.models}), {study.n_numbers:,} numbers, {_precision(settings, plan)}: {', '.join(names)}"
+    if people.left_out:
+        yield f"Of {people.rows_read:,} records of the table not everybody is looked at: {' '.join(people.left_out)}"
+    yield f"{models} ({plan.models}), {numbers}, {_precision(settings, plan)}: {', '.join(names)}"
+    if any("gap" in name for name in names):
+        yield f"A gap is the rate of {study.group} minus that of {study.other}"
+    if plan.numbers:
+        yield "Typed numbers stand in place of those that publish.statistics and publish.sizes name; no others are read"
     yield (
         f"Posterior: information projection, {100 * DISTANCE_MEDIAN:.0f} points from the exact one in the median "
         f"release about 6 to 12 people, {100 * DISTANCE_WORST:.0f} in the worst"
@@ -55,6 +71,26 @@ def _head(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy) -> Ite
         yield f"Noise drawn with seed {settings.seed}, and anybody can draw it again: not numbers to publish"
     if study.status != "converged":
         yield f"Not to be relied on: {study.reason}"
+
+
+def _disputes(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
+    """Say first of all what was typed and is not so."""
+    if not study.disputed:
+        return
+    place = {key: i for i, key in enumerate(plan.numbers, start=1)}
+    for found in study.disputed[:_SHOWN]:
+        model, statistic = found.number.model, found.number.statistic
+        what = f"{statistic} of {model}" if model else statistic
+        yield f"Not what this table gives: number {place[model, statistic]}, {what}, {dispute(found, study)}."
+    if (more := len(study.disputed) - _SHOWN) > 0:
+        yield f"Not what this table gives either: {more:,} more typed number{'' if more == 1 else 's'}."
+    precise = "exact, for publish.decimals is left out" if study.settings.decimals is None else "so rounded"
+    yield f"Everything below is as if the typed numbers were true and {precise}."
+    yield ""
+
+
+def _if_true(study: ReleaseStudy) -> str:
+    return ", if what is typed were true" if study.disputed else ""
 
 
 def _published(plan: ReleasePlan, settings: ReleaseSettings) -> list[str]:
@@ -75,14 +111,14 @@ def _precision(settings: ReleaseSettings, plan: ReleasePlan) -> str:
 def _bits_table(study: ReleaseStudy) -> str:
     meter, bits = study.meter, study.measured.bits
     rows = [
-        ["measured beyond the features", _span(bits)],
-        ["predicted by the meter", f"{meter.df_bits:.1f}"],
-        ["person by person", f"{meter.person_bits:.1f}"],
-        ["about everybody together", f"{meter.joint_bits:.1f}"],
-        ["there was to know", f"{meter.prior_bits:.1f}"],
-        ["share of it (from 1: as a rule all determined)", f"{meter.share:.3f}"],
+        ["gain of the attacker, measured", _span(bits)],
+        ["gain of the attacker, predicted by the meter", f"{meter.df_bits:.1f}"],
+        ["what the numbers hold at most, by the meter", f"{meter.joint_bits:.1f}"],
+        ["of that, told person by person", f"{meter.person_bits:.1f}"],
+        ["what there was to know", f"{meter.prior_bits:.1f}"],
+        ["at most, as a share of it (from 1: as a rule all determined)", f"{meter.share:.3f}"],
     ]
-    return aligned(["Bits", "value"], rows)
+    return aligned([f"Bits{_if_true(study)}", "value"], rows)
 
 
 def _span(bits: Estimate) -> str:
@@ -102,20 +138,23 @@ def _named_table(study: ReleaseStudy) -> str:
         strict=True,
     ):
         row += [estimate_words(gain, signed=True), estimate_words(majority)]
-    return aligned(["Named rightly, %", "before", "after", "gain", "majority guess"], rows)
+    return aligned([f"Named rightly, %{_if_true(study)}", "before", "after", "gain", "majority guess"], rows)
 
 
-def _pinned_lines(study: ReleaseStudy) -> Iterator[str]:
+def _pinned_lines(people: ReleasedPeople, study: ReleaseStudy) -> Iterator[str]:
     found = study.pinned
     if study.status == "infeasible":
         yield "Pinned down: not known, because no posterior agrees with the numbers"
         return
     rule = "unsure before (5 to 95%), settled after (beyond 99.5%)"
+    whom = f"of {found.n_unsure:,} people the attacker was unsure about"
+    here = f"nobody {whom}"
+    if found.count:
+        right = "" if found.right is None else f", {round(found.right.value * found.count):,} of them rightly"
+        here = f"{found.count:,} {whom}{right}{_as_most(study, people)}"
+    yield f"Pinned down{_if_true(study)}: {_in_this_draw(study)}{here}{_at_worst(study)}; {rule}"
     if not found.count:
-        yield f"Pinned down: nobody of {found.n_unsure:,} people the attacker was unsure about; {rule}"
         return
-    right = "" if found.right is None else f", {round(found.right.value * found.count):,} of them rightly"
-    yield f"Pinned down: {found.count:,} of {found.n_unsure:,} people the attacker was unsure about{right}; {rule}"
     cells = study.in_common
     rest = "" if math.isnan(cells.median_cell_rest) else f", anybody else with {cells.median_cell_rest - 1:,.0f}"
     yield (
@@ -130,12 +169,44 @@ def _pinned_lines(study: ReleaseStudy) -> Iterator[str]:
         yield aligned(["In common, %", "pinned", "the rest"], rows)
 
 
+def _in_this_draw(study: ReleaseStudy) -> str:
+    return "" if study.draws is None or not _differs(study) else "in this draw of the noise "
+
+
+def _at_worst(study: ReleaseStudy) -> str:
+    """Say what the worst of several draws of the noise pins down."""
+    draws = study.draws
+    if draws is None:
+        return ""
+    if not draws.known and not study.most_pinned:
+        return f", in {draws.count} draws not known, because in some no posterior agrees with the numbers"
+    if not study.most_pinned:
+        return f", in any of {draws.count} draws of the noise"
+    return f", in the worst of {draws.count} draws {study.most_pinned:,}"
+
+
+def _differs(study: ReleaseStudy) -> bool:
+    """Return whether draws of the noise pin somebody down, or may."""
+    return study.draws is not None and bool(study.most_pinned or not study.draws.known)
+
+
+def _as_most(study: ReleaseStudy, people: ReleasedPeople) -> str:
+    """Say where everybody pinned is settled as what most people are."""
+    share = settled_as_most(study, people)
+    return "" if share is None else f", all as {share[0]}, as {100 * share[1]:.0f}% of people are"
+
+
 def _advice_table(advice: Advice) -> str:
     rows = [
-        [_tried(row.decimals, row.epsilon), f"{row.pinned:,}" if row.known else "not known", f"{row.df_bits:.1f}"]
+        [
+            _tried(row.decimals, row.epsilon),
+            f"{row.pinned:,}" if row.known else "not known",
+            "" if row.epsilon is None else f"{row.draws}",
+            f"{row.df_bits:.1f}",
+        ]
         for row in advice.tried
     ]
-    return aligned(["Precision", "pinned", "bits predicted"], rows)
+    return aligned(["Precision", "pinned", "worst of draws", "bits predicted"], rows)
 
 
 def _tried(decimals: int | None, epsilon: float | None) -> str:
@@ -146,7 +217,8 @@ def _tried(decimals: int | None, epsilon: float | None) -> str:
 
 def _advice_line(advice: Advice) -> str:
     if advice.exact:
-        return "Advice: even exact numbers pin nobody down here"
+        misled = "; noise does in some draws, because it misleads" if advice.misled else ""
+        return f"Advice: even exact numbers pin nobody down here{misled}"
     ways = [
         *([f"at most {_tried(advice.decimals, None)}"] if advice.decimals is not None else []),
         *(
@@ -178,6 +250,7 @@ def everything(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, a
         "measured": plain(study.measured),
         "pinned": {
             "count": found.count,
+            "most in any draw": study.most_pinned,
             "unsure before": found.n_unsure,
             "right": plain(found.right),
             "rows": people.rows[found.people].tolist(),
@@ -186,6 +259,9 @@ def everything(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, a
             "said": found.said.tolist(),
         },
         "in common": plain(study.in_common),
+        "draws": plain(study.draws),
+        "disputed": plain(study.disputed),
+        "left out": list(people.left_out),
         "advice": None if advice is None else plain(advice),
         "published": [plain(number) for number in study.published.numbers],
         "distance of the projection": {"median": DISTANCE_MEDIAN, "worst": DISTANCE_WORST},

@@ -1,7 +1,7 @@
 """What a model card is to publish, as a TOML file: whose numbers, of which models, how precisely.
 
 The tables [data] and [model] are those of a plan for an audit. Numbers that somebody has published already can be
-typed in; what such a card leaves out was not published then.
+typed in, in place of what [publish] says of statistics and sizes; what such a card leaves out was not published then.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.decision.plan import AuditPlan
-from core.decision.plan_file import read_source
+from core.decision.plan_file import check_source, read_source
 from core.decision.plan_text import source_tables, toml_value
+from core.decision.release_numbers import Interval, read_numbers
 from core.decision.sections import Section
-from core.errors import InputError
 from core.release import MOST_MODELS, STATISTICS, ReleaseSettings
 from core.release.people import MODELS, SETS
 from core.results import Result
@@ -27,10 +27,8 @@ RELEASE_SCHEMA = 1
 """Version of the file format."""
 
 _MOST_TITLE, _MOST_PEOPLE, _MOST_DECIMALS, _LARGEST = 200, 10_000_000, 12, 1_000.0
-_MOST_NUMBERS = 7 * MOST_MODELS
+_MOST_NUMBERS = 3 + 9 * MOST_MODELS
 _COUNT, _GIVEN = 20, "given"
-
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +52,11 @@ class ReleasePlan(Result):
     people : int
         How many of them, drawn with the seed; 0 for all.
     group : str
-        The group that counts as 1, where there are more than two; the second one when empty.
+        The group that counts as 1, against everybody else; when empty the first of two, or the second of more.
     settings : ReleaseSettings
         What is published, how precisely.
     numbers : mapping of (model, statistic) to float or (low, high)
-        Typed numbers, in place of those computed from the table; empty for these.
+        Typed numbers in the file's order, in place of those computed from the table; empty for these.
     """
 
     title: str = ""
@@ -89,17 +87,22 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
         If the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one sentence
         with file, key, rule and value.
     """
-    whole = Section(parsed(text, name=name), name=name)
+    content = parsed(text, name=name)
+    whole = Section(content, name=name)
     whole.whole("schema", RELEASE_SCHEMA, least=RELEASE_SCHEMA, most=RELEASE_SCHEMA)
     title = whole.text("title")
     if len(title) > _MOST_TITLE:
         raise whole.error("title", f"have at most {_MOST_TITLE} characters", len(title))
+    check_source(content, name=name)
     data, model, config = read_source(whole)
     models, people, publish = (whole.section(key) for key in ("models", "people", "publish"))
-    numbers = _numbers(whole)
+    typed = whole.tables("number", most=_MOST_NUMBERS)
     whole.end()
     kind, count, columns, without = _models(models)
     on, most, group = _people(people)
+    numbers = read_numbers(typed, models=columns or (("audited model",) if kind == "audited" else ()))
+    if numbers:
+        publish.refuse("epsilon", "be left out where numbers are typed; low and high say how precise each is")
     return ReleasePlan(
         title=title,
         source=AuditPlan(title=title, data=data, model=model, config=config),
@@ -166,31 +169,6 @@ def _publish(publish: Section, count: int) -> ReleaseSettings:
     )
     publish.end(("statistics", "decimals", "epsilon"))
     return found
-
-
-def _numbers(whole: Section) -> dict[tuple[str, str], float | Interval]:
-    """Return the typed numbers."""
-    found: dict[tuple[str, str], float | Interval] = {}
-    for one in whole.tables("number", most=_MOST_NUMBERS):
-        key = one.text("model"), one.text("statistic")
-        if not key[1]:
-            raise one.error("statistic", "be told", key[1])
-        if key in found:
-            raise one.error("statistic", "be told once for a model", key[1])
-        found[key] = _number(one)
-        one.end(("model", "statistic", "value", "low", "high"))
-    return found
-
-
-def _number(one: Section) -> float | Interval:
-    value, low, high = (one.maybe_number(key) for key in ("value", "low", "high"))
-    if value is not None and low is None and high is None:
-        return value
-    if value is None and low is not None and high is not None:
-        if low > high:
-            raise one.error("low", f"be at most high ({high:g})", low)
-        return low, high
-    raise InputError(f"{one.name}: [{one.title}] must have either value, or low and high.")
 
 
 def release_text(plan: ReleasePlan) -> str:

@@ -10,9 +10,11 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 - `advise` finds the finest precision that pins nobody down.
 """
 
-from core.release.advice import DRAWS, Advice, Tried, advise
+from core.release.advice import Advice, Tried, advise
 from core.release.attacker import attacker_posterior, attacker_posteriors
 from core.release.common import CommonValue, InCommon, in_common
+from core.release.disputed import Disputed
+from core.release.draws import DRAWS, Draws, worst_of_draws
 from core.release.exact import DISTANCE_MEDIAN, DISTANCE_WORST, exact_posterior
 from core.release.measured import Measured, measured
 from core.release.meter import Meter, meter
@@ -22,8 +24,9 @@ from core.release.people import ReleasedPeople, released_people
 from core.release.pinned import Pinned, pinned
 from core.release.projection import project
 from core.release.published import Published, PublishedNumber
+from core.release.remarks import dispute, settled_as_most, unpredicted
 from core.release.statistics import MOST_MODELS, STATISTIC_TITLES, STATISTICS, Release
-from core.release.study import ReleaseSettings, ReleaseStudy, release_of, study
+from core.release.study import ReleaseSettings, ReleaseStudy, drawn_again, release_of, study
 
 __all__ = [
     "DISTANCE_MEDIAN",
@@ -36,6 +39,8 @@ __all__ = [
     "Advice",
     "Certificate",
     "CommonValue",
+    "Disputed",
+    "Draws",
     "InCommon",
     "Measured",
     "Meter",
@@ -52,6 +57,8 @@ __all__ = [
     "advise",
     "attacker_posterior",
     "attacker_posteriors",
+    "dispute",
+    "drawn_again",
     "exact_posterior",
     "in_common",
     "measured",
@@ -62,5 +69,8 @@ __all__ = [
     "project",
     "release_of",
     "released_people",
+    "settled_as_most",
     "study",
+    "unpredicted",
+    "worst_of_draws",
 ]

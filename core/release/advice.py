@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,18 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from core.release.draws import DRAWS, worst_of_draws
 from core.release.meter import meter
-from core.release.pinned import pinned
-from core.release.projection import posterior_array, project
+from core.release.projection import posterior_array
 from core.release.statistics import Release
 from core.results import Result
-from core.seeds import child_generator
 from core.validation import binary_array
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DECIMALS", "DRAWS", "EPSILONS", "Advice", "Tried", "advise"]
+__all__ = ["DECIMALS", "EPSILONS", "Advice", "Tried", "advise"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,13 +29,6 @@ DECIMALS = (None, 4, 3, 2, 1)
 
 EPSILONS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 """Privacy budgets tried, from little to much noise."""
-
-DRAWS = 20
-"""Draws of the noise in which a budget has to pin nobody down. With three, budgets were advised of which up to half of
-all draws pin somebody; nobody in 20 means at most one draw in seven does (95% confidence, 1 − 0.05^(1/20))."""
-
-_ENOUGH = 3
-"""Draws after which a budget that has pinned somebody down needs no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +47,8 @@ class Tried(Result):
     known : bool
         Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
         people, and this precision is not advised.
+    draws : int
+        Draws of the noise behind `pinned`; 1 without.
     """
 
     decimals: int | None
@@ -61,6 +56,7 @@ class Tried(Result):
     pinned: int
     df_bits: float
     known: bool = True
+    draws: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +79,13 @@ class Advice(Result):
     epsilon: float | None
     tried: tuple[Tried, ...]
 
+    @property
+    def misled(self) -> bool:
+        """Whether exact numbers pin nobody down and noise does in some draw: it also moves people the wrong way."""
+        return self.exact and any(row.pinned for row in self.tried if row.epsilon is not None)
+
     def to_frame(self) -> pandas.DataFrame:
-        """Return what was tried: decimals, epsilon, pinned, df_bits, known."""
+        """Return what was tried: decimals, epsilon, pinned, df_bits, known, draws."""
         import pandas as pd
 
         return pd.DataFrame([row.to_dict() for row in self.tried])
@@ -99,7 +100,7 @@ def advise(
     draws: int = DRAWS,
     report: Callable[[int, int], None] | None = None,
 ) -> Advice:
-    """Return the finest precision that pins nobody down; the release's own precision is not used.
+    """Return the finest precision that pins nobody down; the release's own precision is one of those tried.
 
     Parameters
     ----------
@@ -118,7 +119,7 @@ def advise(
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
     q = posterior_array(posterior, release.n)
-    plans = [(decimals, None) for decimals in DECIMALS] + [(None, epsilon) for epsilon in EPSILONS]
+    plans = _plans(release)
     tried = []
     for done, (decimals, epsilon) in enumerate(plans):
         if report is not None:
@@ -138,17 +139,25 @@ def advise(
     )
 
 
+def _plans(release: Release) -> list[tuple[int | None, float | None]]:
+    """Return (decimals, epsilon) of every precision tried, from fine to coarse, the release's own among them."""
+    decimals = {*DECIMALS, *([] if release.epsilon is not None else [release.decimals])}
+    epsilons = {*EPSILONS, *([] if release.epsilon is None else [release.epsilon])}
+    rounded = sorted(decimals, key=lambda places: math.inf if places is None else places, reverse=True)
+    return [*((places, None) for places in rounded), *((None, one) for one in sorted(epsilons, reverse=True))]
+
+
 def _tried(q: Floats, release: Release, s: npt.NDArray[np.uint8], seed: int, draws: int) -> Tried:
     """Return what one precision pins, at worst over the draws of its noise."""
-    most, known = 0, True
-    for draw in range(1 if release.epsilon is None else draws):
-        if draw >= _ENOUGH and (most or not known):
-            break
-        rng = child_generator(seed, f"advice {release.epsilon} {draw}")
-        found = project(q, release.publish(s, rng=rng))
-        most, known = max(most, pinned(q, found.probability).count), known and found.converged
-    bits = meter(q, release).df_bits
-    return Tried(decimals=release.decimals, epsilon=release.epsilon, pinned=most, df_bits=bits, known=known)
+    worst = worst_of_draws(q, release, sensitive=s, seed=seed, draws=draws)
+    return Tried(
+        decimals=release.decimals,
+        epsilon=release.epsilon,
+        pinned=worst.pinned,
+        df_bits=meter(q, release).df_bits,
+        known=worst.known,
+        draws=worst.count,
+    )
 
 
 def _finest(rows: list[Tried]) -> Tried | None:

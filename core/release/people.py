@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,14 +24,20 @@ from core.validation import binary_array, choice
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["MODELS", "SETS", "ReleasedPeople", "released_people"]
+__all__ = ["EVERYBODY_ELSE", "MODELS", "SETS", "ReleasedPeople", "released_people", "released_rows"]
 
 MODELS = ("audited", "mixed", "seeds", "depths", "features", "tolerances", "given")
 """Which models are released: the audited one alone; the audited one, then a family of natural models; or prediction
 columns that were handed in."""
 
+EVERYBODY_ELSE = "everybody else"
+"""What those are called who are not in the group, where there are more than two groups."""
+
 SETS = ("test", "train")
 """Whose numbers are published: the test records' (usual in a model card), or the training records'."""
+
+_RECORDS = re.compile(r"[\d,]+ records (without|with) .* are left out\.$")
+"""Notes on records that the table holds and nobody can be told of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,6 +61,10 @@ class ReleasedPeople(Result):
         1 = the group, 0 = everybody else.
     columns : pandas.DataFrame of n rows
         Features as they read, to say what the pinned have in common.
+    left_out : tuple of str
+        One sentence for each reason why records of the table are not looked at, with their number.
+    rows_read : int
+        Records of the table, those left out included.
     """
 
     title: str
@@ -67,6 +78,8 @@ class ReleasedPeople(Result):
     labels: npt.NDArray[np.uint8] = field(repr=False)
     sensitive: npt.NDArray[np.uint8] = field(repr=False)
     columns: pandas.DataFrame = field(repr=False)
+    left_out: tuple[str, ...] = ()
+    rows_read: int = 0
 
     @property
     def n(self) -> int:
@@ -116,9 +129,8 @@ def released_people(
         Called with (done, total); may raise `core.errors.Cancelled` to stop.
     """
     choice(models, MODELS, name="models")
-    choice(on, SETS, name="on")
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    rows = splits.test if on == "test" else splits.train
+    rows = released_rows(config, dataset, on=on)
     if most_people is not None and most_people < rows.size:
         rows = np.sort(child_generator(config.seed, "released people").choice(rows, most_people, replace=False))
     total = 2 + (count if models in FAMILIES else 0)
@@ -154,7 +166,7 @@ def released_people(
         title=dataset.title,
         attribute=dataset.roles.attribute,
         group=dataset.group_names[group],
-        other=dataset.group_names[1 - group] if dataset.n_groups == 2 else "everybody else",
+        other=dataset.group_names[1 - group] if dataset.n_groups == 2 else EVERYBODY_ELSE,
         rows=rows,
         posterior=posterior,
         predictions=predictions,
@@ -162,7 +174,24 @@ def released_people(
         labels=dataset.labels[rows],
         sensitive=(dataset.sensitive[rows] == group).astype(np.uint8),
         columns=_readable(dataset, rows),
+        left_out=_left_out(dataset),
+        rows_read=dataset.rows_read,
     )
+
+
+def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test") -> npt.NDArray[np.intp]:
+    """Return the row numbers of the people whose numbers are published."""
+    choice(on, SETS, name="on")
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    return splits.test if on == "test" else splits.train
+
+
+def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
+    """Return why records are left out, of everything that was noted when the table was read."""
+    if dataset.n == dataset.rows_read:
+        return ()
+    told = tuple(note for note in dataset.notes if _RECORDS.match(note))
+    return told or (f"{dataset.rows_read - dataset.n:,} records are left out.",)
 
 
 def _given(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,8 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.estimates import Estimate
 from core.release.common import InCommon, in_common
+from core.release.disputed import Disputed, disputed
+from core.release.draws import Draws, noise_generator, worst_of_draws
 from core.release.measured import Measured, measured
 from core.release.meter import Meter, meter
 from core.release.people import ReleasedPeople
@@ -19,12 +21,11 @@ from core.release.projection import project
 from core.release.published import Published
 from core.release.statistics import Release
 from core.results import Result, plain
-from core.seeds import child_generator
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ReleaseSettings", "ReleaseStudy", "release_of", "study"]
+__all__ = ["ReleaseSettings", "ReleaseStudy", "drawn_again", "release_of", "study"]
 
 _TOLD = (
     "settings",
@@ -40,6 +41,8 @@ _TOLD = (
     "meter",
     "measured",
     "in_common",
+    "draws",
+    "disputed",
 )
 
 _MEASURED = (
@@ -100,6 +103,10 @@ class ReleaseStudy(Result):
     in_common : InCommon
     probability : ndarray of shape (n,)
         The posterior after the release.
+    draws : Draws or None
+        The worst of several draws of the noise, this one among them, where `drawn_again` has looked at them.
+    disputed : tuple of Disputed
+        Typed numbers that these people contradict; everything else is then as if they were true.
     """
 
     settings: ReleaseSettings
@@ -118,6 +125,19 @@ class ReleaseStudy(Result):
     pinned: Pinned = field(repr=False)
     in_common: InCommon
     probability: npt.NDArray[np.float64] = field(repr=False)
+    draws: Draws | None = None
+    disputed: tuple[Disputed, ...] = ()
+
+    @property
+    def most_pinned(self) -> int:
+        """People pinned down, in the worst of the draws of the noise where there are several."""
+        return max(self.pinned.count, 0 if self.draws is None else self.draws.pinned)
+
+    @property
+    def unpredicted(self) -> int:
+        """Whether the interval of the measured bits lies above the predicted ones (1), below (−1) or holds them (0)."""
+        bits, predicted = self.measured.bits, self.meter.df_bits
+        return int(predicted < bits.low) - int(predicted > bits.high)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plan, numbers and figures; nothing about single people."""
@@ -147,6 +167,9 @@ class ReleaseStudy(Result):
         plain("moved_bits", self.measured.moved_bits)
         plain("unsure", float(self.pinned.n_unsure))
         plain("pinned", float(self.pinned.count))
+        if self.draws is not None:
+            plain("draws", float(self.draws.count))
+            plain("pinned_at_worst", float(self.most_pinned))
         if self.pinned.right is not None:
             estimated("pinned_right", self.pinned.right)
         return pd.DataFrame(rows, columns=["quantity", "value", "low", "high"])
@@ -169,8 +192,9 @@ def study(people: ReleasedPeople, settings: ReleaseSettings, *, published: Publi
     """
     release = release_of(people, settings) if published is None else published.release
     metered = release if published is None else published
+    contradicted = () if published is None else disputed(published, people.sensitive)
     if published is None:
-        published = release.publish(people.sensitive, rng=child_generator(settings.seed, "release noise"))
+        published = release.publish(people.sensitive, rng=noise_generator(settings.seed))
     projected = project(people.posterior, published)
     found = pinned(people.posterior, projected.probability, sensitive=people.sensitive)
     return ReleaseStudy(
@@ -190,7 +214,16 @@ def study(people: ReleasedPeople, settings: ReleaseSettings, *, published: Publi
         pinned=found,
         in_common=in_common(found, people.columns, release),
         probability=projected.probability,
+        disputed=contradicted,
     )
+
+
+def drawn_again(found: ReleaseStudy, people: ReleasedPeople) -> ReleaseStudy:
+    """Return a study that also knows the worst of several draws of its noise; without noise the same one."""
+    if found.published.noise is None:
+        return found
+    release, seed = found.published.release, found.settings.seed
+    return replace(found, draws=worst_of_draws(people.posterior, release, sensitive=people.sensitive, seed=seed))
 
 
 def release_of(people: ReleasedPeople, settings: ReleaseSettings) -> Release:

@@ -13,7 +13,7 @@ from core.audit import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.decision.release_sources import some_people
 from core.fingerprint import fingerprint
-from core.release import ReleasedPeople, ReleaseSettings, ReleaseStudy, released_people, study
+from core.release import ReleasedPeople, ReleaseSettings, ReleaseStudy, drawn_again, released_people, study
 from core.wording import count, percent
 from pages.common import state
 from pages.common.releasing import choice, controls
@@ -61,7 +61,8 @@ def people(models: str = "mixed", most: int = PEOPLE, *, group: int = 1, models_
 def card(models: str = "mixed", most: int = PEOPLE, models_count: int = FIRST, **settings: Any) -> ReleaseStudy:
     """Return the card of the demo with the page's settings but for these."""
     told = {"count": FIRST, "decimals": None, "seed": 42} | settings
-    return study(people(models, most, models_count=models_count), ReleaseSettings(**told))
+    whose = people(models, most, models_count=models_count)
+    return drawn_again(study(whose, ReleaseSettings(**told)), whose)
 
 
 def widget(dashboard: Dashboard, key: str) -> Any:
@@ -102,4 +103,8 @@ def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
     measured = found.measured
     assert f"{percent(measured.accuracy_before)} before, {percent(measured.accuracy_after)} after" in words
     assert words.endswith(f"is right for {percent(measured.majority)}.")
-    assert ("pins nobody down" in words) == (found.pinned.count == 0), words
+    assert ("pins nobody down" in words) == (found.most_pinned == 0), words
+    if found.draws is not None:
+        assert f" {found.draws.count} draws" in words or found.most_pinned == found.pinned.count, words
+    whole = told(dashboard)
+    assert ("More was gained than predicted" in whole) == (found.unpredicted > 0), whole

@@ -15,7 +15,7 @@ from core.datasets.dataset import Roles
 from core.decision.release_plan import read_release, release_text
 from core.decision.release_sources import study_of
 from core.figures import precision_text
-from core.release import ReleaseSettings, advise, release_of
+from core.release import Advice, Draws, ReleaseSettings, ReleaseStudy, Tried, advise, release_of
 from pages.common import cached
 from pages.common.releasing import words
 from pages.common.releasing.choice import Models, Precision
@@ -141,6 +141,87 @@ def test_a_card_that_cannot_be_read_is_not_said_to_pin_nobody():
     assert point.endswith("what it gives away is not known.") and "nobody" not in point + words.nobody(found)
 
 
+def noisy(pinned: int, worst: int, *, count: int = 20) -> ReleaseStudy:
+    """Return a card with noise of which one draw pins so many and the worst so many."""
+    found = core.release.study(made_up(), ReleaseSettings(count=12, decimals=None, epsilon=10.0))
+    some = replace(
+        found.pinned,
+        people=np.arange(pinned),
+        count=pinned,
+        said=np.arange(pinned, dtype=np.uint8) % 2,
+        right=None if not pinned else replace(found.measured.majority, value=1.0),
+    )
+    return replace(found, pinned=some, draws=Draws(count=count, pinned=worst, known=True))
+
+
+@pytest.mark.parametrize(
+    ("pinned", "worst", "count", "words_expected"),
+    [
+        (0, 0, 20, " and pins nobody down in any of 20 draws of it."),
+        (0, 1, 4, " pins down nobody in this draw, one person in the worst of 4 draws, and gives away "),
+        (0, 3, 3, " pins down nobody in this draw, three of them in the worst of 3 draws, and gives away "),
+        (2, 5, 3, " pins down two of them, all rightly (five in the worst of 3 draws), and gives away "),
+        (2, 2, 3, " pins down two of them, all rightly, and gives away "),
+    ],
+)
+def test_the_finding_goes_by_the_worst_draw(pinned: int, worst: int, count: int, words_expected: str):
+    found = noisy(pinned, worst, count=count)
+    point, _ = words.finding(found, made_up())
+    assert words_expected.replace(" gives away ", "") in point.replace(" gives away ", ""), point
+    if worst and not pinned:
+        assert "pins nobody" not in point and f"In the worst of {count} draws" in words.nobody(found)
+        assert words.nobody(found).startswith("In this draw of the noise nobody is pinned down: ")
+
+
+@pytest.mark.parametrize("pinned", [0, 1])
+def test_noise_that_misleads_is_no_contradiction_to_the_advice(pinned: int):
+    rows = (
+        Tried(decimals=None, epsilon=None, pinned=0, df_bits=1.0),
+        Tried(decimals=None, epsilon=10.0, pinned=pinned, df_bits=0.5, draws=20 - 11 * pinned),
+    )
+    found = Advice(exact=True, decimals=None, epsilon=None, tried=rows)
+    told = words.advice(found, noisy(0, pinned))
+    assert "even exact numbers pin nobody down here" in told and ("noise does in some draws" in told) == bool(pinned)
+
+
+def test_a_draw_that_is_not_known_is_not_nobody():
+    found = replace(noisy(0, 0), draws=Draws(count=3, pinned=0, known=False))
+    point, _ = words.finding(found, made_up())
+    assert point.endswith("; whom it pins down is not known in all of 3 draws.") and "nobody" not in point
+
+
+def settled(said: list[int], right: float, *, other: str = "everybody else", share: float = 0.1) -> str:
+    """Return the finding of a card that settles people so, where so many are in the group."""
+    found = core.release.study(made_up(), ReleaseSettings(count=12, decimals=None))
+    some = replace(
+        found.pinned,
+        people=np.arange(len(said)),
+        count=len(said),
+        said=np.array(said, dtype=np.uint8),
+        right=replace(found.measured.majority, value=right),
+    )
+    whose = replace(made_up(), sensitive=(np.arange(300) < 300 * share).astype(np.uint8), other=other)
+    return " ".join(words.finding(replace(found, pinned=some, other=other), whose))
+
+
+def test_all_pinned_as_what_most_people_are():
+    most = " as “everybody else”, as 90% of people are, and "
+    assert f"pins down three of them, all rightly and all{most}" in settled([0, 0, 0], 1.0)
+    assert f"pins down three of them, two rightly, all{most}" in settled([0, 0, 0], 2 / 3)
+    assert f"pins down one person, rightly{most}" in settled([0], 1.0)
+    assert "Control: calling nobody “north” is right for" in settled([0], 1.0)
+    assert "pins down two of them, all rightly, and" in settled([0, 1], 1.0)
+    assert "pins down two of them, all rightly, and" in settled([1, 1], 1.0)
+    assert "all as “north”, as 80% of people are" in settled([1, 1], 1.0, share=0.8)
+    assert "Control: calling everybody “south” is right for" in settled([0], 1.0, other="south")
+
+
+def test_records_left_out_are_told():
+    whose = replace(made_up(), left_out=("40 records without *pred* are left out.",), rows_read=3000)
+    assert words.left_out(whose) == r"Of 3,000 records of the table\: 40 records without \*pred\* are left out."
+    assert words.left_out(made_up()) == ""
+
+
 def own_table(models: int) -> bytes:
     """Return a table of 900 people with the predictions of models that differ from the first in one person each."""
     rng = np.random.default_rng(8)
@@ -172,6 +253,30 @@ def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None
     assert_one_sentence(dashboard.plain_problem())
     shared = cached.store_of("demo")
     assert not [one for one in shared._results.values() if "Release" in type(one).__name__]
+
+
+def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboard, family: None):
+    lines = own_table(2).decode().splitlines()
+    holes = [line.rsplit(",", 2)[0] + ",," if 100 <= i < 140 else line for i, line in enumerate(lines)]
+    dashboard.open("data").upload("towns.csv", "\n".join(holes).encode())
+    roles = Roles(
+        label="hired", positive="1", sensitive="town", group=("*Up*",), prediction="pred_0", excluded=("pred_1",)
+    )
+    dashboard.test.session_state["own_roles_upload"] = [roles]
+    dashboard.test.session_state["attribute"] = roles.key
+    dashboard.settle()
+    dashboard.open("release")
+    assert widget(dashboard, "release_family").value == "audited"
+    assert "a card of one model about" in finding(dashboard)
+    assert "Of 900 records of the table: 40 records without pred_0 are left out." in told(dashboard)
+
+
+def test_noise_is_drawn_again_before_nobody_is_said_to_be_pinned(dashboard: Dashboard, family: None):
+    dashboard.open("release")
+    choose(dashboard, release_way="noise", release_epsilon=0.1)
+    found = card(epsilon=0.1)
+    assert found.draws is not None and (found.most_pinned, found.draws.count) == (0, 20)
+    assert "and pins nobody down in any of 20 draws of it." in finding(dashboard)
 
 
 def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, family: None):

@@ -60,7 +60,7 @@ def models(row: tuple[Any, ...], table: Table, dataset: AuditDataset, test: int)
     """
     candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
     with row[0]:
-        family = _family(given=bool(candidates))
+        family = _family(given=bool(candidates), brought=dataset.roles.gives_predictions)
     with row[1]:
         people = _people(test)
     columns = _columns(table, dataset, candidates) if family == "given" else ()
@@ -68,12 +68,15 @@ def models(row: tuple[Any, ...], table: Table, dataset: AuditDataset, test: int)
     return Models(family=family, columns=columns, people=people, group=group)
 
 
-def _family(*, given: bool) -> str:
+def _family(*, given: bool, brought: bool) -> str:
+    """Choose the models: the audited ones first where their predictions came with the table, else a family."""
     offered = [name for name in _FAMILIES if given or name != "given"]
+    first = "audited" if brought else "mixed"
     value = st.selectbox(
         "Which models",
         offered,
-        key="release_family",
+        index=offered.index(first),
+        key="release_family_brought" if brought else "release_family",
         format_func=_FAMILIES.__getitem__,
         help=(
             "The audited model comes first. A natural family is what a developer trains on the way to one model, none "
@@ -81,7 +84,7 @@ def _family(*, given: bool) -> str:
         ),
         **_KEPT,
     )
-    return value if value in offered else "mixed"
+    return value if value in offered else first
 
 
 def _people(test: int) -> int:
@@ -154,7 +157,8 @@ def precision(row: tuple[Any, ...]) -> Precision:
         key="release_statistics",
         format_func=_SHORT.__getitem__,
         help="; ".join(f"{_SHORT[name]}: {STATISTIC_TITLES[name].lower()}" for name in STATISTICS)
-        + ". Gaps are signed, group 1 minus group 0. Group sizes: in all and with either label; noise comes with them.",
+        + ". A gap is the rate of the first group minus that of the others. Group sizes: in all and with either label; "
+        "noise comes with them.",
         **_KEPT,
     )
     return Precision(

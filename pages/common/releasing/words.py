@@ -6,7 +6,17 @@ import math
 
 from core.estimates import Estimate
 from core.figures import bits_text, precision_text
-from core.release import DISTANCE_MEDIAN, DISTANCE_WORST, DRAWS, Advice, InCommon, ReleasedPeople, ReleaseStudy
+from core.release import (
+    DISTANCE_MEDIAN,
+    DISTANCE_WORST,
+    DRAWS,
+    Advice,
+    InCommon,
+    ReleasedPeople,
+    ReleaseStudy,
+    settled_as_most,
+)
+from core.release.people import EVERYBODY_ELSE
 from core.wording import count, in_words, percent, points
 from pages.common import shell
 
@@ -19,6 +29,7 @@ __all__ = [
     "distance",
     "finding",
     "fullness_chart",
+    "left_out",
     "nobody",
     "numbers",
     "pinned_chart",
@@ -56,30 +67,61 @@ def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
         if bits.value >= _SMALL
         else f"gives away nothing beyond the features ({bits_text(bits.value)} bits)"
     )
-    if study.pinned.count:
-        point = f"{_card(study)} pins down {_pinned(study)}, and {away}."
+    if study.most_pinned:
+        point = f"{_card(study)} pins down {_pinned(study, people)}, and {away}."
+    elif study.draws is not None and not study.draws.known:
+        point = f"{_card(study)} {away}; whom it pins down is not known in all of {study.draws.count} draws."
     else:
-        point = f"{_card(study)} {away} and pins nobody down."
-    larger = study.group if 2 * int(people.sensitive.sum()) > people.n else study.other
+        point = f"{_card(study)} {away} and pins nobody down{_in_any_draw(study)}."
     quantity = (
         f"{_bits(bits)}; predicted without anybody's {shell.escape(study.attribute)}: "
         f"{bits_text(study.meter.df_bits)}. Named rightly: {percent(found.accuracy_before)} before, "
         f"{percent(found.accuracy_after)} after ({points(found.accuracy_gain)}; {_span(found.accuracy_gain)}). "
-        f"Control: calling everybody “{shell.escape(larger)}” is right for {percent(found.majority)}."
+        f"Control: {_majority(study, people)} is right for {percent(found.majority)}."
     )
     return point, quantity
 
 
-def _pinned(study: ReleaseStudy) -> str:
-    """Say how many are pinned down, and how many of them rightly."""
+def _majority(study: ReleaseStudy, people: ReleasedPeople) -> str:
+    """Name the majority guess; nobody is called “everybody else”."""
+    if 2 * int(people.sensitive.sum()) > people.n:
+        return f"calling everybody “{shell.escape(study.group)}”"
+    if study.other == EVERYBODY_ELSE:
+        return f"calling nobody “{shell.escape(study.group)}”"
+    return f"calling everybody “{shell.escape(study.other)}”"
+
+
+def _in_any_draw(study: ReleaseStudy) -> str:
+    return "" if study.draws is None else f" in any of {study.draws.count} draws of it"
+
+
+def _pinned(study: ReleaseStudy, people: ReleasedPeople) -> str:
+    """Say how many are pinned down, how many of them rightly, and as what; with noise in the worst draw too."""
     n, share = study.pinned.count, study.pinned.right
-    whom = "one person" if n == 1 else f"{in_words(n)} of them"
-    if share is None:
-        return whom
-    right = round(share.value * n)
-    if right == n:
-        return f"{whom}, {'rightly' if n == 1 else 'all rightly'}"
-    return f"{whom}, {'none' if right == 0 else in_words(right)} rightly" if n > 1 else f"{whom}, wrongly"
+    if not n:
+        worst = "one person" if study.most_pinned == 1 else f"{in_words(study.most_pinned)} of them"
+        return f"nobody in this draw, {worst} {_worst(study)}"
+    told = "one person" if n == 1 else f"{in_words(n)} of them"
+    right = n if share is None else round(share.value * n)
+    if share is not None:
+        told += f", {_rightly(n, right)}"
+    if settled := settled_as_most(study, people):
+        joint = " " if n == 1 else " and all " if right == n and share is not None else ", all "
+        told += f"{joint}as “{shell.escape(settled[0])}”, as {percent(settled[1], decimals=0)} of people are"
+    if study.most_pinned > n:
+        told += f" ({in_words(study.most_pinned)} {_worst(study)})"
+    return told
+
+
+def _worst(study: ReleaseStudy) -> str:
+    assert study.draws is not None  # or the draw on screen were the worst
+    return f"in the worst of {study.draws.count} draws"
+
+
+def _rightly(n: int, right: int) -> str:
+    if n == 1:
+        return "rightly" if right else "wrongly"
+    return "all rightly" if right == n else f"{'none' if right == 0 else in_words(right)} rightly"
 
 
 def _bits(bits: Estimate) -> str:
@@ -105,7 +147,10 @@ def pinned_chart(study: ReleaseStudy) -> tuple[str, str]:
 
 def bits_chart() -> tuple[str, str]:
     """Return heading and quantity of the chart over the number of models."""
-    return "More models, more bits", "Bits given away in all, measured (95% interval) and predicted by the meter"
+    return (
+        "More models, more bits",
+        "Gain of the attacker in bits: measured (95% interval) and predicted",
+    )
 
 
 def fullness_chart(study: ReleaseStudy) -> tuple[str, str]:
@@ -118,7 +163,7 @@ def fullness_chart(study: ReleaseStudy) -> tuple[str, str]:
         if share >= 0.01
         else "Less than 1% of what there was to know"
     )
-    return told, "Bits the numbers hold about everybody together, as a share of the prior's bits"
+    return told, "What the numbers hold at most, by the meter, as a share of what there was to know"
 
 
 def advice_chart(study: ReleaseStudy) -> tuple[str, str]:
@@ -134,7 +179,8 @@ def advice(found: Advice, study: ReleaseStudy) -> str:
     """Return the adviser's line."""
     where = "That holds for these people and these models, not for others."
     if found.exact:
-        return f"**Advice:** even exact numbers pin nobody down here. {where}"
+        misled = "; noise does in some draws, because it misleads" if found.misled else ""
+        return f"**Advice:** even exact numbers pin nobody down here{misled}. {where}"
     rounding = "" if found.decimals is None else f"at most {precision_text(found.decimals, None)}"
     noise = "" if found.epsilon is None else f"noise of ε = {found.epsilon:g} or less (nobody in {DRAWS} draws of it)"
     if rounding and noise:
@@ -190,10 +236,24 @@ def nobody(study: ReleaseStudy) -> str:
     """Say that nobody is pinned down, and of how many it could have been."""
     if study.status == "infeasible":
         return "Not known: no probabilities agree with the numbers."
+    draws = study.draws
+    here = "Nobody is pinned down" if draws is None else "In this draw of the noise nobody is pinned down"
+    worst = ""
+    if draws is not None and study.most_pinned:
+        worst = f" In the worst of {draws.count} draws {in_words(study.most_pinned)} of them would be."
+    elif draws is not None:
+        worst = f" In {draws.count} draws {'nobody would be' if draws.known else 'it is not always known'}."
     return (
-        f"Nobody is pinned down: of {count(study.pinned.n_unsure)} people the attacker was unsure about (5 to 95%), "
-        "none is beyond 99.5% after."
+        f"{here}: of {count(study.pinned.n_unsure)} people the attacker was unsure about (5 to 95%), "
+        f"none is beyond 99.5% after.{worst}"
     )
+
+
+def left_out(people: ReleasedPeople) -> str:
+    """Say which records of the table nobody looks at, and why; empty where there are none."""
+    if not people.left_out:
+        return ""
+    return shell.escape(f"Of {count(people.rows_read)} records of the table: {' '.join(people.left_out)}")
 
 
 def numbers(study: ReleaseStudy) -> str:

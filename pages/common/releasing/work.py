@@ -223,18 +223,19 @@ class Card:
     def __init__(self, work: ReleaseWork, people: ReleasedPeople, precision: Precision) -> None:
         self.work, self.people, self.precision = work, people, precision
         self._key = fingerprint("release card", work.key, work.chosen.people, len(people.predictions), precision)
-        if work.store.get(self._key) is None:
-            self._begin()
-        label = "Reading the card"
-        self.studies: tuple[ReleaseStudy, ...] = panels.need(work.store, self._key, label, self._read, lane="questions")
+        self.studies: tuple[ReleaseStudy, ...] = self._patiently(self._key, "Reading the card", self._read)
 
-    def _begin(self) -> None:
-        job = self.work.store.job(self._key)
-        if job is None or job.state == "finished":
-            job = self.work.store.start(self._key, self._read, lane="questions")
-            end = time.monotonic() + _PATIENCE
-            while job.busy and time.monotonic() < end:
-                time.sleep(0.01)
+    def _patiently(self, key: str, label: str, work: Callable[[Job], Any]) -> Any:
+        """Return a result; shows progress instead of the page only where it takes long."""
+        store = self.work.store
+        if store.get(key) is None:
+            job = store.job(key)
+            if job is None or job.state == "finished":
+                job = store.start(key, work, lane="questions")
+                end = time.monotonic() + _PATIENCE
+                while job.busy and time.monotonic() < end:
+                    time.sleep(0.01)
+        return panels.need(store, key, label, work, lane="questions")
 
     def _read(self, job: Job) -> tuple[ReleaseStudy, ...]:
         from core.release import study
@@ -249,6 +250,17 @@ class Card:
     def at(self, count: int) -> ReleaseStudy:
         """Return the card of so many models, or of the most there are yet."""
         return next((study for study in self.studies if study.n_models == count), self.studies[-1])
+
+    def drawn(self, count: int) -> ReleaseStudy:
+        """Return the card of so many models with the worst of several draws of its noise; may wait as `at` may not."""
+        from core.release import drawn_again
+
+        found = self.at(count)
+        if found.published.noise is None:
+            return found
+        key = fingerprint(self._key, "draws", found.n_models)
+        again: ReleaseStudy = self._patiently(key, "Drawing the noise again", lambda _: drawn_again(found, self.people))
+        return again
 
     def advice(self, count: int) -> Background:
         """Return the work on the advice for so many models."""

@@ -192,7 +192,7 @@ def test_the_adviser_finds_the_finest_precision_that_pins_nobody():
         assert all(pins[d, None] == 0 for d in range(1, found.decimals + 1))
         assert found.decimals == 4 or pins[found.decimals + 1, None] > 0
     assert found.epsilon is not None and all(pins[None, e] == 0 for (_, e) in pins if e and e <= found.epsilon)
-    assert list(found.to_frame().columns) == ["decimals", "epsilon", "pinned", "df_bits", "known"]
+    assert list(found.to_frame().columns) == ["decimals", "epsilon", "pinned", "df_bits", "known", "draws"]
 
 
 def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with():
