@@ -98,8 +98,8 @@ def parse_json(text: str) -> dict[str, Any]:
         raise InputError("A report must not be nested as deeply as this one.") from None
     except InputError:
         raise
-    except ValueError as error:
-        raise InputError(f"A report must be JSON, got something else: {_one_line(str(error))}.") from None
+    except ValueError:
+        raise InputError("A report must be JSON, got something else.") from None
     if not isinstance(found, dict):
         raise InputError(f"A report must be a JSON object, got {type(found).__name__}.")
     return found
@@ -125,7 +125,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(constant: str) -> None:
     raise InputError(f"A report must be strict JSON, got the number {constant}.")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:120]

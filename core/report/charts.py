@@ -30,6 +30,9 @@ _OTHERS = ("#00594F", "#946500", "#B0307A", "#7A4B2A")
 
 _GROUPS = (("#1F5FA8", "circle"), ("#946500", "diamond"), ("#6A3D9A", "square"), ("#00594F", "triangle"))
 
+_HALO = {"stroke": _PAPER, "stroke_width": 3, "paint_order": "stroke"}
+"""Keeps the grid out of words."""
+
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 _RATES = (
@@ -37,6 +40,10 @@ _RATES = (
     ("test_tpr", "Accepted, of those with a positive label"),
     ("test_fpr", "Accepted, of those with a negative label"),
 )
+
+
+_FORMS = ("wide", "narrow")
+"""A drawing for paper and large screens, names beside the lines; and one for telephones, names below or above them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +87,7 @@ def line_chart(table: Mapping[str, Any]) -> Markup:
     curves = {name: sorted(points, key=lambda p: p.x) for name, points in curves.items()}
     if not curves or len({point.x for points in curves.values() for point in points}) < 3:
         return Markup("")
-    return _curves(table["title"], curves)
+    return Markup("").join(_curves(table["title"], curves, form) for form in _FORMS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +99,13 @@ class _Point:
     high: float
 
 
-def _curves(title: str, curves: Mapping[str, Sequence[_Point]]) -> Markup:
+def _curves(title: str, curves: Mapping[str, Sequence[_Point]], form: str) -> Markup:
     everything = [point for points in curves.values() for point in points]
     values = [value for point in everything for value in (point.before, point.after)]
     places = sorted({point.x for point in everything})
     low, high, step = _nice(min(values), max(values))
-    frame = _Frame(44, 12, 390, 220, (places[0], places[-1]), (low, high))
+    wide = form == "wide"
+    frame = _Frame(44, 12, 390 if wide else 322, 220, (places[0], places[-1]), (low, high))
     parts = [*_grid(frame, step), *_x_axis(frame, places, "disclosed tolerance")]
     ends: list[tuple[float, str, str]] = []
     told, spare = [], list(_OTHERS)
@@ -115,8 +123,15 @@ def _curves(title: str, curves: Mapping[str, Sequence[_Point]]) -> Markup:
             f"{name}: {100 * first.before:.1f}% before; after, {100 * first.after:.1f}% at {first.x:g} and "
             f"{100 * last.after:.1f}% at {last.x:g}"
         )
-    parts += _end_labels(frame, ends)
-    return drawing(*parts, width=760, height=278, label=f"{title}.", description="; ".join(told) + ".", class_="chart")
+    parts += _end_labels(frame, ends) if wide else _key(frame, ends)
+    return drawing(
+        *parts,
+        width=760 if wide else 380,
+        height=278 if wide else 284 + 18 * len(ends),
+        label=f"{title}.",
+        description="; ".join(told) + ".",
+        class_=f"chart {form}",
+    )
 
 
 def _at(frame: _Frame, x: float, y: float) -> str:
@@ -176,6 +191,16 @@ def _end_labels(frame: _Frame, ends: Sequence[tuple[float, str, str]]) -> list[M
     ]
 
 
+def _key(frame: _Frame, ends: Sequence[tuple[float, str, str]]) -> list[Markup]:
+    """Return the lines' names under the axis, the highest at its right end first."""
+    parts = []
+    for place, (_, words, colour) in enumerate(sorted(ends)):
+        y = frame.top + frame.height + 60 + 18 * place
+        parts.append(element("path", d=f"M2 {y - 4:g}h18", stroke=colour, stroke_width=2.6))
+        parts.append(text(28, y, words, fill=colour, font_weight=600))
+    return parts
+
+
 def _nice(low: float, high: float) -> tuple[float, float, float]:
     """Return round ends of an axis and the step of its grid."""
     span = max(high - low, 0.02)
@@ -194,8 +219,13 @@ def _short(words: str, longest: int) -> str:
 
 def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
     """Return the groups' rates of acceptance on the test records with their intervals; empty without any."""
+    return Markup("").join(_rates(groups, form) for form in _FORMS)
+
+
+def _rates(groups: Sequence[Mapping[str, Any]], form: str) -> Markup:
     told: list[str] = []
-    frame = _Frame(190, 22, 380, 0, (0.0, 1.0), (0.0, 1.0))
+    wide = form == "wide"
+    frame = _Frame(190, 22, 380, 0, (0.0, 1.0), (0.0, 1.0)) if wide else _Frame(10, 22, 308, 0, (0.0, 1.0), (0.0, 1.0))
     parts: list[Markup] = []
     grid: list[Markup] = []
     y = 16.0
@@ -207,8 +237,8 @@ def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
         parts.append(text(0, y, title, fill=_INK, font_weight=600))
         top = y + 7
         for i, group, estimate in there:
-            y += 21
-            parts += _rate_row(frame, y, i, str(group), estimate)
+            y += 21 if wide else 38
+            parts += _rate_row(frame, y, i, str(group), estimate, wide=wide)
             told.append(
                 f"{title.lower()}, {group}: {100 * estimate.value:.1f}%, "
                 f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}%"
@@ -228,20 +258,21 @@ def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
     return drawing(
         *grid,
         *parts,
-        width=660,
+        width=660 if wide else 380,
         height=bottom + 22,
         label="Rates of acceptance by group, with 95% intervals.",
         description="; ".join(told) + ".",
-        class_="chart",
+        class_=f"chart {form}",
     )
 
 
-def _rate_row(frame: _Frame, y: float, place: int, group: str, estimate: Any) -> list[Markup]:
+def _rate_row(frame: _Frame, y: float, place: int, group: str, estimate: Any, *, wide: bool) -> list[Markup]:
     colour, marker = _GROUPS[place % len(_GROUPS)]
     at, low, high = (frame.across(_inside(v, (0.0, 1.0))) for v in (estimate.value, estimate.low, estimate.high))
     middle = y - 4
+    beside = text(180, y, _short(group, 24), text_anchor="end", fill=_INK)
     return [
-        text(180, y, _short(group, 24), text_anchor="end", fill=_INK),
+        beside if wide else text(frame.left + 6, y - 15, _short(group, 46), fill=_GREY, **_HALO),
         element("path", d=f"M{low:.1f} {middle:g}H{high:.1f}", stroke=colour, stroke_width=2),
         _marker(marker, at, middle, colour),
         text(frame.left + frame.width + 14, y, f"{100 * estimate.value:.1f}%", fill=_INK, font_weight=600),

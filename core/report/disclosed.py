@@ -64,6 +64,15 @@ _NAMING = ("answers_excess", "attriguard_exposure")
 _NAMING_CONTROL = ("attribute_excess", "correction_gain")
 """Checks whose control is one."""
 
+_COMPARES = "counts of a group are withheld here, and with them every number that compares groups"
+_TRAINED = "how many of a group are among the training records is withheld here, and the number may tell it"
+_SIZED = (
+    "how many people of a group there are, in all, in a set or with a label, is withheld here, and the number may "
+    "tell it"
+)
+"""Why a number is withheld: the rule that withholds it, as it stands; where rates it compares are printed, they are
+printed all the same."""
+
 
 def disclosure_edition(
     audit: ReleaseAudit, *, people: AttackedPeople | None = None, threshold: int = THRESHOLD
@@ -185,10 +194,12 @@ def _withheld(found: Document, threshold: int, *, compared: bool, sizes_hidden: 
             continue
         if of_people and 0 < estimate["n"] < threshold:
             because[name] = f"it rests on fewer than {threshold} people"
-        elif name in _COMPARING and (not compared or (name == "membership_gap" and not members)):
-            because[name] = "it would tell the rate of a group that is withheld"
+        elif name in _COMPARING and not compared:
+            because[name] = _COMPARES
+        elif name == "membership_gap" and not members:
+            because[name] = _TRAINED
         elif name in _NAMING and sizes_hidden:
-            because[name] = "it would tell the size of a group that is withheld"
+            because[name] = _SIZED
     return because
 
 

@@ -128,7 +128,8 @@ def _tell(
 
     notes.append(
         f"Numbers of these groups are withheld because a count behind them is below {threshold}: {named(small)}. "
-        "Numbers that compare groups are withheld with them."
+        "Every number that compares groups is withheld with them, also where the rates it compares are printed: it is "
+        "one rule for all, so that which of them stand tells nothing more."
     )
     beside = hidden - small
     if beside:

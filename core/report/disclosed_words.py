@@ -26,7 +26,7 @@ WITHHELD = "The number is withheld from this edition because {because}; the verd
 _ATTACKED = {
     "attribute_excess": "The {attribute} of {training}, guessed by gradient boosting.",
     "correction_gain": "The {attribute} of {training}, guessed by several attackers and then corrected; the one that "
-    "gains most counts.",
+    "gains most counts, and is named in the internal edition.",
     "answers_excess": "The {attribute} of {people} test people at a time, in {draws} draws, read by the strongest of "
     "several decoders from {answers}.",
     "targeted_leakage": "The {attribute} of one person among {people}, from {answers}.",
@@ -45,7 +45,7 @@ _ANSWERED = "how the answers are made"
 _KNOWS = {
     "attribute_excess": "Features, label and prediction of everybody, and the {attribute} of other people.",
     "correction_gain": "Features, label and prediction of everybody, the {attribute} of other people, and the promise "
-    "of {metric_inside} within {tolerance}.",
+    "of {metric_inside} within {tolerance}, or within the smallest true tolerance where that is false.",
     "answers_excess": f"The features and labels of these people, how many of them are in each group, every score asked "
     f"about, and {_ANSWERED}.",
     "targeted_leakage": f"The group sizes, every score asked about, and {_ANSWERED}; nothing else of the person.",
@@ -84,7 +84,8 @@ _ASSUMED = {
     "attribute_excess": (_OVER_PEOPLE,),
     "correction_gain": (
         _OVER_PEOPLE,
-        "Whether the promise is true is not told here; a false one misleads whoever believes it.",
+        "Whether the promise is true is not told here; a false one misleads whoever believes it, so the attackers are "
+        "told a tolerance raised in steps of 0.001 until it is true.",
         _TOGETHER,
     ),
     "answers_excess": (

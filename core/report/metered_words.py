@@ -29,30 +29,39 @@ METER_WITHHELD = (
 
 _MOST = "Each of the groups was metered against all others; told is the one with the most bits."
 
-_ALIKE = (
-    "With every digit, as the page prints them, and in the disclosure edition alike, the fairness numbers of this "
-    "report tell"
-)
-_BEFORE = {
-    "every_digit": "With every digit, as in its files, the fairness numbers of this report tell",
-    "page": "As the page prints them, they tell",
-    "disclosure": "Those of the disclosure edition tell",
+_READ = {
+    "every_digit": "with every digit, as in the files",
+    "page": "as the page prints them",
+    "disclosure": "in the disclosure edition",
 }
+
+_NOTHING = "nothing, for no size or rate of a group on the test records stands there"
 
 
 def told_of(rows: Sequence[MeteredForm], groups: int) -> str:
-    """Say what every form gives away; forms that read alike together."""
-    if len({_figures(row) for row in rows}) == 1 and len(rows) == len(_BEFORE):
-        sentences = [f"{_ALIKE} {_gives(rows[0], groups)}"]
-    else:
-        sentences = [f"{_BEFORE[row.form]} {_gives(row, groups)}" for row in rows]
-    if groups > 2:
-        sentences.append(_MOST)
-    return " ".join(sentences)
+    """Say what every form gives away: first what holds for all, then each form's figures."""
+    there = [row for row in rows if row.numbers]
+    if not there:
+        return f"The fairness numbers of this report tell {_NOTHING}."
+    several = f" {_MOST}" if groups > 2 else ""
+    apart = len({row.group for row in there}) > 1
+    alike: dict[tuple[str | float, ...], list[MeteredForm]] = {}
+    for row in rows:
+        alike.setdefault(_figures(row), []).append(row)
+    told = "; ".join(f"{_place(same)}{_about(same[0], apart)}, {_figure(same[0], apart)}" for same in alike.values())
+    first = "The" if apart else f"{_left_open(there[0], groups)} Of this the"
+    return f"{first} fairness numbers of this report tell: {told}.{several}"
+
+
+def _place(rows: Sequence[MeteredForm]) -> str:
+    """Return where numbers stand, forms that read alike together."""
+    *most, last = [_READ[row.form] for row in rows]
+    return f"{', '.join(most)} and {last} alike" if most else last
 
 
 def _figures(row: MeteredForm) -> tuple[str | float, ...]:
-    return (row.group, row.numbers, row.df_bits, row.bits.value, row.pinned)
+    pinned = (row.pinned, row.pinned_right, row.status, row.joint_bits < row.prior_bits)
+    return (row.group, row.numbers, row.df_bits, row.bits.value, row.bits.low, row.bits.high, *pinned)
 
 
 def edition_told(row: MeteredForm, groups: int) -> str:
@@ -60,28 +69,41 @@ def edition_told(row: MeteredForm, groups: int) -> str:
     if not row.numbers:
         return "No size or rate of a group on the test records stands in this edition: there was nothing to meter."
     several = f" {_MOST}" if groups > 2 else ""
-    return f"The fairness numbers of this edition tell {_gives(row, groups)}{several}"
+    return f"{_left_open(row, groups)} Of this the fairness numbers of this edition tell {_figure(row)}.{several}"
 
 
-def _gives(row: MeteredForm, groups: int) -> str:
+def _left_open(row: MeteredForm, groups: int) -> str:
+    """Say how much there is to tell."""
+    unsure = {0: "nobody", 1: "one person"}.get(row.unsure, f"{count(row.unsure)} people")
+    who = f"who is in {row.group} and who is not" if groups > 2 else "who is in which group"
+    return f"Features and label leave open {_bits(row.prior_bits)} of {who}, and the attacker unsure about {unsure}."
+
+
+def _about(row: MeteredForm, apart: bool) -> str:
+    return f", about {row.group} against all others" if apart and row.numbers else ""
+
+
+def _figure(row: MeteredForm, apart: bool = False) -> str:
+    """Return what a form tells: bits as measured and predicted, who is pinned down; where forms differ, of how much."""
     if not row.numbers:
-        return "nothing: no size or rate of a group on the test records stands in them."
-    reach = "" if row.joint_bits < row.prior_bits else " Together they are worth as many bits as there were to know."
-    unsolved = (
-        "" if row.status == "converged" else " The projection did not converge, so none of this is to be relied on."
-    )
-    about = f" about {row.group} against all others" if groups > 2 else ""
-    return (
-        f"{_bits(row.bits.value)} beyond features and label{about} (the meter predicted {row.df_bits:,.1f}), of "
-        f"{_bits(row.prior_bits)} there were to know, and pin down {_pinned(row)}.{reach}{unsolved}"
-    )
+        return _NOTHING
+    out_of = f" of {_bits(row.prior_bits)} left open" if apart else ""
+    people = f" of {count(row.unsure)} people unsure before" if apart or row.pinned else ""
+    pinned = f"{count(row.pinned)}{people} pinned down, {count(row.pinned_right)} rightly"
+    nobody = f"nobody{people} pinned down"
+    reach = "" if row.joint_bits < row.prior_bits else ", together worth as many bits as there were to know"
+    unsolved = "" if row.status == "converged" else ", but the projection did not converge: rely on none of this"
+    return f"{_measured(row)}{out_of}, {pinned if row.pinned else nobody}{reach}{unsolved}"
 
 
-def _pinned(row: MeteredForm) -> str:
-    if not row.pinned:
-        return f"nobody of {count(row.unsure)} people the attacker was unsure about"
-    unsure = f"{count(row.unsure)} people the attacker was unsure about"
-    return f"{count(row.pinned)} of {unsure}, {count(row.pinned_right)} rightly"
+def _measured(row: MeteredForm) -> str:
+    """Write bits with their interval and, as a prediction may miss it, on which side of it the meter's lies."""
+    bits, predicted = row.bits, f"the meter predicted {row.df_bits:,.1f}"
+    if not bits.low < bits.high:
+        return f"{_bits(bits.value)} ({predicted})"
+    low, high = (_bits(end).removesuffix(" bits") for end in (bits.low, bits.high))
+    side = ", below that" if row.df_bits < bits.low else ", above that" if row.df_bits > bits.high else ""
+    return f"{_bits(bits.value)} ({100 * bits.level:.4g}%: {low} to {high}; {predicted}{side})"
 
 
 def _bits(bits: float) -> str:

@@ -8,7 +8,7 @@ document itself stands at the end of the page as text.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
@@ -104,7 +104,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "words": VERDICT_TITLES,
         "basis_words": BASIS_WORDS,
         "asked": [_RowView(row) for row in asked],
-        "unasked": ", ".join(row.verdict.title for row in rows if row.verdict.verdict == "not_asked"),
+        "unasked": _unasked(rows),
         "bullets": {row.verdict.check: bullet(row, at_least=at_least[row.verdict.check]) for row in asked},
         "rows": [_RowView(row) for row in rows],
         "contents": [(id_, name) for id_, name in _CONTENTS if not gone.get(id_)],
@@ -127,6 +127,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "meter": meter,
         "glossary": GLOSSARY,
         "provenance": provenance_rows(told),
+        "replay": _replay(told),
         "fairleak": told["provenance"]["fairleak"],
         "findings": Markup("\n" + html.escape(json_text(told), quote=False)),
     }
@@ -152,6 +153,34 @@ class _TableView:
     def __init__(self, table: Any, chart: Markup) -> None:
         self.title, self.columns, self.numeric, self.cells = table.title, table.columns, table.numeric, table.cells
         self.chart = chart
+
+
+def _unasked(rows: Sequence[CheckRow]) -> list[str]:
+    """Return the checks the policy does not ask for, those with a number and those without, each up to "below"."""
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for row in rows:
+        if row.verdict.verdict == "not_asked":
+            found[row.found.outcome == "done" and row.value != "no value"].append(row.verdict.title)
+    told = []
+    for measured, titles in found.items():
+        if titles:
+            one, names = len(titles) == 1, "; ".join(titles)
+            if measured:
+                number = "Its number stands" if one else "Their numbers stand"
+                told.append(f"Not asked for by the policy, and so no verdict: {names}. {number}")
+            else:
+                told.append(f"Not asked for by the policy, and without a number: {names}. The reason stands")
+    return told
+
+
+def _replay(told: Document) -> str:
+    """Return the command that runs the audit again; none for an edition that `replay` refuses."""
+    if told["edition"] != "internal":
+        return ""
+    plan = told["plan"]
+    table = " --file TABLE" if plan["data"]["file"] else ""
+    model = " --model FILE" if plan["model"]["kind"] == "file" else ""
+    return f"python -m core replay REPORT.json{table}{model}"
 
 
 def _brief(text: str, longest: int = 64) -> str:

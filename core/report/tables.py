@@ -234,8 +234,9 @@ def _attack_numbers(document: Mapping[str, Any]) -> ReportTable:
     found = document["edition_attack"]
     rows: list[tuple[Cell, ...]] = []
     for name, value in sorted(found.items()):
-        told = isinstance(value, Mapping)
-        rows.append((name.replace("_", " "), *(ends(value) if told else (value, None, None))))
+        cells = ends(value) if isinstance(value, Mapping) else (value, None, None)
+        if any(cell not in (None, "") for cell in cells):  # what is withheld, or does not apply
+            rows.append((name.replace("_", " "), *cells))
     columns = three("value")
     return ReportTable(
         name="edition-attack", title="Attack on this edition", columns=("name", *columns), rows=tuple(rows)

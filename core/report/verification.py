@@ -54,7 +54,7 @@ class Verification(Result):
         return all(finding.holds for finding in self.findings)
 
 
-def verify_report(text: str, *, signed: str = "") -> Verification:
+def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Verification:
     """Verify a report, JSON or page.
 
     Parameters
@@ -63,6 +63,8 @@ def verify_report(text: str, *, signed: str = "") -> Verification:
         The file's content.
     signed : str, optional
         The fingerprint, or its beginning of at least 8 digits, as it stands on a signed page.
+    name : str, optional
+        What to call the file in sentences.
 
     Raises
     ------
@@ -73,9 +75,7 @@ def verify_report(text: str, *, signed: str = "") -> Verification:
     if signed and (len(wanted) < 8 or not set(wanted) <= set("0123456789abcdef")):
         raise InputError(f"A fingerprint must be at least 8 of the digits 0 to 9 and a to f, got {signed[:80]!r}.")
     page = text.lstrip("\ufeff \t\r\n")[:15].lower() == "<!doctype html>"
-    found = embedded_document(text) if page else parse_json(text.removeprefix("\ufeff"))
-    if not is_report(found):
-        raise InputError("It is no report of FairLeak: it does not call itself one.")
+    found = _document(text, name, page=page)
     stated = found.get("fingerprint")
     stated = stated if isinstance(stated, str) else ""
     findings = [_content(found, stated), broken := _schema(found)]
@@ -94,6 +94,27 @@ def verify_report(text: str, *, signed: str = "") -> Verification:
         told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
         findings.append(Finding(name="signed", holds=same, told=told))
     return Verification(fingerprint=stated, findings=tuple(findings))
+
+
+def _document(text: str, name: str, *, page: bool) -> dict[str, Any]:
+    """Return the findings of a report, unchecked.
+
+    Raises
+    ------
+    InputError
+        If it is none, or its text cannot be read as one.
+    """
+    rule = f"{name} must be a report of FairLeak, report.json or report.html"
+    if not page and not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        raise InputError(f"{rule}, got something else.")
+    try:
+        found = embedded_document(text) if page else parse_json(text.removeprefix("\ufeff"))
+    except InputError as error:
+        reason = str(error)
+        raise InputError(f"{rule}; {reason[:1].lower()}{reason[1:]}") from None
+    if not is_report(found):
+        raise InputError(f"{rule}, got one that does not call itself that.")
+    return found
 
 
 def _content(found: Mapping[str, Any], stated: str) -> Finding:

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, sync_playwright
 
 from core.report import AttackedPeople, to_html
+from tests.browser.axe import violations
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS
 from tests.report_people import people_of
 from tests.samples_report import sample
@@ -67,6 +68,39 @@ def test_the_report_fits_every_screen(page: Page, report: Path, width: int):
              cell => cell.offsetWidth > 1 && cell.scrollWidth > cell.clientWidth + 12).map(cell => cell.innerText)"""
     )
     assert overlapping == []
+
+
+_CUT = """() => [...document.querySelectorAll('.scroll, main td, main th, svg.chart text')].filter(part => {
+    const box = part.getBoundingClientRect();
+    return box.width > 1 && (box.right > innerWidth || box.left < 0 || part.scrollWidth > part.clientWidth + 1
+        && part.matches('.scroll'));
+}).map(part => part.getAttribute('aria-label') || part.textContent)"""
+
+
+@pytest.mark.parametrize("edition", ["internal", "disclosure"])
+def test_every_table_and_chart_is_whole_on_a_telephone(page: Page, tmp_path: Path, edition: str):
+    path = tmp_path / "report.html"
+    path.write_text(to_html(sample(), edition=edition, people=AttackedPeople(**people_of())), encoding="utf-8")
+    page.set_viewport_size({"width": 400, "height": 844})
+    page.goto(path.as_uri())
+    assert page.evaluate(_CUT) == []
+    limits = page.get_by_role("region", name="Table: Limits")
+    rationale = limits.locator("[data-name=Rationale]").first
+    assert rationale.evaluate("e => getComputedStyle(e, '::before').content") == '"Rationale: "'
+    row = limits.locator("tbody tr").first
+    room = sum(cell.bounding_box()["height"] for cell in row.locator("th, td").all())
+    assert row.bounding_box()["height"] <= room + 20  # no blanks beside or between
+    for chart in page.locator("svg.chart.narrow").all():
+        assert chart.is_visible()
+    assert page.locator("svg.chart.wide:visible").count() == 0
+    assert violations(page) == {}
+    for width in (800, 1000, 1200):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.locator("svg.chart.narrow:visible").count() == 0 and page.evaluate(_CUT) == [], width
+    assert limits.locator("thead").is_visible()
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 640, "height": 900})  # about what a page of A4 leaves
+    assert limits.locator("thead").is_visible() and page.locator("svg.chart.narrow:visible").count() == 0
 
 
 def test_the_report_on_paper(page: Page, report: Path):

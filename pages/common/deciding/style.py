@@ -82,7 +82,18 @@ _STYLE = """
 .fl-board .more dt {color: var(--fl-grey); font-weight: 400}
 .fl-board .more dd {margin: 0; overflow-wrap: anywhere; white-space: pre-line}
 .fl-board .rest {color: var(--fl-grey); font-size: .85rem; margin: .5rem 0 0; overflow-wrap: anywhere}
+.fl-tested {font-size: .95rem; line-height: 1.35; color: var(--fl-ink)}
+.fl-tested .row {display: grid; column-gap: 1.5rem; padding: .42rem 0; border-bottom: 1px solid var(--fl-line);
+  grid-template-columns: minmax(0, 1fr) 13rem 13rem 5.5rem}
+.fl-tested .top, .fl-tested .small {color: var(--fl-grey); font-size: .85rem}
+.fl-tested .name, .fl-tested .word {font-weight: 600; overflow-wrap: anywhere}
+.fl-tested .pass {color: var(--fl-pass)}
+.fl-tested .fail {color: var(--fl-fail)}
+.fl-tested .term {display: none; color: var(--fl-grey)}
 @media (max-width: 1000px) {
+  .fl-tested .top {display: none}
+  .fl-tested .row {grid-template-columns: minmax(0, 1fr); row-gap: .15rem; padding: .7rem 0}
+  .fl-tested .term {display: inline}
   .fl-board .top {display: none}
   .fl-board .row {grid-template-columns: minmax(0, 1fr); row-gap: .15rem; padding: .7rem 0}
   .fl-board details[open] .brief, .fl-board .brief {-webkit-line-clamp: none}

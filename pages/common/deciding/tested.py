@@ -6,8 +6,8 @@ import streamlit as st
 
 from core.decision import SelfTest
 from core.fingerprint import code_fingerprint, fingerprint
-from core.wording import interval, percent
 from pages.common import cached, panels, shell, state
+from pages.common.deciding.passed import board
 from pages.common.jobs import Job
 
 __all__ = ["Tested"]
@@ -82,26 +82,13 @@ class Tested:
         """Draw the results."""
         shell.whisper(
             "FairLeak, tested on itself",
-            "How often it calls a leak where there is none by construction, and how often it catches a planted one",
+            "How often it calls a leak where there is none by construction, and how often it catches a planted one; "
+            "in brackets 95%. Judged are the shares",
         )
         if not self.found:
             self._missing()
             return
-        import pandas as pd
-
-        rows = [
-            {
-                "Attack": test.attack,
-                "Called leaking without a leak": percent(test.false_alarms),
-                "95% interval": interval(test.false_alarms),
-                "Planted leaks caught": percent(test.detected),
-                "95% interval ": interval(test.detected),
-                "Passed": "yes" if test.passed else "no",
-                "What was planted": test.told,
-            }
-            for test in self.found
-        ]
-        st.dataframe(pd.DataFrame(rows), hide_index=True, height="content")
+        st.html(board(self.found))
 
     def _missing(self) -> None:
         if self.busy:

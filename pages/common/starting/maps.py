@@ -111,8 +111,9 @@ def _draw(found: Any) -> None:
     from pages.common.starting import words
 
     drawing = draw_landscape(found, shell.palette())
-    point, cost = words.finding(found)
-    shell.whisper(point, words.quantity(found) + cost)
+    point, cell = words.finding(found)
+    shell.whisper(point, words.quantity(found) + words.promise(cell))
     panels.chart(drawing, key="start_map_chart")
+    st.caption(words.cost(found, cell) + words.unlike_headline(found))
     panels.how_to_read(words.HOW_TO_READ)
     panels.numbers({"Map of fair and private models": drawing.table}, key="start-map")

@@ -8,7 +8,7 @@ from core.landscape import Landscape, MapCell
 from core.wording import epsilon_text, percent, points
 from pages.common.shell import escape
 
-__all__ = ["HOW_TO_READ", "finding", "quantity"]
+__all__ = ["HOW_TO_READ", "cost", "finding", "promise", "quantity", "unlike_headline"]
 
 HOW_TO_READ = (
     "Each cell is a kind of model, trained anew with every seed: a decision tree grown with privacy noise (DP-ID3), "
@@ -28,8 +28,8 @@ HOW_TO_READ = (
 )
 
 
-def finding(found: Landscape) -> tuple[str, str]:
-    """Return what a map shows of the tension between both promises, and what it costs the model."""
+def finding(found: Landscape) -> tuple[str, MapCell | None]:
+    """Return what a map shows of the tension between both promises, and of which cell it speaks, if of one."""
     tight = min(t for t in found.plan.tolerances if t is not None)
     cells = {epsilon: found.cell(tight, epsilon) for epsilon in sorted(found.plan.epsilons)}
     noiseless = cells.get(math.inf)
@@ -40,21 +40,46 @@ def finding(found: Landscape) -> tuple[str, str]:
             return (
                 f"Noise at ε = {epsilon_text(epsilon)} {_effect(cell)} this attack on membership (AUC "
                 f"{noiseless.members.value:.2f} to {cell.members.value:.2f}), but not the correction: still "
-                f"{points(cell.gain)} at tolerance {tight:g}",
-                f" The model is right for {percent(cell.accuracy)} there, {percent(noiseless.accuracy)} without noise.",
-            )
+                f"{points(cell.gain)} at tolerance {tight:g}"
+            ), cell
     if noiseless is not None and noiseless.gain.low > 0:
-        return f"Only without noise does the tightest promise add something measurable: {points(noiseless.gain)}", ""
-    return _most(found), ""
+        told = f"Only without noise does the tightest promise add something measurable: {points(noiseless.gain)}"
+        return told, noiseless
+    return _most(found)
 
 
-def _most(found: Landscape) -> str:
+def _most(found: Landscape) -> tuple[str, MapCell | None]:
     promised = [cell for cell in found.cells if cell.tolerance is not None]
     added = [cell for cell in promised if cell.gain.low > 0]
     if not added:
-        return "No promise on this map adds anything measurable to this attacker's guesses"
+        return "No promise on this map adds anything measurable to this attacker's guesses", None
     most = max(added, key=lambda cell: cell.gain.value)
-    return f"A promise adds something measurable in {len(added)} of {len(promised)} cells, at most {points(most.gain)}"
+    return (
+        f"A promise adds something measurable in {len(added)} of {len(promised)} cells, at most {points(most.gain)}, "
+        f"at tolerance {most.tolerance:g} and ε = {epsilon_text(most.epsilon)}"
+    ), most
+
+
+def promise(cell: MapCell | None) -> str:
+    """Return in how many seeds the promise is true that a finding speaks of."""
+    if cell is None:
+        return ""
+    place = f"At ε = {epsilon_text(cell.epsilon)} the promise of {cell.tolerance:g}"
+    return f" {place} is true in {cell.n_true} of {cell.n_seeds} seeds."
+
+
+def cost(found: Landscape, cell: MapCell | None) -> str:
+    """Return how good the model is that a finding speaks of, with its control."""
+    if cell is None:
+        return ""
+    without = ""
+    if not math.isinf(cell.epsilon) and math.inf in found.plan.epsilons:
+        without = f", {percent(found.cell(cell.tolerance, math.inf).accuracy)} without noise"
+    return (
+        f"At tolerance {cell.tolerance:g} and ε = {epsilon_text(cell.epsilon)} the model is right for "
+        f"{percent(cell.accuracy)}{without}; one answer for all is right for "
+        f"{percent(found.controls()['majority_label'])}. "
+    )
 
 
 def _effect(cell: MapCell) -> str:
@@ -72,4 +97,14 @@ def quantity(found: Landscape) -> str:
     return (
         f"{name[:1].upper()}{name[1:]} recovered by the paper's attacker, in %: {over}. Control: "
         f"“{escape(found.majority_name)}” for all, {percent(controls['majority'])}.{below}"
+    )
+
+
+def unlike_headline(found: Landscape) -> str:
+    """Return why the map's figures are not those of the audited model, in a few words."""
+    seeds = len(found.plan.seeds)
+    splits = f"{seeds} seeds" if seeds > 1 else "a seed of its own"
+    return (
+        "The map's figures differ from the headline's, the attackers' too: it is of other models, private trees, and "
+        f"of other splits of the table, by {splits}."
     )

@@ -31,7 +31,7 @@ def unmoved(r: Readings) -> Readings:
 
 
 def test_the_kept_map_says_what_noise_stops_and_what_it_does_not():
-    point, cost = words.finding(kept())
+    point, spoken = words.finding(kept())
     cell, noiseless = kept().cell(0.001, 1.0), kept().cell(0.001, math.inf)
     gain = f"+{100 * cell.gain.value:.1f} points"
     assert point == (
@@ -40,7 +40,13 @@ def test_the_kept_map_says_what_noise_stops_and_what_it_does_not():
     )
     assert cell.gain.low > 0 and cell.members.low <= 0.5 <= cell.members.high
     assert not kept().cell(0.001, 0.3).gain.low > 0
-    assert f"{100 * cell.accuracy.value:.1f}% there" in cost
+    assert spoken == cell
+    assert words.promise(spoken) == " At ε = 1 the promise of 0.001 is true in 2 of 20 seeds."
+    assert words.cost(kept(), spoken) == (
+        "At tolerance 0.001 and ε = 1 the model is right for 63.0%, 68.9% without noise; one answer for all is right "
+        "for 56.9%. "
+    )
+    assert cell.n_true == 2 and round(1000 * kept().controls()["majority_label"].value) == 569
 
 
 def test_an_attack_that_is_better_than_chance_is_only_weakened():
@@ -50,8 +56,10 @@ def test_an_attack_that_is_better_than_chance_is_only_weakened():
 
 def test_without_a_gain_under_noise_only_the_noiseless_counts():
     rows = tuple(unmoved(r) if not math.isinf(r.epsilon) else r for r in kept().readings)
-    point, cost = words.finding(replace(kept(), readings=rows))
-    assert point.startswith("Only without noise") and "+1.8 points" in point and not cost
+    point, cell = words.finding(replace(kept(), readings=rows))
+    assert point.startswith("Only without noise") and "+1.8 points" in point
+    assert "promise of 0.001 is true in 3 of 20 seeds." in words.promise(cell)
+    assert "ε = ∞ the model is right for 68.9%; one answer" in words.cost(kept(), cell)
 
 
 def test_nothing_measured_nothing_claimed():
@@ -81,8 +89,18 @@ def test_nothing_measured_nothing_claimed():
 
 def test_a_gain_elsewhere_on_the_map_is_counted():
     rows = tuple(unmoved(r) if r.tolerance == 0.001 else r for r in kept().readings)
-    point = words.finding(replace(kept(), readings=rows))[0]
+    point, cell = words.finding(replace(kept(), readings=rows))
     assert point.startswith("A promise adds something measurable in ") and "of 36 cells, at most +3.3 points" in point
+    assert "at tolerance 0.01 and ε = 10" in point
+    assert f"promise of 0.01 is true in {kept().cell(0.01, 10.0).n_true} of 20 seeds" in words.promise(cell)
+    assert words.promise(None) == words.cost(kept(), None) == ""
+
+
+def test_the_map_says_why_its_figures_are_not_the_headlines():
+    said = words.unlike_headline(kept())
+    assert "private trees" in said and "20 seeds" in said
+    one = replace(kept(), plan=replace(kept().plan, seeds=(3,)))
+    assert "a seed of its own" in words.unlike_headline(one)
 
 
 def test_a_map_below_its_control_says_so():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections import Counter
 from html.parser import HTMLParser
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.estimates import Estimate
 from core.policy import CHECKS
 from core.report import document, embedded_document, to_html
 from tests.report_people import with_texts
@@ -131,7 +133,7 @@ def test_every_drawing_says_what_it_shows():
     page = to_html(sample())
     drawings = re.findall(r"<svg([^>]*)>(.*?)</svg>", page)
     told = [head for head, _ in drawings if 'role="img"' in head]
-    assert len(told) == 8 + 1 + 1  # bullets, rates of groups, corrections
+    assert len(told) == 8 + 2 + 2  # bullets; rates of groups and corrections, for paper and for telephones
     for head, inside in drawings:
         assert 'aria-hidden="true"' in head or ("aria-label=" in head and inside.startswith("<title>"))
     assert 'aria-label="+7.0 points, 95%: 6.5 to 7.4. Limit: at most 5.0 points."' in page
@@ -166,3 +168,69 @@ def test_a_group_without_test_records_and_an_audit_without_tables():
     words = " ".join(Reader(to_html(audit)).words)
     assert "no records" in words and "The self-test was not run" in words
     assert 'id="tables"' not in to_html(audit)
+
+
+def words_of(page: str) -> str:
+    return " ".join(" ".join(Reader(page).words).split())
+
+
+def test_what_was_not_asked_is_said_with_a_number_or_without():
+    from dataclasses import replace
+
+    audit, check = sample(), "attriguard_cost"
+    said = words_of(to_html(audit))
+    assert "and so no verdict: Sex read off the predictions. Its number stands below" in said
+    assert "and without a number: What AttriGuard costs. The reason stands below" in said
+    done = tuple(
+        replace(m, outcome="done", estimate=Estimate(value=0.1, low=0.1, high=0.1, n=0, level=0.95), reason="")
+        if m.check == check
+        else m
+        for m in audit.measurements
+    )
+    rows = tuple(replace(r, measurement=done[-1]) if r.check == check else r for r in audit.verdict.rows)
+    said = words_of(to_html(replace(audit, measurements=done, verdict=replace(audit.verdict, rows=rows))))
+    assert "no verdict: Sex read off the predictions; What AttriGuard costs. Their numbers stand below" in said
+    assert "without a number" not in said
+
+
+def test_only_the_edition_that_can_be_run_again_says_how():
+    from dataclasses import replace
+
+    audit = sample()
+    assert "python -m core replay REPORT.json --file TABLE </pre>" not in to_html(audit)
+    assert ">python -m core replay REPORT.json --file TABLE</pre>" in to_html(audit)
+    known = replace(audit, plan=replace(audit.plan, data=replace(audit.plan.data, dataset="demo", file="")))
+    assert ">python -m core replay REPORT.json</pre>" in to_html(known)
+    both = replace(audit, plan=replace(audit.plan, model=replace(audit.plan.model, kind="file", file="m.onnx")))
+    assert ">python -m core replay REPORT.json --file TABLE --model FILE</pre>" in to_html(both)
+    given = to_html(audit, edition="disclosure")
+    assert "core replay" not in given and "replay</code> refuses this edition" in given
+
+
+def test_no_table_is_all_heading():
+    from core.report import AttackedPeople
+    from tests.report_people import people_of
+
+    for groups in (GROUPS, SMALL_GROUPS):
+        for edition in ("internal", "disclosure"):
+            page = to_html(sample(groups), edition=edition, people=AttackedPeople(**people_of(groups)))
+            assert not re.search(r"<tbody[^>]*>\s*</tbody>", page)
+            assert ("Recovery of sex from" in page) == (edition == "disclosure" and groups is GROUPS)
+
+
+def test_the_definition_names_the_attacker_that_counts():
+    told = "Accuracy of the attacker that gains most of those tried (named in the row)"
+    for edition in ("internal", "disclosure"):
+        page = to_html(sample(), edition=edition)
+        assert told in words_of(page) and "paper's adversary" not in html.unescape(page)
+        (row,) = [
+            r for r in document(sample(), edition=edition)["verdict"]["checks"] if r["check"] == "correction_gain"
+        ]
+        assert row["definition"].startswith(told)
+
+
+def test_every_cell_can_stand_alone_with_its_columns_name():
+    page = to_html(sample())
+    cells = re.findall(r'<t[dh][^>]* data-name="([^"]*)"', page)
+    assert {"Rationale", "What was planted", "Positive labels", "after"} <= set(cells)
+    assert page.count('role="rowheader"') + page.count('role="cell"') == len(cells) + 4 * 8

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from core.decision import same_numbers
+from core.estimates import Estimate
 from core.release import Release, measured, meter, pinned, project
 from core.report import AttackedPeople, csv_files, disclosure_edition, document, from_json, meter_of, to_html, to_json
 from core.report.document import sealed
-from core.report.metered import published_of
+from core.report.metered import FORMS, published_of
+from core.report.metered_words import told_of
 from core.report.statements import statements_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
@@ -95,8 +97,13 @@ def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
     assert whole.bits.value == pytest.approx(12) and whole.prior_bits == pytest.approx(12)
     assert (given.numbers, given.df_bits, given.bits.value, given.pinned, given.status) == (0, 0.0, 0.0, 0, "nothing")
     assert given.prior_bits == pytest.approx(12)
-    assert "pin down 12 of 12 people" in audit.release_meter.told and "12 rightly" in audit.release_meter.told
-    assert "Those of the disclosure edition tell nothing" in audit.release_meter.told
+    assert audit.release_meter.told == (
+        "Features and label leave open 12.0 bits of who is in which group, and the attacker unsure about 12 people. Of "
+        "this the fairness numbers of this report tell: with every digit, as in the files and as the page prints them "
+        "alike, 12.0 bits (the meter predicted 1.4), 12 of 12 people unsure before pinned down, 12 rightly; in the "
+        "disclosure edition, "
+        "nothing, for no size or rate of a group on the test records stands there."
+    )
     assert "right for 50% (" in audit.release_meter.control
 
 
@@ -107,7 +114,8 @@ def test_the_edition_tells_its_bits_only_where_nothing_is_withheld():
     own = row_of(audit, "disclosure")
     assert told["forms"][0]["df_bits"] == round(own.df_bits, 1)
     assert told["forms"][0]["bits"]["value"] == pytest.approx(own.bits.value, abs=0.05 + 1e-9)
-    assert told["told"].startswith("The fairness numbers of this edition tell")
+    bits = told["forms"][0]["bits"]
+    assert f"the fairness numbers of this edition tell {bits['value']} bits (95%: {bits['low']:.1f} to" in told["told"]
     cut = []
     for groups in (SMALL_GROUPS, TINY):
         audit, who = metered(groups)
@@ -154,3 +162,35 @@ def test_a_report_of_before_the_meter_is_read_drawn_and_compared():
     other = {**new, "release_meter": {**new["release_meter"], "people": 3}}
     assert same_numbers(new, other).status == "different"
     assert same_numbers(new, old).status == "different"
+
+
+def test_what_holds_for_all_forms_is_said_once_and_each_measured_number_has_its_interval():
+    audit, _ = metered(LARGE)
+    meter_, said = audit.release_meter, audit.release_meter.told
+    assert said.count("who is in which group") == said.count("unsure about") == said.count("fairness numbers") == 1
+    assert len(said) < 700
+    for form in FORMS:
+        row = row_of(audit, form)
+        ends = f"95%: {row.bits.low:,.1f} to {row.bits.high:,.1f}; the meter predicted {row.df_bits:,.1f}"
+        below = ", below that" if row.df_bits < row.bits.low else ""
+        assert f"{row.bits.value:,.1f} bits ({ends}{below})".replace("-", "−") in said
+    assert {row.group for row in meter_.forms} == {"a"} or {row.group for row in meter_.forms} == {"b"}
+
+
+def test_a_prediction_outside_the_interval_is_called_so():
+    audit, _ = metered()
+    row = replace(row_of(audit, "page"), bits=Estimate(value=20.0, low=10.0, high=30.0, n=9, level=0.95), unsure=1)
+    for predicted, side in ((9.9, ", below that"), (10.0, ""), (30.0, ""), (30.1, ", above that")):
+        said = told_of([replace(row, df_bits=predicted)], 2)
+        assert f"20.0 bits (95%: 10.0 to 30.0; the meter predicted {predicted}{side})" in said
+    assert "unsure about one person." in said and "nobody pinned down." in said
+
+
+def test_forms_about_different_groups_each_say_of_which():
+    audit, _ = metered()
+    row = replace(row_of(audit, "page"), bits=Estimate(value=20.0, low=10.0, high=30.0, n=9, level=0.95))
+    rows = [replace(row, form="every_digit", group="east"), replace(row, group="west", prior_bits=99.0)]
+    said = told_of([*rows, replace(row, form="disclosure", numbers=0)], 3)
+    assert "with every digit, as in the files, about east against all others, 20.0 bits (" in said
+    assert " of 99.0 bits left open, nobody of " in said and "in the disclosure edition, nothing, for" in said
+    assert said.count("Each of the groups was metered") == 1

@@ -198,3 +198,36 @@ def test_of_a_known_dataset_title_and_source_stand():
     assert (found["data"]["title"], found["data"]["source"]) == ("Adult census", "1994 census, UCI.")
     own = disclosure_edition(audit)["data"]
     assert own["title"] == "A table of the auditor's own" and own["source"] == f"{own['title']}, not named here."
+
+
+ONE_SMALL_CELL = (group("women", (10, 19, 2, 211), 115, 1003), group("men", (103, 70, 26, 309), 629, 1997))
+"""Few women are accepted wrongly; who is accepted at all, of women and of men, stands far above the threshold."""
+
+
+def test_a_withheld_number_gives_the_rule_that_withholds_it_and_no_rate_that_is_printed():
+    found = disclosure_edition(sample(ONE_SMALL_CELL))
+    women, men = found["groups"]
+    assert women["test_rate"]["n"] == 242 and men["test_rate"]["n"] == 508
+    assert women["test_tpr"] is women["test_fpr"] is None
+    told = {m["check"]: m for m in found["measurements"]}
+    rule = "counts of a group are withheld here, and with them every number that compares groups"
+    for check in ("unfairness", "four_fifths", "membership_gap"):
+        assert told[check]["estimate"] is None
+        assert f"withheld from this edition because {rule};" in told[check]["reason"]
+    (row,) = [row for row in found["verdict"]["checks"] if row["check"] == "four_fifths"]
+    assert rule in row["why"]
+    assert "how many people of a group there are, in all, in a set or with a label" in told["answers_excess"]["reason"]
+    assert "also where the rates it compares are printed" in " ".join(found["withheld"]["notes"])
+    assert "rate of a group that is withheld" not in str(found)
+
+
+def test_a_small_group_among_the_training_records_is_the_reason_given():
+    audit = sample()
+    rates = audit.tables["Rates by group"]
+    few = tuple(
+        {**row, "people": 7} if row["records"] == "training" and row["group"] == "women" else row for row in rates
+    )
+    found = disclosure_edition(replace(audit, tables={**audit.tables, "Rates by group": few}))
+    told = {m["check"]: m for m in found["measurements"]}
+    assert told["four_fifths"]["estimate"] is not None
+    assert "among the training records is withheld here" in told["membership_gap"]["reason"]

@@ -100,7 +100,30 @@ def test_what_is_no_report_is_unusable_input(text, tmp_path, capsys):
     path.write_text(text, encoding="utf-8")
     assert main(["verify", str(path)]) == 3
     told = capsys.readouterr()
-    assert told.out == "" and told.err.startswith("python -m core verify: ") and told.err.count("\n") == 1
+    assert told.out == "" and told.err.count("\n") == 1
+    assert told.err.startswith("python -m core verify: 'report.json' must be a report of FairLeak, report.json or repo")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"person,sex\np1,F\n", "report.html, got something else."),
+        (b"\xff\xfe\x00", "report.html, got no text."),
+        (b'{"kind": "fairleak', "report.html; a report must be JSON, got something else."),
+        (b'{"kind": 1, "kind": 2}', "report.html; a report must hold each key once, got 'kind' twice."),
+        (
+            b"<!doctype html><title>x</title>",
+            "report.html; the page must hold its findings as text, got a page without",
+        ),
+        (b"{}", "report.html, got one that does not call itself that."),
+    ],
+)
+def test_what_is_no_report_is_named_without_the_parsers_words(content, words, tmp_path, capsys):
+    (tmp_path / "people.csv").write_bytes(content)
+    assert main(["verify", str(tmp_path / "people.csv")]) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("python -m core verify: 'people.csv' must be a report of FairLeak, ") and words in told
+    assert "line 1" not in told and "column" not in told and "char" not in told
 
 
 def test_the_command(tmp_path, capsys):
