@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from core.commands.audit_files import check_folder, write_audit
@@ -16,6 +17,7 @@ from core.decision import (
     AuditPlan,
     ReleaseAudit,
     audit_with_people,
+    false_promise,
     load_model,
     load_policy_text,
     load_table,
@@ -69,6 +71,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     plan = read_plan(_content(arguments.plan, "PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
     policy = _policy(arguments, plan, folder)
+    plan = replace(plan, policy="") if plan.policy in _SHIPPED else plan  # no file that a report must not name
     check_folder(arguments.out, force=arguments.force)
     table = load_table(plan, folder=folder, data_folder=_data_folder(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
@@ -90,8 +93,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Policy:
-    if arguments.policy in _SHIPPED:
-        return _SHIPPED[arguments.policy]()
+    if (name := arguments.policy or plan.policy) in _SHIPPED:
+        return _SHIPPED[name]()
     if arguments.policy is not None:
         path = Path(arguments.policy)
         return read_policy(_content(path, "--policy"), name=path.name)
@@ -138,6 +141,9 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
     reasons = [row for row in verdict.rows if row.verdict == "not_run"]
     for row in reasons:
         yield f"{row.title}: {row.why}"
+    for row in verdict.rows:
+        if told := false_promise(row.measurement):
+            yield f"{row.title}: {told}"
     if audit.release_meter is not None:
         yield ""
         yield audit.release_meter.told

@@ -8,7 +8,7 @@ from pathlib import Path
 from core.commands.console import Console
 from core.commands.terminal import Block
 from core.datasets import CATALOG, read_table
-from core.decision import AuditPlan, catalogue_plan, commented_plan, suggested_plan
+from core.decision import AuditPlan, catalogue_plan, commented_plan, kept_tolerance, suggested_plan
 from core.decision.plan_file import MECHANISMS
 from core.errors import InputError
 from core.fairness import METRICS
@@ -19,14 +19,32 @@ __all__ = ["HELP", "NAME", "add_arguments", "run"]
 NAME = "gen-config"
 HELP = "print a commented plan of a release audit, for a dataset of the catalogue or for a file of your own"
 
+_POLICY = (
+    '"predictions" asks only for what given predictions can show; the default asks for more. To be judged by it:\n'
+    'policy = "predictions"'
+)
+_POLICY_NOTE = (
+    "The table brings a model's predictions: the default policy asks for checks they may not allow, and "
+    'policy = "predictions" in the plan only for what they can show.'
+)
+_KEPT = (
+    "Here the smallest that the predictions keep to with these roles and this seed, in steps of 0.001, on the records "
+    "that are attacked."
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--dataset", metavar="NAME", help=f"one of {', '.join(CATALOG)} (default demo)")
-    parser.add_argument("--attribute", metavar="NAME", help="of the dataset, such as sex; its first one when left out")
+    parser.add_argument(
+        "--attribute",
+        metavar="NAME",
+        help="of the dataset, such as sex, its first one when left out; of a file the column, guessed when left out",
+    )
     parser.add_argument(
         "--file", type=Path, metavar="FILE", help="a CSV or Parquet file; its columns' roles are guessed"
     )
+    parser.add_argument("--label", metavar="COLUMN", help="of the file: what the model predicts; guessed when left out")
     parser.add_argument(
         "--model", type=Path, metavar="FILE", help="an ONNX or skops file that is to be audited on --file"
     )
@@ -34,35 +52,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Print a plan."""
-    plan = _of_file(arguments, console) if arguments.file is not None else _of_catalogue(arguments)
-    console.result(Block.of(commented_plan(plan, options=_options(plan)).rstrip("\n").split("\n")))
+    plan, notes = _of_file(arguments, console) if arguments.file is not None else (_of_catalogue(arguments), {})
+    text = commented_plan(plan, options=_options(plan), notes=notes)
+    console.result(Block.of(text.rstrip("\n").split("\n")))
     return 0
 
 
 def _of_catalogue(arguments: argparse.Namespace) -> AuditPlan:
-    if arguments.model is not None:
-        raise InputError(f"--model must come with --file, got {str(arguments.model)!r} alone.")
+    for name, value in (("model", arguments.model), ("label", arguments.label)):
+        if value is not None:
+            raise InputError(f"--{name} must come with --file, got {str(value)!r} alone.")
     return catalogue_plan(arguments.dataset or "demo", arguments.attribute or "")
 
 
-def _of_file(arguments: argparse.Namespace, console: Console) -> AuditPlan:
-    for name in ("dataset", "attribute"):
-        if (value := getattr(arguments, name)) is not None:
-            raise InputError(f"--{name} must be left out with --file, got {value!r}.")
+def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan, dict[str, str]]:
+    """Return the plan, and what is to be said beside its keys."""
+    if arguments.dataset is not None:
+        raise InputError(f"--dataset must be left out with --file, got {arguments.dataset!r}.")
     table, name = read_table(_content(arguments.file, "--file"), arguments.file.name), arguments.file.name
+    attribute, label = arguments.attribute or "", arguments.label or ""
     if arguments.model is None:
-        plan = suggested_plan(table, name)
+        plan = suggested_plan(table, name, attribute=attribute, label=label)
     else:
         from core.models.files import read_model
 
         model = read_model(_content(arguments.model, "--model"), arguments.model.name)
         unnamed = None if model.feature_names else model.width
-        plan = suggested_plan(table, name, model=arguments.model.name, features=unnamed)
+        plan = suggested_plan(
+            table, name, model=arguments.model.name, features=unnamed, attribute=attribute, label=label
+        )
         if unnamed:
             console.note(f"The model's file does not name its {unnamed} columns: model.features is a guess.")
-    console.note("Label, attribute and groups are guesses from the columns' names and values: check them.")
+    guessed = [role for role, told in (("label", label), ("attribute", attribute)) if not told]
+    console.note(f"{_listed([*guessed, 'groups'])} are guesses from the columns' names and values: check them.")
+    notes = {}
+    if plan.model.kind == "predictions":
+        notes["policy"] = _POLICY
+        console.note(_POLICY_NOTE)
+        if kept_tolerance(plan, table) is not None:
+            notes["tolerance"] = _KEPT
     console.note(f"Keep the plan beside {arguments.file.name}, which it calls by its name.")
-    return plan
+    return plan, notes
+
+
+def _listed(roles: list[str]) -> str:
+    """Write "Label, attribute and groups"."""
+    *others, last = roles
+    return (f"{', '.join(others)} and {last}" if others else last).capitalize()
 
 
 def _content(path: Path, flag: str) -> bytes:

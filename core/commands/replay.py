@@ -79,9 +79,12 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise InputError(f"REPORT must be a file of JSON that can be read, got {str(path)!r}.") from None
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        raise InputError(f"REPORT must be the report.json of an internal edition, got {path.name!r}.")
+    return text
 
 
 def _content(path: Path | None, flag: str, told: str) -> bytes:

@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Verify and say so."""
     from core.report import verify_report
 
-    found = verify_report(_text(Path(arguments.report)), signed=arguments.fingerprint)
+    path = Path(arguments.report)
+    found = verify_report(_text(path), signed=arguments.fingerprint, name=repr(path.name))
     if found.fingerprint:
         console.result(f"Fingerprint {found.fingerprint[:64]}")
     asked = [f for f in found.findings if not (arguments.any_code and f.name in ("code", "page"))]
@@ -56,6 +57,8 @@ def _text(path: Path) -> str:
             raise InputError(f"A report must not be larger than {_LARGEST // 1024**2} MB, got {path.name!r}.")
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
-        raise InputError(f"A report must be text in UTF-8, got {path.name!r}.") from None
+        raise InputError(
+            f"{path.name!r} must be a report of FairLeak, report.json or report.html, got no text."
+        ) from None
     except OSError as error:
         raise InputError(f"The report {path.name!r} cannot be read: {error.strerror}.") from None

@@ -13,7 +13,7 @@ from core.correction.claim import Disclosed
 from core.correction.comparison import ConstraintComparison, compare_constraints
 from core.correction.control import PermutedControl, permuted_control, permuted_records
 from core.correction.costs import ExponentChoice, choose_exponent, log_odds_cost, published_cost
-from core.correction.disclosure import COSTS, AttackedRecords, Disclosure, GroupRecognition, disclose
+from core.correction.disclosure import COSTS, AttackedRecords, Disclosure, GroupRecognition, disclose, true_tolerance
 from core.correction.estimation import (
     IDENTIFIABLE,
     EstimatedConstraint,
@@ -70,4 +70,5 @@ __all__ = [
     "soft_constraints",
     "soft_correct",
     "soft_projection",
+    "true_tolerance",
 ]

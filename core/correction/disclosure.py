@@ -22,7 +22,7 @@ from core.fairness import unfairness
 from core.results import Result
 from core.validation import choice, unit_interval
 
-__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "disclose", "prices_of"]
+__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "disclose", "prices_of", "true_tolerance"]
 
 COSTS = ("published", "log_odds", "count")
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
@@ -181,7 +181,7 @@ def disclose(
     tolerance = unit_interval(tolerance, name="tolerance")
     cost = choice(cost, COSTS, name="cost")
     achieved = _unfairness(attacked, attacked.truth, metric)
-    used = _raised(tolerance, achieved) if raise_until_true else tolerance
+    used = true_tolerance(tolerance, achieved) if raise_until_true else tolerance
     guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
     prices, exponent = prices_of(attacked, held_out, used, metric, cost)
     correction = correct(
@@ -198,7 +198,8 @@ def disclose(
     return _measured(attacked, guess, correction, metric, cost, tolerance, used, achieved, exponent)
 
 
-def _raised(tolerance: float, achieved: float) -> float:
+def true_tolerance(tolerance: float, achieved: float) -> float:
+    """Return a tolerance raised in steps of 0.001 until an unfairness keeps to it; itself where it does."""
     steps = max(0, int(np.ceil((achieved - tolerance) / _RAISE_STEP - 1e-9)))
     return min(1.0, tolerance + steps * _RAISE_STEP)
 

@@ -11,7 +11,7 @@ from core.datasets.ratings_demo import demo_ratings
 from core.datasets.ratings_files import ratings_from_files
 from core.datasets.several import SeveralPredictions, prediction_candidates, several_predictions
 from core.datasets.splits import Splits, split
-from core.datasets.suggestion import SuggestedRoles, suggest_roles
+from core.datasets.suggestion import SuggestedRoles, suggest_roles, suggested_group, suggested_limit
 from core.datasets.table import read_table
 
 __all__ = [
@@ -46,4 +46,6 @@ __all__ = [
     "shared_records",
     "split",
     "suggest_roles",
+    "suggested_group",
+    "suggested_limit",
 ]

@@ -31,8 +31,8 @@ SETS = ("train", "attack", "test")
 """The sets a record can be in; out of the attack records some are set aside for validation."""
 
 SET_NAMES = {
-    "train": ("train", "training", "learn", "fit"),
-    "attack": ("attack", "attacker", "validation", "validate", "valid", "val", "dev"),
+    "train": ("train", "training", "learn", "fit", "apprentissage", "entraînement", "entrainement"),
+    "attack": ("attack", "attacker", "validation", "validate", "valid", "val", "dev", "validierung"),
     "test": ("test", "testing", "holdout", "hold-out", "hold out", "held out", "held-out"),
 }
 """Set -> what it may be called, in any case."""

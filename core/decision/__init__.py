@@ -2,6 +2,7 @@
 
 from core.decision.comparison import BOUNDS, Comparison, Difference, same_numbers
 from core.decision.embedded import plan_of
+from core.decision.measures import false_promise
 from core.decision.plan import PLAN_SCHEMA, AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
 from core.decision.plan_file import read_plan
 from core.decision.plan_text import commented_plan, plan_text
@@ -19,7 +20,7 @@ from core.decision.result import (
 from core.decision.run import audit_steps, audit_with_people, run_audit
 from core.decision.self_test import cached_self_test, self_test, self_test_apart
 from core.decision.sources import dataset_of, load_model, load_policy_text, load_table
-from core.decision.suggested import catalogue_plan, suggested_plan
+from core.decision.suggested import catalogue_plan, kept_tolerance, suggested_plan
 
 __all__ = [
     "BOUNDS",
@@ -47,6 +48,8 @@ __all__ = [
     "data_fingerprint",
     "dataset_of",
     "failed_tests",
+    "false_promise",
+    "kept_tolerance",
     "load_model",
     "load_policy_text",
     "load_table",

@@ -6,6 +6,7 @@ Files that a plan names must lie inside its own folder; `core.decision.load_tabl
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from core.config import AuditConfig
@@ -17,10 +18,10 @@ from core.errors import InputError
 from core.fairness import METRICS
 from core.membership import FEWEST_SHADOWS
 from core.models import GIVEN, METHODS
-from core.toml_files import parsed
+from core.toml_files import parsed, told
 from core.validation import LEAST_EPSILON
 
-__all__ = ["KINDS", "MECHANISMS", "NO_LIMIT", "UPLOAD", "read_plan", "read_source"]
+__all__ = ["KINDS", "MECHANISMS", "NO_LIMIT", "UPLOAD", "check_source", "read_plan", "read_source"]
 
 KINDS = ("train", "predictions", "file")
 """Which models can be audited; see `core.decision.ModelPlan`."""
@@ -36,6 +37,7 @@ NO_LIMIT = "none"
 
 _MOST_QUESTIONS, _MOST_PEOPLE, _MOST_REPEATS, _MOST_SHADOWS, _MOST_TITLE = 1_000, 5_000, 1_000, 1_024, 200
 _LARGEST = 1_000.0
+_SHOWN = 3
 _SOURCE = ("dataset", "attribute", "file")
 _NEEDED_ROLES = ("label", "positive", "sensitive")
 _GIVEN_ROLES = ("prediction", "score")
@@ -68,11 +70,13 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
         If the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one sentence
         with file, key, rule and value.
     """
-    whole = Section(parsed(text, name=name), name=name)
+    content = parsed(text, name=name)
+    whole = Section(content, name=name)
     whole.whole("schema", PLAN_SCHEMA, least=PLAN_SCHEMA, most=PLAN_SCHEMA)
     title, policy = whole.text("title"), whole.path("policy")
     if len(title) > _MOST_TITLE:
         raise whole.error("title", f"have at most {_MOST_TITLE} characters", len(title))
+    check_source(content, name=name)
     data_plan, model_plan, config = read_source(whole)
     answers, membership, guard = (whole.section(key) for key in ("answers", "membership", "guard"))
     whole.end()
@@ -100,6 +104,20 @@ def read_source(whole: Section) -> tuple[DataPlan, ModelPlan, AuditConfig]:
     kind = model.text("kind", "train", options=KINDS)
     data_plan, roles = _data(data, kind)
     return data_plan, *_model(model, kind, data_plan, roles)
+
+
+def check_source(content: Mapping[str, Any], *, name: str) -> None:
+    """Refuse a file whose [data] names no table: one that was left empty is not meant to be about the demo.
+
+    Raises
+    ------
+    InputError
+        If neither data.dataset nor data.file is told.
+    """
+    data = content.get("data", {})
+    if isinstance(data, dict) and not {"dataset", "file"} & data.keys():
+        found = f"only {', '.join(map(told, list(data)[:_SHOWN]))}" if data else "neither"
+        raise InputError(f"{name}: [data] must name a dataset of the catalogue or a file, got {found}.")
 
 
 def _data(data: Section, kind: str) -> tuple[DataPlan, Roles | None]:

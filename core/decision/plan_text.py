@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from core.decision.plan import AuditPlan
@@ -17,7 +18,8 @@ _COMMENTS = {
     "": {
         "schema": "Version of this format.",
         "title": "What to call the audit in the report.",
-        "policy": 'A policy file beside this one; left out: the default policy. "--policy" overrides it.',
+        "policy": 'A policy file beside this one, or "predictions" or "default", which FairLeak brings along; left '
+        'out: "default". "--policy" overrides it.',
     },
     "data": {
         "dataset": "A dataset of the catalogue: {datasets}.",
@@ -61,10 +63,12 @@ _COMMENTS = {
 
 def plan_text(plan: AuditPlan) -> str:
     """Return the plan as TOML."""
-    return "\n".join(_lines(plan, None))
+    return "\n".join(_lines(plan, None, {}))
 
 
-def commented_plan(plan: AuditPlan, *, options: Mapping[str, str]) -> str:
+def commented_plan(
+    plan: AuditPlan, *, options: Mapping[str, str], notes: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """Return the plan as TOML with a comment over every key.
 
     Parameters
@@ -72,8 +76,11 @@ def commented_plan(plan: AuditPlan, *, options: Mapping[str, str]) -> str:
     plan : AuditPlan
     options : mapping of str to str
         What can be chosen, for the comments: datasets, attributes, methods, metrics, mechanisms.
+    notes : mapping of str to str
+        Further comments: "tolerance" goes over that key, "policy" stands in its place, in one line or
+        several, where the plan names none.
     """
-    return "\n".join(_lines(plan, options))
+    return "\n".join(_lines(plan, options, notes))
 
 
 def toml_value(value: Any) -> str:
@@ -87,7 +94,7 @@ def toml_value(value: Any) -> str:
     return repr(value)
 
 
-def _lines(plan: AuditPlan, options: Mapping[str, str] | None) -> Iterator[str]:
+def _lines(plan: AuditPlan, options: Mapping[str, str] | None, notes: Mapping[str, str]) -> Iterator[str]:
     for title, fields in _tables(plan).items():
         if title:
             yield ""
@@ -96,7 +103,12 @@ def _lines(plan: AuditPlan, options: Mapping[str, str] | None) -> Iterator[str]:
             comment = _COMMENTS.get(title, {}).get(key)
             if options is not None and comment:
                 yield f"# {comment.format(**options)}"
+            if title == "model" and key in notes:
+                yield f"# {notes[key]}"
             yield f"{key} = {toml_value(value)}"
+        if not title and "policy" in notes and not plan.policy:
+            yield f"# {_COMMENTS[title]['policy']}"
+            yield from (f"# {line}" for line in notes["policy"].split("\n"))
     yield ""
 
 

@@ -12,6 +12,9 @@ from core.toml_files import told
 
 __all__ = ["Section", "inside"]
 
+_BITS = 1_000
+"""Of the largest whole number that is read as a float."""
+
 
 class Section:
     """One table of a file; its fields are taken out one by one, and `end` refuses what is left.
@@ -85,7 +88,8 @@ class Section:
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.error(key, "be a whole number", value)
         if not least <= value <= most:
-            raise self.error(key, f"be from {least:,} to {most:,}", value)
+            rule = f"be {least:,}" if least == most else f"be from {least:,} to {most:,}"
+            raise self.error(key, rule, value)
         return value
 
     def number(
@@ -95,8 +99,10 @@ class Section:
         value = self._taken(key, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.error(key, "be a number", value)
-        if not (least <= value <= most) or (math.isinf(value) and not infinite):  # also catches nan
+        huge = isinstance(value, int) and value.bit_length() > _BITS
+        if huge or not (least <= value <= most) or (math.isinf(value) and not infinite):  # also catches nan
             rule = f"be at least {least:g}" if math.isinf(most) else f"be in [{least:g}, {most:g}]"
+            rule = "be a finite number" if math.isinf(least) else rule
             raise self.error(key, rule, value)
         return float(value)
 

@@ -16,6 +16,7 @@ from core.decision.attacks import (
     member_curves,
     member_gaps,
     planned_leakages,
+    tolerance_told,
 )
 from core.decision.audited import Audited
 from core.errors import Cancelled, FairLeakError
@@ -48,6 +49,7 @@ def tables(audited: Audited) -> dict[str, Rows]:
     made = {
         "Where the leak comes from": _attribution,
         "Corrections over tolerances": _corrections,
+        "Correction with a true tolerance": _true_correction,
         "Rates by group": _rates,
         "Planned answers": _answers,
         "Membership attacks": _members,
@@ -86,16 +88,27 @@ def _attribution(audited: Audited) -> Iterator[dict[str, str | float | int | Non
 def _corrections(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
     others = TOLERANCES if audited.dataset.n_groups == 2 else _MANY
     for tolerance in sorted({*others, audited.config.tolerance}):
-        for kind, title in CORRECTED.items():
-            told = disclosure_of(audited, kind, tolerance)
-            yield {
-                "tolerance": tolerance,
-                "attacker": title,
-                "true": "yes" if told.is_true else "no",
-                **_columns("before", told.before),
-                **_columns("after", told.after),
-                **_columns("gain", told.gain),
-            }
+        yield from _corrected(audited, tolerance)
+
+
+def _true_correction(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+    """Yield what the check rests on where the plan's promise is false; it tells the unfairness on these records."""
+    told = tolerance_told(audited)
+    if told != audited.config.tolerance:
+        yield from _corrected(audited, told)
+
+
+def _corrected(audited: Audited, tolerance: float) -> Iterator[dict[str, str | float | int | None]]:
+    for kind, title in CORRECTED.items():
+        told = disclosure_of(audited, kind, tolerance)
+        yield {
+            "tolerance": tolerance,
+            "attacker": title,
+            "true": "yes" if told.is_true else "no",
+            **_columns("before", told.before),
+            **_columns("after", told.after),
+            **_columns("gain", told.gain),
+        }
 
 
 def _rates(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:

@@ -169,11 +169,12 @@ def _ask_label(
 
 def _ask_groups(frame: pandas.DataFrame, sensitive: str, current: Roles | None, name: str) -> dict[str, Any]:
     """Ask how the sensitive column tells people apart; returns the fields of `Roles` that say so."""
-    from core.datasets.columns import as_text, is_numeric
     from core.datasets.groups import MOST_GROUPS
+    from core.datasets.suggestion import suggested_group, suggested_limit
 
     same = current if current is not None and current.sensitive == sensitive else None
-    number = is_numeric(frame[sensitive]) and as_text(frame[sensitive]).nunique() > 10
+    limit = suggested_limit(frame[sensitive])
+    number = limit is not None
     many = "ranges" if number else "each"
     now = many if same is not None and (same.each or same.cuts) else "two"
     way = st.segmented_control(
@@ -189,14 +190,15 @@ def _ask_groups(frame: pandas.DataFrame, sensitive: str, current: Roles | None, 
         return {"each": True}
     if way == "ranges":
         return {"cuts": _cuts(frame, sensitive, same, name)}
-    if number:
-        return {"at_most": _limit(frame, sensitive, current, name)}
+    if limit is not None:
+        kept = None if same is None else same.at_most
+        return {"at_most": _limit(sensitive, limit if kept is None else float(kept), name)}
     options = _values(frame, sensitive)[:_MOST_VALUES]
     preset = [v for v in (same.group if same else ()) if v in options]
     group = st.multiselect(
         "First group: people with these values",
         options,
-        default=preset or options[:1],
+        default=preset or [v for v in (suggested_group(frame[sensitive]),) if v in options],
         key=f"group_{name}_{sensitive}",
         help="Everybody else is the other group.",
     )
@@ -237,10 +239,7 @@ def _values(frame: pandas.DataFrame, column: str) -> list[str]:
     return [str(v) for v in as_text(frame[column]).value_counts().index]
 
 
-def _limit(frame: pandas.DataFrame, column: str, current: Roles | None, name: str) -> float:
-    present = frame[column].dropna()
-    known = current is not None and current.sensitive == column and current.at_most is not None
-    preset = float(current.at_most) if known else float(present.quantile(0.25))  # type: ignore[union-attr, arg-type]
+def _limit(column: str, preset: float, name: str) -> float:
     return st.number_input(
         "First group: people with a value up to",
         value=preset,

@@ -8,6 +8,8 @@ from uuid import uuid4
 import pytest
 import streamlit as st
 
+from core.datasets import read_table
+from core.decision import suggested_plan
 from core.wording import percent
 from pages.common import cached, shell
 from tests import expected
@@ -126,6 +128,28 @@ def test_own_names_are_shown_and_never_obeyed(dashboard: Dashboard):
                 for text in (*dashboard.texts, *(caption.value for caption in dashboard.test.caption)):
                     assert name not in text, text
         assert shell.escape(sensitive) in " ".join(dashboard.texts)
+
+
+@pytest.mark.parametrize("sensitive", ["sex", "age", "town"])
+def test_the_first_group_on_offer_is_that_of_the_command_line(dashboard: Dashboard, sensitive: str):
+    """Of two the rarer, of more the largest, of numbers the lowest quarter: figures hang on which group is first."""
+    towns = ["Ulm", "Bonn", "Bonn", "Köln", "Jena"]
+    rows = [f"{20 + i % 41},{'FM'[i % 5 > 1]},{towns[i % 5]},{'yes' if i % 3 else 'no'}" for i in range(400)]
+    content = "\n".join(["age,sex,town,hired", *rows, ""]).encode()
+    dashboard.open("data").upload("people.csv", content)
+    test = dashboard.test
+    for name, value in {"label": "hired", "sensitive": sensitive}.items():
+        next(box for box in test.selectbox if (box.key or "").startswith(f"{name}_")).set_value(value)
+        test.run()
+    told = suggested_plan(read_table(content, "people.csv"), "people.csv", attribute=sensitive).config.roles
+    assert told is not None
+    if sensitive == "age":
+        shown = next(box for box in test.number_input if (box.key or "").startswith("limit_"))
+        assert shown.value == told.at_most == 29.0
+    else:
+        shown = next(box for box in test.multiselect if (box.key or "").startswith("group_"))
+        assert shown.value == [{"sex": "F", "town": "Bonn"}[sensitive]]
+        assert told.group == ("F",) if sensitive == "sex" else told.each  # where the largest is first
 
 
 def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):

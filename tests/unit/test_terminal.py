@@ -72,7 +72,7 @@ def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr("core.commands.audit.audit_with_people", audited)
     monkeypatch.setattr("core.commands.audit.write_audit", lambda *_, **__: None)
-    (tmp_path / "plan.toml").write_text("", encoding="utf-8")
+    (tmp_path / "plan.toml").write_text('[data]\ndataset = "demo"', encoding="utf-8")
     main(["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / f"out{HOSTILE}"), "--no-self-test"])
     told = capsys.readouterr()
     lines = check_lines(told.out)
@@ -100,7 +100,7 @@ def test_errors_are_one_printable_line(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "plan.toml").write_text("", encoding="utf-8")
+    (tmp_path / "plan.toml").write_text('[data]\ndataset = "demo"', encoding="utf-8")
     (tmp_path / "broken\n\x1b.toml").write_text("a = [", encoding="utf-8")
     try:
         code = main(arguments)

@@ -1,7 +1,7 @@
 """Attacks that several checks and tables of an audit share; each runs once an audit."""
 
 from core.decision.attacks.answers import answers_of, mechanism_of, planned_leakages, planned_trials, two_sided
-from core.decision.attacks.inference import CORRECTED, attack_of, attribution_of, disclosure_of
+from core.decision.attacks.inference import CORRECTED, attack_of, attribution_of, disclosure_of, tolerance_told
 from core.decision.attacks.members import FALSE_ALARMS, member_curves, member_gaps, member_guesses
 from core.decision.attacks.noise import guard_study
 
@@ -19,5 +19,6 @@ __all__ = [
     "member_guesses",
     "planned_leakages",
     "planned_trials",
+    "tolerance_told",
     "two_sided",
 ]

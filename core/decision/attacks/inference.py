@@ -1,13 +1,18 @@
-"""Attribute inference on the training records: the paper's attackers and the strong one, told more and more."""
+"""Attribute inference on the training records: the paper's attackers and the strong one, told more and more.
+
+What they are told of the model's fairness is true. An attacker who believes a false promise misleads herself, and that
+she gains nothing says nothing about the release: where the plan's tolerance is below the model's unfairness on these
+records, she is told the smallest that is not.
+"""
 
 from __future__ import annotations
 
 from core import leak
 from core.attack import AttackFindings, attack_model
-from core.correction import Attribution, Disclosure, disclose
+from core.correction import Attribution, Disclosure, disclose, true_tolerance
 from core.decision.audited import Audited
 
-__all__ = ["CORRECTED", "INFERENCE_STEPS", "attack_of", "attribution_of", "disclosure_of"]
+__all__ = ["CORRECTED", "INFERENCE_STEPS", "attack_of", "attribution_of", "disclosure_of", "tolerance_told"]
 
 CORRECTED = {
     "features": "the paper's attacker (A)",
@@ -17,6 +22,11 @@ CORRECTED = {
 """Attackers that are told the fairness promise, and what a sentence calls them."""
 
 INFERENCE_STEPS = sum(len(kinds) for kinds in leak.KINDS.values())
+
+
+def tolerance_told(audited: Audited) -> float:
+    """Return the plan's tolerance, raised in steps of 0.001 until it is true of the attacked records."""
+    return true_tolerance(audited.config.tolerance, audited.model.unfairness_train)
 
 
 def attack_of(audited: Audited, kind: str) -> AttackFindings:
@@ -38,14 +48,14 @@ def attribution_of(audited: Audited, name: str) -> Attribution:
     def make() -> Attribution:
         attacks = {kind: attack_of(audited, kind) for kind in leak.KINDS[name]}
         prior = leak.known_shares(audited.dataset, audited.splits)
-        return leak.attribution_of(name, attacks, audited.config, prior)
+        return leak.attribution_of(name, attacks, audited.config, prior, tolerance=tolerance_told(audited))
 
     return audited.once(f"attribution {name}", make)
 
 
 def disclosure_of(audited: Audited, kind: str, tolerance: float | None = None) -> Disclosure:
-    """Return what one attacker gains from a tolerance, the plan's when left out."""
-    told = audited.config.tolerance if tolerance is None else tolerance
+    """Return what one attacker gains from a tolerance, `tolerance_told` when left out."""
+    told = tolerance_told(audited) if tolerance is None else tolerance
 
     def make() -> Disclosure:
         found = attack_of(audited, kind)

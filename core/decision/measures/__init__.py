@@ -7,7 +7,7 @@ from core.decision.measures.answers_excess import answers_excess
 from core.decision.measures.attribute_excess import attribute_excess
 from core.decision.measures.attriguard_cost import attriguard_cost
 from core.decision.measures.attriguard_exposure import attriguard_exposure
-from core.decision.measures.correction_gain import correction_gain
+from core.decision.measures.correction_gain import correction_gain, false_promise
 from core.decision.measures.four_fifths import four_fifths, rate_ratio
 from core.decision.measures.membership_caught import membership_caught
 from core.decision.measures.membership_gap import membership_gap
@@ -18,7 +18,7 @@ from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputErr
 from core.policy import CHECKS, Measurement
 from core.strongest import least, strongest
 
-__all__ = ["MEASURES", "least", "measured", "rate_ratio", "strongest"]
+__all__ = ["MEASURES", "false_promise", "least", "measured", "rate_ratio", "strongest"]
 
 MEASURES = {
     "attribute_excess": attribute_excess,

@@ -1,4 +1,8 @@
-"""What the fairness promise tells about people's attribute: reconstruction correction (Ferry et al. 2023)."""
+"""What the fairness promise tells about people's attribute: reconstruction correction (Ferry et al. 2023).
+
+Where the promise is false of the attacked records, the attackers are told the smallest tolerance that is true, so that
+the number is about a promise somebody could rely on; the check says so in its first sentence.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +14,26 @@ from core.fairness import METRIC_TITLES
 from core.policy import Measurement
 from core.strongest import strongest
 
-__all__ = ["correction_gain"]
+__all__ = ["correction_gain", "false_promise"]
+
+_PROMISED, _TOLD = "tolerance promised", "tolerance told"
 
 
 def correction_gain(audited: Audited) -> Measurement:
-    """Return the largest gain in accuracy that one of the attackers has from the disclosed tolerance."""
+    """Return the largest gain in accuracy that one of the attackers has from a tolerance that is true."""
     found = {kind: disclosure_of(audited, kind) for kind in CORRECTED}
     any_one = next(iter(found.values()))
     gains = {kind: told.gain for kind, told in found.items() if told.gain is not None}
     if not gains:
-        return not_run("correction_gain", _infeasible(any_one))
+        reason = (
+            f"No correction with tolerance {any_one.told:g} was found: the solver says {any_one.certificate.status}."
+        )
+        return not_run("correction_gain", reason)
     if unsolved := [CORRECTED[kind] for kind in found if kind not in gains]:
         return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the largest is unknown.")
     name, gain = strongest(gains, within=(-1.0, 1.0))
-    metric = METRIC_TITLES[audited.config.metric].lower()
+    metric, promised = METRIC_TITLES[audited.config.metric].lower(), audited.config.tolerance
+    false = "" if any_one.told == promised else f"{_false(promised, any_one.told)} "
     return Measurement(
         check="correction_gain",
         outcome="done",
@@ -31,7 +41,7 @@ def correction_gain(audited: Audited) -> Measurement:
         control=found[name].before,
         control_name="the same attacker, told nothing",
         attacked=(
-            f"The {audited.attribute} of {audited.trained_on}, guessed by {CORRECTED[name]} and then corrected; "
+            f"{false}The {audited.attribute} of {audited.trained_on}, guessed by {CORRECTED[name]} and then corrected; "
             f"of {len(gains)} attackers it gains most."
         ),
         knows=(
@@ -40,29 +50,33 @@ def correction_gain(audited: Audited) -> Measurement:
         ),
         assumptions=(
             *audited.over_people,
-            _truth(any_one),
+            _truth(promised, any_one),
             "The interval holds for the attackers tried together.",
         ),
-        details=_details(found),
+        details={**_details(found), _PROMISED: promised},
     )
 
 
-def _truth(told: Disclosure) -> str:
-    if told.is_true:
+def false_promise(found: Measurement | None) -> str:
+    """Return in one sentence that what was promised is false, and what the attackers were told; "" where it is true."""
+    details = (found and found.details) or {}
+    promised, told = details.get(_PROMISED), details.get(_TOLD)
+    if promised is None or told is None or promised == told:
+        return ""
+    return _false(promised, told)
+
+
+def _false(promised: float, told: float) -> str:
+    return f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
+
+
+def _truth(promised: float, told: Disclosure) -> str:
+    if told.used == promised:
         return f"The promise is true: the unfairness on these records is {told.achieved:.4f}."
     return (
-        f"The promise of {told.used:g} is false: the unfairness on these records is {told.achieved:.4f}, and whoever "
-        "believes it is misled; a true one may tell more."
-    )
-
-
-def _infeasible(told: Disclosure) -> str:
-    if told.smallest_tolerance is None:
-        return f"No correction with tolerance {told.used:g} was found: the solver says {told.certificate.status}."
-    if told.smallest_tolerance > 1:
-        return f"No correction meets tolerance {told.used:g}, nor any other."
-    return (
-        f"No correction meets tolerance {told.used:g}; the smallest that can be met is {told.smallest_tolerance:.4g}."
+        f"The promise of {promised:g} is false: the unfairness on these records is {told.achieved:.4f}. Whoever "
+        f"believes a false promise is misled, so the attackers were told {told.used:g}, the smallest that is true in "
+        "steps of 0.001."
     )
 
 
@@ -76,6 +90,6 @@ def _details(found: dict[str, Disclosure]) -> dict[str, float]:
     any_one = next(iter(found.values()))
     return details | {
         "majority guess": any_one.majority.value,
-        "tolerance told": any_one.told,
+        _TOLD: any_one.told,
         "unfairness on these records": any_one.achieved,
     }

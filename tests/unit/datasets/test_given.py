@@ -10,7 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets import SETS, AuditDataset, Roles, Table, build_dataset, read_table, split, suggest_roles
+from core.datasets import (
+    SETS,
+    AuditDataset,
+    Roles,
+    Table,
+    build_dataset,
+    read_table,
+    split,
+    suggest_roles,
+    suggested_group,
+    suggested_limit,
+)
 from core.datasets.given import SET_NAMES, named_set
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -271,6 +282,9 @@ def test_a_set_without_enough_people_is_refused():
         ({"score": [1, 5, 10], "set": ["a", "b"], "split": ["train", "attack"]}, ("", "", "", "")),
         ({"probability": ["high", "low"], "sets": [None, None]}, ("", "probability", "", "")),
         ({"age": [1, 2]}, ("", "", "", "")),
+        ({"Vorhersage": ["ja", "nein"], "Aufteilung": ["Training", "Test"]}, ("", "Vorhersage", "", "Aufteilung")),
+        ({"Prédiction": ["oui", "non"], "ensemble": ["entraînement", "test"]}, ("", "Prédiction", "", "ensemble")),
+        ({"Wahrscheinlichkeit": [0.1, 0.5, 0.7], "probabilité": [7, 8, 9]}, ("", "", "Wahrscheinlichkeit", "")),
     ],
 )  # fmt: skip
 def test_suggestions(columns: dict[str, list[object]], expected: tuple[str, str, str, str]):
@@ -279,3 +293,67 @@ def test_suggestions(columns: dict[str, list[object]], expected: tuple[str, str,
     )
     found = suggest_roles(frame)
     assert (found.label, found.prediction, found.score, found.sets) == expected
+
+
+def people_of(column: object, score: object) -> pd.DataFrame:
+    label, age = [str(i % 7 == 0) for i in range(N)], 20 + np.arange(N) % 37
+    return pd.DataFrame({"age": age, "hired": label, "Vorgabe": column, "Score": score})
+
+
+SCORES = (np.arange(N) * 37 % N) / N
+OVER = np.where(SCORES >= 0.25, "ja", "nein")
+
+
+@pytest.mark.parametrize(
+    ("frame", "prediction"),
+    [
+        (people_of(OVER, SCORES), "Vorgabe"),
+        (people_of(np.where(OVER == "ja", "nein", "ja"), SCORES), "Vorgabe"),
+        (people_of(np.where(OVER == "ja", 7, 3), SCORES.round(1)), "Vorgabe"),  # 0.2 and 0.3 on both sides
+        (people_of(np.where(np.arange(N) == SCORES.argmin(), "ja", OVER), SCORES), ""),  # one is out of order
+        (people_of(np.where(SCORES > 0.97, "ja", "nein"), SCORES), ""),  # too few for an order to say much
+        (people_of(np.where(SCORES >= 0.25, "ja", None), SCORES), ""),  # a single value
+        (people_of(np.where(SCORES >= 0.5, "a", np.where(SCORES >= 0.25, "b", "c")), SCORES), ""),
+        (people_of(OVER, np.where(np.arange(N) < 3, np.arange(N) / 10, 0.5)), ""),  # hardly an order
+        (people_of(OVER, SCORES).assign(again=OVER), ""),  # two of them
+        (people_of(OVER, SCORES).assign(decision="x"), "decision"),  # a name goes first
+        (people_of(OVER, np.where(np.arange(N) % 9 == 0, np.nan, SCORES)), "Vorgabe"),
+        (people_of(OVER, SCORES * 90), ""),  # no score
+    ],
+)
+def test_the_column_that_the_score_orders_is_the_prediction(frame: pd.DataFrame, prediction: str):
+    assert suggest_roles(frame).prediction == prediction
+
+
+def test_a_column_known_to_be_something_else_is_not_the_prediction():
+    assert suggest_roles(people_of(OVER, SCORES), taken={"Vorgabe"}).prediction == ""
+    assert suggest_roles(people_of(OVER, SCORES).rename(columns={"Vorgabe": "label_value"})).prediction == ""
+
+
+@given(
+    scores=st.lists(st.integers(0, 4), min_size=25, max_size=40),
+    said=st.lists(st.booleans(), min_size=40, max_size=40),
+    ordered=st.booleans(),
+)
+@settings(deadline=None, max_examples=60)
+def test_the_order_of_scores_against_all_pairs(scores: list[int], said: list[bool], ordered: bool):
+    answers = [score >= 2 for score in scores] if ordered else said[: len(scores)]
+    frame = pd.DataFrame({"score": np.array(scores) / 10 + 0.05, "x": ["a" if answer else "b" for answer in answers]})
+    one = [score for score, answer in zip(scores, answers, strict=True) if answer]
+    other = [score for score, answer in zip(scores, answers, strict=True) if not answer]
+    below = all(a <= b for a in one for b in other)
+    above = all(a >= b for a in one for b in other)
+    enough = min(len(one), len(other)) >= 10 and np.median(one) != np.median(other)
+    several = len(set(scores)) > 2  # a column of two numbers is the prediction by its name
+    expected = "x" if several and enough and (below or above) else "" if several else "score"
+    assert suggest_roles(frame).prediction == expected
+
+
+def test_the_first_of_two_groups():
+    assert suggested_group(pd.Series(["M", "F", "M"])) == "F"
+    assert suggested_group(pd.Series(["b", "a"])) == suggested_group(pd.Series(["a", "b"])) == "a"
+    assert suggested_group(pd.Series(["x", "y", "z", "y"])) == "y"
+    assert suggested_group(pd.Series(["z", "y", "x"])) == "x"
+    assert suggested_group(pd.Series([None, None])) == ""
+    assert suggested_limit(pd.Series(range(11))) == 2.0 and suggested_limit(pd.Series(range(10))) is None
+    assert suggested_limit(pd.Series([str(i) + "x" for i in range(30)])) is None

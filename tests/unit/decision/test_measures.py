@@ -14,7 +14,8 @@ from core.attriguard import TableSettings, table_study
 from core.audit import AuditConfig, AuditFindings
 from core.audit import run as whole_audit
 from core.datasets import Roles, Table
-from core.decision import AuditPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.decision import AuditPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers, false_promise
+from core.decision.attacks import CORRECTED, attack_of, tolerance_told
 from core.decision.audited import Audited
 from core.decision.measures import measured, rate_ratio, strongest
 from core.decision.run import audited_of
@@ -81,23 +82,57 @@ def test_attribute_excess_is_the_paired_gain_of_the_strong_attacker(small: Audit
 
 def test_correction_gain_is_the_largest_gain_of_the_three(small: Audited, audit: AuditFindings):
     found = done("correction_gain", small)
-    told = {kind: audit.disclose(0.05, adversary=kind) for kind in ("features", "predictions", "strong")}
+    achieved = small.model.unfairness_train
+    assert achieved > 0.05  # so that the promise is false
+    true = 0.05 + math.ceil((achieved - 0.05) / 0.001) * 0.001
+    told = {kind: audit.disclose(true, adversary=kind) for kind in ("features", "predictions", "strong")}
     gains = {kind: one.gain for kind, one in told.items() if one.gain is not None}
     best = max(gains, key=lambda kind: gains[kind].value)
     assert found.estimate is not None and found.control == told[best].before
     assert found.estimate.value == gains[best].value
     assert found.estimate == strongest(gains)[1] and found.estimate.high >= max(gain.high for gain in gains.values())
     assert found.estimate.low < gains[best].low
-    false = any("is false" in told for told in found.assumptions)
-    assert false == (told[best].achieved > 0.05) and f"{told[best].achieved:.4f}" in " ".join(found.assumptions)
+    assert any(
+        f"promise of 0.05 is false: the unfairness on these records is {achieved:.4f}" in told
+        for told in found.assumptions
+    )
 
 
-def test_a_tolerance_nobody_can_meet_is_not_run(small: Audited):
-    plan = replace(PLAN, config=replace(CONFIG, tolerance=0.0))
-    config = replace(small.config, tolerance=0.0)
-    strict = Audited(plan, config, small.dataset, small.splits, small.model, small.progress)
-    found = measured("correction_gain", strict)
-    assert found.outcome == "not_run" and found.reason.startswith("No correction meets tolerance 0; the smallest")
+def promising(small: Audited, tolerance: float) -> Audited:
+    """Return an audit of the same model, of which another tolerance was promised."""
+    config = replace(small.config, tolerance=tolerance)
+    plan = replace(PLAN, config=replace(CONFIG, tolerance=tolerance))
+    made = Audited(plan, config, small.dataset, small.splits, small.model, small.progress)
+    for kind in CORRECTED:
+        made.once(f"attack {kind}", lambda kind=kind: attack_of(small, kind))
+    return made
+
+
+@pytest.mark.parametrize("promised", [0.0, 0.001, 0.02])
+def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promised: float):
+    """No false promise makes the check pass: it is judged as the smallest true one is, and the row says so first."""
+    audited = promising(small, promised)
+    found, achieved = done("correction_gain", audited), small.model.unfairness_train
+    told = tolerance_told(audited)
+    assert achieved <= told + 1e-12 < achieved + 0.001 and round(told / 0.001) * 0.001 == pytest.approx(told)
+    same = done("correction_gain", promising(small, told))
+    assert (found.estimate, found.control) == (same.estimate, same.control)
+    assert false_promise(found) == f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
+    assert found.attacked.startswith(false_promise(found)) and f"within {told:g}." in found.knows
+    tables_of = tables(audited)
+    rows = tables_of["Correction with a true tolerance"]
+    assert {row["tolerance"] for row in rows} == {told} and {row["true"] for row in rows} == {"yes"}
+    assert found.estimate is not None and found.estimate.value == max(float(row["gain"] or 0) for row in rows)
+    assert any(row["tolerance"] == promised and row["true"] == "no" for row in tables_of["Corrections over tolerances"])
+
+
+def test_a_true_promise_is_told_as_it_is(small: Audited):
+    audited = promising(small, 0.4)
+    found = done("correction_gain", audited)
+    assert tolerance_told(audited) == 0.4 and false_promise(found) == "" and found.attacked.startswith("The ")
+    assert any("The promise is true" in told for told in found.assumptions)
+    assert "Correction with a true tolerance" not in tables(audited)
+    assert false_promise(None) == "" and false_promise(measured("attriguard_cost", promising(small, 0.0))) == ""
 
 
 def test_answers_excess_is_paired_by_draw(small: Audited):

@@ -25,14 +25,24 @@ from core.decision import (
     plan_text,
     read_plan,
 )
+from core.errors import InputError
 from core.models import GIVEN
 
 OPTIONS = dict.fromkeys(("datasets", "attributes", "methods", "metrics", "mechanisms"), "")
+DEMO = '[data]\ndataset = "demo"\n'
 OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
 
 
-def test_an_empty_plan_is_the_demo_with_the_defaults():
-    assert read_plan("") == AuditPlan()
+def test_a_plan_that_names_its_table_alone_has_the_defaults():
+    assert read_plan(DEMO) == AuditPlan()
+
+
+@pytest.mark.parametrize("text", ["", "schema = 1", 'title = "Spring"', "[data]", '[model]\nmethod = "unmitigated"'])
+def test_a_plan_that_names_no_table_is_not_about_the_demo(text: str):
+    with pytest.raises(
+        InputError, match=r"^The plan: \[data\] must name a dataset of the catalogue or a file, got neither\.$"
+    ):
+        read_plan(text)
 
 
 def test_every_field_is_read():
@@ -107,7 +117,7 @@ def test_a_private_tree_has_a_budget_and_a_dataset_an_attribute():
     plan = read_plan('[data]\ndataset = "adult"\nattribute = "race/each"\n[model]\nmethod = "dp_id3"\nepsilon = 1.5')
     assert plan.data == DataPlan(dataset="adult", attribute="race/each") and plan.config.epsilon == 1.5
     assert read_plan(plan_text(plan)) == plan
-    assert read_plan('[model]\nmethod = "dp_id3"\nepsilon = inf').config.epsilon == math.inf
+    assert read_plan(DEMO + '[model]\nmethod = "dp_id3"\nepsilon = inf').config.epsilon == math.inf
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=12)
@@ -167,15 +177,17 @@ def test_a_plan_to_start_from_reads_back_equal(dataset: str):
 
 
 BAD = [
-    ("seed = 1", "the outermost table must hold only the keys schema, title, policy"),
-    ("schema = 2", "schema must be from 1 to 1, got 2"),
+    ("seed = 1\n" + DEMO, "the outermost table must hold only the keys schema, title, policy"),
+    ("schema = 2", "schema must be 1, got 2"),
+    ("", "[data] must name a dataset of the catalogue or a file, got neither"),
+    ('[data]\ndatset = "demo"', "[data] must name a dataset of the catalogue or a file, got only 'datset'"),
     ("title = 3", "title must be text, got 3"),
     ("[data", "is not TOML"),
-    ("[dta]", "the outermost table must hold only"),
+    (DEMO + "[dta]", "the outermost table must hold only"),
     ("data = 1", "[data] must be a table, got 1"),
     ('[data]\ndataset = "adlt"', "data.dataset must be one of demo, adult"),
-    ('[data]\nattribute = "shoe"', "data.attribute must be one of sex, origin, age/ranges, got 'shoe'"),
-    ('[data]\ndatset = "demo"', "[data] must hold only the keys dataset, attribute, file"),
+    (DEMO + 'attribute = "shoe"', "data.attribute must be one of sex, origin, age/ranges, got 'shoe'"),
+    (DEMO + 'datset = "demo"', "[data] must hold only the keys dataset, attribute, file"),
     ('[data]\nfile = "people.csv"', "data.label must be told, got ''"),
     (OWN.replace("people.csv", "/etc/passwd"), "data.file must be a file inside the folder of this one"),
     (OWN.replace("people.csv", "../people.csv"), "data.file must be a file inside the folder of this one"),
@@ -186,23 +198,23 @@ BAD = [
     (OWN + 'missing = "guess"', "data.missing must be one of keep, drop, got 'guess'"),
     (OWN + 'prediction = "p"', 'data.prediction must be left out where model.kind is "train"'),
     (OWN + '[model]\nkind = "predictions"', "data.prediction or data.score must be told"),
-    ('[model]\nkind = "file"', "model.file must name a file"),
-    ('[model]\nkind = "magic"', "model.kind must be one of train, predictions, file, got 'magic'"),
-    ('[model]\nfile = "m.onnx"', 'model.file must be left out where model.kind is "train"'),
-    ('[model]\nfeatures = ["a"]', 'model.features must be left out where model.kind is "train"'),
-    ('[model]\nmethod = "magic"', "model.method must be one of"),
-    ("[model]\nepsilon = 1", "model.epsilon must be left out where model.method is not dp_id3"),
-    ("[model]\ntolerance = 1.5", "model.tolerance must be in [0, 1], got 1.5"),
-    ("[model]\ntolerance = true", "model.tolerance must be a number, got true"),
-    ("[model]\nseed = -1", "model.seed must be from 0 to 4,294,967,295, got -1"),
-    ("[model]\nseed = 1.0", "model.seed must be a whole number, got 1.0"),
-    ("[model]\ntrain_share = 0.9", "model.train_share must be in [0.1, 0.8], got 0.9"),
-    ("[model]\nforest = {depth = 3}", "[model.forest]: A forest's parameters must be among"),
-    ("[answers]\nquestions = 5000", "answers.questions must be from 0 to 1,000, got 5000"),
-    ("[answers]\nepsilon = 0", "answers.epsilon must be in [1e-06, 1000], got 0"),
-    ("[answers]\nrepeats = 1", "answers.repeats must be from 2 to 1,000, got 1"),
-    ("[membership]\nshadows = 3", "membership.shadows must be 0 or an even number of at least 4, got 3"),
-    ("[guard]\nbudget = inf", "guard.budget must be in [0, 1000], got inf"),
+    (DEMO + '[model]\nkind = "file"', "model.file must name a file"),
+    (DEMO + '[model]\nkind = "magic"', "model.kind must be one of train, predictions, file, got 'magic'"),
+    (DEMO + '[model]\nfile = "m.onnx"', 'model.file must be left out where model.kind is "train"'),
+    (DEMO + '[model]\nfeatures = ["a"]', 'model.features must be left out where model.kind is "train"'),
+    (DEMO + '[model]\nmethod = "magic"', "model.method must be one of"),
+    (DEMO + "[model]\nepsilon = 1", "model.epsilon must be left out where model.method is not dp_id3"),
+    (DEMO + "[model]\ntolerance = 1.5", "model.tolerance must be in [0, 1], got 1.5"),
+    (DEMO + "[model]\ntolerance = true", "model.tolerance must be a number, got true"),
+    (DEMO + "[model]\nseed = -1", "model.seed must be from 0 to 4,294,967,295, got -1"),
+    (DEMO + "[model]\nseed = 1.0", "model.seed must be a whole number, got 1.0"),
+    (DEMO + "[model]\ntrain_share = 0.9", "model.train_share must be in [0.1, 0.8], got 0.9"),
+    (DEMO + "[model]\nforest = {depth = 3}", "[model.forest]: A forest's parameters must be among"),
+    (DEMO + "[answers]\nquestions = 5000", "answers.questions must be from 0 to 1,000, got 5000"),
+    (DEMO + "[answers]\nepsilon = 0", "answers.epsilon must be in [1e-06, 1000], got 0"),
+    (DEMO + "[answers]\nrepeats = 1", "answers.repeats must be from 2 to 1,000, got 1"),
+    (DEMO + "[membership]\nshadows = 3", "membership.shadows must be 0 or an even number of at least 4, got 3"),
+    (DEMO + "[guard]\nbudget = inf", "guard.budget must be in [0, 1000], got inf"),
     ('policy = "../policy.toml"', "policy must be a file inside the folder of this one"),
 ]
 
