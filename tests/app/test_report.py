@@ -99,10 +99,11 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1
     assert not dashboard.test.warning and not dashboard.test.error
     assert "safe" not in (told + " ".join(dashboard.texts)).lower()
-    jobs = len(RecordedJob.started)
-    dashboard.open("data")
+    attacked = [job for job in RecordedJob.started if job.lane in ("decision", "self_test")]
+    dashboard.open("data")  # which may have arrays of its own to prepare
     dashboard.open("report")
-    assert len(RecordedJob.started) == jobs  # nothing is attacked twice
+    assert attacked == [job for job in RecordedJob.started if job.lane in ("decision", "self_test")]
+    assert [job.lane for job in attacked] == ["decision", "self_test"]
     (plan,) = attacks.asked
     assert plan.data.dataset == "demo" and plan.answers.questions == 10 and plan.membership.shadows == 16
 
