@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +33,7 @@ _Said = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 _BLIND = ("features", "strong")
 _MOST_KEPT = 24
+_lock = threading.Lock()
 _said: dict[int, dict[str, _Said]] = {}
 """What the attackers said that do not see the model, so that the next model costs less; gone with its dataset."""
 
@@ -78,7 +81,20 @@ def attack_model(
     choice(protocol, PROTOCOLS, name="protocol")
     y, s = dataset.labels, dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
-    attacked, held_out = _asked(kind, dataset, learn, (splits.train, tune), predictions, config)
+
+    def ask() -> _Said:
+        adversary = _trained(kind, dataset, learn, predictions, config)
+        x = dataset.features
+        about_attacked, about_tuned = (
+            adversary.probability(x[rows], y[rows], predictions[rows]) for rows in (splits.train, tune)
+        )
+        return about_attacked, about_tuned
+
+    if kind in _BLIND:
+        key = fingerprint(kind, learn, splits.train, tune, config.seed, config.forest)
+        attacked, held_out = _remembered(dataset, key, ask)
+    else:
+        attacked, held_out = ask()
     scale = calibrate(held_out, s[tune])
 
     def records(said: npt.NDArray[np.float64], rows: npt.NDArray[np.intp]) -> AttackedRecords:
@@ -99,42 +115,23 @@ def attack_model(
     )
 
 
-def _asked(
-    kind: str,
-    dataset: AuditDataset,
-    learn: npt.NDArray[np.intp],
-    rows: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
-    predictions: npt.NDArray[np.uint8],
-    config: AuditConfig,
-) -> _Said:
-    """Train an attacker and ask it about two sets of records, unless it said so before and sees no predictions."""
-    if kind not in _BLIND:
-        return _answers(kind, dataset, learn, rows, predictions, config)
-    if id(dataset) not in _said:
-        _said[id(dataset)] = {}
-        weakref.finalize(dataset, _said.pop, id(dataset), None)
-    kept = _said[id(dataset)]
-    key = fingerprint(kind, learn, *rows, config.seed, config.forest)
-    if (found := kept.get(key)) is None:
-        found = kept[key] = _answers(kind, dataset, learn, rows, predictions, config)
-        for oldest in list(kept)[:-_MOST_KEPT]:
-            kept.pop(oldest, None)
+def _remembered(dataset: AuditDataset, key: str, ask: Callable[[], _Said]) -> _Said:
+    """Return what an attacker said under this key of these data, asking it the first time."""
+    with _lock:
+        if id(dataset) not in _said:
+            _said[id(dataset)] = {}
+            weakref.finalize(dataset, _said.pop, id(dataset), None)
+        kept = _said[id(dataset)]
+        found = kept.get(key)
+    if found is None:
+        found = ask()
+        for said in found:
+            said.flags.writeable = False
+        with _lock:
+            kept[key] = found
+            for oldest in list(kept)[:-_MOST_KEPT]:
+                del kept[oldest]
     return found
-
-
-def _answers(
-    kind: str,
-    dataset: AuditDataset,
-    learn: npt.NDArray[np.intp],
-    rows: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
-    predictions: npt.NDArray[np.uint8],
-    config: AuditConfig,
-) -> _Said:
-    x, y = dataset.features, dataset.labels
-    adversary = _trained(kind, dataset, learn, predictions, config)
-    attacked, held_out = (adversary.probability(x[asked], y[asked], predictions[asked]) for asked in rows)
-    attacked.flags.writeable = held_out.flags.writeable = False
-    return attacked, held_out
 
 
 def _trained(
