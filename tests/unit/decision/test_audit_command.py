@@ -1,4 +1,4 @@
-"""``python -m core audit`` and ``gen-config``: the demo from plan to report, exit codes, folders, and bad input."""
+"""``python -m core audit``: the demo from plan to report, exit codes, folders, and bad input."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from core.__main__ import main
@@ -23,8 +21,6 @@ from core.decision import (
     SelfTest,
     audit_steps,
     catalogue_plan,
-    kept_tolerance,
-    load_table,
     plan_text,
     read_plan,
     run_audit,
@@ -34,7 +30,7 @@ from core.decision.run import audited_of
 from core.decision.summaries import model_summary
 from core.errors import Cancelled
 from core.estimates import proportion
-from core.policy import CHECKS, Limit, Policy, default_policy, judge, policy_text, predictions_policy
+from core.policy import CHECKS, Limit, Policy, default_policy, judge, policy_text
 from core.release import ReleaseSettings, released_people, study
 from core.report import from_json
 from tests import samples
@@ -345,77 +341,3 @@ def test_unusable_input_is_one_sentence(
     assert code == 3 and not told.out
     assert words in told.err and "Traceback" not in told.err
     assert not (tmp_path / "out").exists()
-
-
-def test_gen_config_of_a_file_guesses_roles_that_can_be_audited(tmp_path: Path, capsys: Capture):
-    people = samples.frame(300).assign(model_score=np.linspace(0, 1, 300))
-    people.to_csv(tmp_path / "people.csv", index=False)
-    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
-    told = capsys.readouterr()
-    assert "are guesses" in told.err
-    plan = read_plan(told.out)
-    roles = plan.config.roles
-    assert roles is not None and (roles.label, roles.positive) == ("hired", "yes")
-    assert (roles.sensitive, roles.group) == ("origin", ("north",))
-    assert plan.model.kind == "predictions" and roles.score == "model_score"
-    assert told.out.count("\n# ") > 15
-
-
-def test_gen_config_takes_the_columns_it_is_told(tmp_path: Path, capsys: Capture):
-    people = samples.frame(300).rename(columns={"origin": "Wohnort", "hired": "Ergebnis"}).assign(flag=[1, 0] * 150)
-    people.to_csv(tmp_path / "people.csv", index=False)
-    asked = ["gen-config", "--file", str(tmp_path / "people.csv"), "--attribute", "Wohnort"]
-    assert main([*asked, "--label", "Ergebnis"]) == 0
-    told = capsys.readouterr()
-    roles = read_plan(told.out).config.roles
-    assert roles is not None and (roles.label, roles.sensitive, roles.group) == ("Ergebnis", "Wohnort", ("north",))
-    assert told.err.startswith("Groups are guesses")
-    assert main(asked) == 0
-    told = capsys.readouterr()
-    guessed = read_plan(told.out).config.roles
-    assert guessed is not None and (guessed.label, guessed.sensitive) == ("flag", "Wohnort")
-    assert told.err.startswith("Label and groups are guesses")
-
-
-def given_people(n: int) -> pd.DataFrame:
-    """Return people with the answers of somebody's model, which prefers one group."""
-    people = samples.frame(n)
-    p = 1 / (1 + np.exp(-1.5 * people["skill"].to_numpy() - (people["origin"] == "north").to_numpy()))
-    return people.assign(prediction=np.where(p > 0.5, "yes", "no"))
-
-
-def test_gen_config_promises_what_the_predictions_keep_to(tmp_path: Path, capsys: Capture):
-    """And the audit by that plan finds the promise true, one step below it false."""
-    given_people(900).to_csv(tmp_path / "people.csv", index=False)
-    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
-    told = capsys.readouterr()
-    plan = read_plan(told.out)
-    table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
-    achieved, promised = audited_of(plan, table).model.unfairness_train, plan.config.tolerance
-    assert achieved > 0.05 and promised - 0.001 < achieved <= promised == round(promised, 3)
-    assert "# Here the smallest that the predictions keep to" in told.out
-    assert main(["gen-config", "--dataset", "demo"]) == 0
-    assert "Here the smallest" not in capsys.readouterr().out
-    assert kept_tolerance(catalogue_plan("demo"), demo_table()) is None
-
-
-def test_a_plan_for_predictions_names_the_policy_for_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
-):
-    given_people(900).to_csv(tmp_path / "people.csv", index=False)
-    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
-    told = capsys.readouterr()
-    assert read_plan(told.out).policy == "" and 'policy = "predictions"' in told.err
-    (tmp_path / "plan.toml").write_text(told.out.replace('# policy = "pred', 'policy = "pred'), encoding="utf-8")
-    monkeypatch.setattr("core.decision.run._each", lambda audited: [measured("unfairness", audited)])
-    asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
-    main(asked)
-    assert f"policy: {predictions_policy().name}" in capsys.readouterr().out
-    assert report(tmp_path)["policy"]["name"] == predictions_policy().name
-    main([*asked, "--force", "--policy", "default"])
-    assert f"policy: {default_policy().name}, version" in capsys.readouterr().out
-
-
-def test_gen_config_of_the_catalogue(capsys: Capture):
-    assert main(["gen-config", "--dataset", "adult", "--attribute", "race"]) == 0
-    assert read_plan(capsys.readouterr().out) == catalogue_plan("adult", "race")
