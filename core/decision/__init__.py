@@ -3,7 +3,16 @@
 from core.decision.comparison import BOUNDS, Comparison, Difference, same_numbers
 from core.decision.embedded import plan_of
 from core.decision.measures import false_promise
-from core.decision.plan import PLAN_SCHEMA, AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.decision.plan import (
+    PLAN_SCHEMA,
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+)
 from core.decision.plan_file import read_plan
 from core.decision.plan_text import commented_plan, plan_text
 from core.decision.provenance import data_fingerprint, provenance
@@ -35,6 +44,7 @@ __all__ = [
     "GuardPlan",
     "MembershipPlan",
     "ModelPlan",
+    "OutputsPlan",
     "ModelSummary",
     "PlannedAnswers",
     "Provenance",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits
@@ -102,6 +105,14 @@ class Audited:
     def has_scores(self) -> bool:
         """Whether the model gives scores, and not only labels."""
         return self.model.scores_given
+
+    @property
+    def released_scores(self) -> npt.NDArray[np.float64] | None:
+        """Everybody's score with the decimals it is released with; None where labels alone are released."""
+        if not self.has_scores or self.plan.outputs.released != "scores":
+            return None
+        decimals = self.plan.outputs.decimals
+        return self.model.scores if decimals is None else np.round(self.model.scores, decimals)
 
     @property
     def sets_known(self) -> bool:

@@ -48,6 +48,11 @@ _COMMENTS = {
         "train_share": "Share of the records that trains the model; of the rest the attacker knows half.",
         "seed": "Fixes sets, training, predictions and attackers.",
     },
+    "outputs": {
+        "released": 'What is handed out about each person: "scores" (with the labels), or "labels" alone. Attacks use '
+        "all of it. Scores are released as they are, or with decimals = 3 beside this line rounded so.",
+        "decimals": "Decimals the scores are released with.",
+    },
     "answers": {
         "questions": "Answers to bias questions that are planned; 0 for none. Long beyond 100.",
         "people": "People they are about.",
@@ -117,6 +122,8 @@ def _tables(plan: AuditPlan) -> dict[str, dict[str, Any]]:
     head: dict[str, Any] = {"schema": plan.schema}
     head |= {key: value for key, value in (("title", plan.title), ("policy", plan.policy)) if value}
     tables = {"": head} | source_tables(plan)
+    outputs = plan.outputs.to_dict().items()
+    tables["outputs"] = {key: value for key, value in outputs if value is not None}
     for title, part in (("answers", plan.answers), ("membership", plan.membership), ("guard", plan.guard)):
         tables[title] = part.to_dict()
     return tables

@@ -107,7 +107,7 @@ def _claim(limit: Limit, measurement: Measurement | None) -> Claim | None:
 
 def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: Decision | None) -> CheckVerdict:
     verdict = decision.verdict if decision else "not_run"
-    return CheckVerdict(
+    row = CheckVerdict(
         check=limit.check,
         verdict=verdict,
         limit=limit,
@@ -119,6 +119,7 @@ def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: D
         why=_why(limit, measurement, decision) if decision and measurement else _why_not_run(limit, measurement),
         blocks=limit.required and verdict != "pass",
     )
+    return replace(row, blocks=False) if row.excused else row
 
 
 def _not_asked(name: str, measurement: Measurement | None) -> CheckVerdict:

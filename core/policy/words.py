@@ -33,8 +33,8 @@ NO_SOURCE = "no source given"
 """What stands where a limit's source is empty."""
 
 _FACTOR = {"points": 100.0, "percent": 100.0}
-_PLACES = {"points": 1, "percent": 1, "gap": 3, "ratio": 3, "columns": 1}
-_LEAST_OF_LIMIT = {"points": 1, "percent": 0, "gap": 2, "ratio": 1, "columns": 0}
+_PLACES = {"points": 1, "percent": 1, "gap": 3, "ratio": 3, "bits": 3, "columns": 1}
+_LEAST_OF_LIMIT = {"points": 1, "percent": 0, "gap": 2, "ratio": 1, "bits": 2, "columns": 0}
 _MOST = 6
 
 
@@ -113,4 +113,4 @@ def _with_unit(text: str, unit: str) -> str:
         return f"{text}%"
     if unit == "columns":
         return f"{text} column" if text == "1" else f"{text} columns"
-    return f"{text} points" if unit == "points" else text
+    return f"{text} {unit}" if unit in ("points", "bits") else text

@@ -20,12 +20,21 @@ from core.strongest import least, strongest
 
 __all__ = ["MEASURES", "false_promise", "least", "measured", "rate_ratio", "strongest"]
 
+
+def _later(audited: Audited) -> Measurement:
+    raise InputError("Being built.")
+
+
 MEASURES = {
     "attribute_excess": attribute_excess,
+    "attribute_balanced": _later,
+    "attribute_bits": _later,
     "correction_gain": correction_gain,
     "answers_excess": answers_excess,
     "targeted_leakage": targeted_leakage,
     "membership_caught": membership_caught,
+    "membership_auc": _later,
+    "membership_advantage": _later,
     "membership_gap": membership_gap,
     "unfairness": unfairness,
     "four_fifths": four_fifths,
