@@ -11,7 +11,7 @@ import numpy.typing as npt
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits
-from core.decision.plan import AuditPlan
+from core.decision.plan import AuditPlan, OutputsPlan
 from core.errors import Cancelled
 from core.training import ModelFindings
 
@@ -109,10 +109,13 @@ class Audited:
     @property
     def released_scores(self) -> npt.NDArray[np.float64] | None:
         """Everybody's score with the decimals it is released with; None where labels alone are released."""
-        if not self.has_scores or self.plan.outputs.released != "scores":
+        return self.scores_of(self.plan.outputs)
+
+    def scores_of(self, outputs: OutputsPlan) -> npt.NDArray[np.float64] | None:
+        """Return everybody's score as a release would give it; None where it gives labels alone."""
+        if not self.has_scores or outputs.released != "scores":
             return None
-        decimals = self.plan.outputs.decimals
-        return self.model.scores if decimals is None else np.round(self.model.scores, decimals)
+        return self.model.scores if outputs.decimals is None else np.round(self.model.scores, outputs.decimals)
 
     @property
     def sets_known(self) -> bool:

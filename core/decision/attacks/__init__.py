@@ -4,13 +4,16 @@ from core.decision.attacks.answers import answers_of, mechanism_of, planned_leak
 from core.decision.attacks.inference import CORRECTED, attack_of, attribution_of, disclosure_of, tolerance_told
 from core.decision.attacks.members import FALSE_ALARMS, member_curves, member_gaps, member_guesses
 from core.decision.attacks.noise import guard_study
+from core.decision.attacks.released import PLACES, closing_precision, released_gain, released_judged
 
 __all__ = [
     "CORRECTED",
     "FALSE_ALARMS",
+    "PLACES",
     "answers_of",
     "attack_of",
     "attribution_of",
+    "closing_precision",
     "disclosure_of",
     "guard_study",
     "mechanism_of",
@@ -19,6 +22,8 @@ __all__ = [
     "member_guesses",
     "planned_leakages",
     "planned_trials",
+    "released_gain",
+    "released_judged",
     "tolerance_told",
     "two_sided",
 ]

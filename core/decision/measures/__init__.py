@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.decision.audited import Audited
 from core.decision.measures.answers_excess import answers_excess
-from core.decision.measures.attribute_excess import attribute_excess
+from core.decision.measures.attribute_gains import attribute_balanced, attribute_bits, attribute_excess
 from core.decision.measures.attriguard_cost import attriguard_cost
 from core.decision.measures.attriguard_exposure import attriguard_exposure
 from core.decision.measures.correction_gain import correction_gain, false_promise
@@ -27,8 +27,8 @@ def _later(audited: Audited) -> Measurement:
 
 MEASURES = {
     "attribute_excess": attribute_excess,
-    "attribute_balanced": _later,
-    "attribute_bits": _later,
+    "attribute_balanced": attribute_balanced,
+    "attribute_bits": attribute_bits,
     "correction_gain": correction_gain,
     "answers_excess": answers_excess,
     "targeted_leakage": targeted_leakage,

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.decision.attacks import attribution_of
-from core.decision.measures.attribute_excess import attribute_excess
+from core.decision.measures.attribute_gains import attribute_excess
 from core.decision.self_test.audited import audit_of
 from core.decision.self_test.people import Drawn, draw_people
 from core.decision.self_test.trial import Trial, called, each
