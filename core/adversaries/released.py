@@ -12,6 +12,7 @@ error (the one-standard-error rule of Breiman et al. 1984); it moves more guesse
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -168,7 +169,7 @@ class _Learner:
             found["all"] = _log(stack.predict_proba(everything[n:]))
         return found
 
-    def _boosted(self, columns: Floats, truth: npt.NDArray[np.integer], categorical: npt.NDArray[np.bool_]):
+    def _boosted(self, columns: Floats, truth: npt.NDArray[np.integer], categorical: npt.NDArray[np.bool_]) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         counts = np.bincount(truth, minlength=self.n_groups)
@@ -184,7 +185,7 @@ class _Learner:
         ).fit(columns, truth)
 
 
-def _linear_stack(columns: Floats, truth: npt.NDArray[np.integer]):
+def _linear_stack(columns: Floats, truth: npt.NDArray[np.integer]) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=10.0, max_iter=500).fit(columns, truth)

@@ -107,7 +107,8 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
     answers : bool
         Whether predictions and scores enter; not where a model file gave them, whose last digits hang on the machine.
     """
-    given = {"predictions": dataset.predictions, "scores": dataset.scores} if answers else {}
+    answered = {"predictions": dataset.predictions, "scores": dataset.scores, "withheld": dataset.withheld}
+    given = answered if answers else {}
     told = {name: array for name, array in {**given, "sets": dataset.sets}.items() if array is not None}
     return content_fingerprint(
         dataset.features,

@@ -61,7 +61,7 @@ _COMPARING = ("unfairness", "four_fifths", "membership_gap")
 _NAMING = ("answers_excess", "attriguard_exposure")
 """Checks whose number is a rate at which people's groups are named rightly."""
 
-_NAMING_CONTROL = ("attribute_excess", "correction_gain")
+_NAMING_CONTROL = ("attribute_excess", "attribute_balanced", "attribute_bits", "correction_gain")
 """Checks whose control is one."""
 
 _COMPARES = "counts of a group are withheld here, and with them every number that compares groups"

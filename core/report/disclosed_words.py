@@ -17,14 +17,25 @@ from core.report.numbers import estimate_of, number_of
 from core.wording import count
 
 if TYPE_CHECKING:
-    from core.decision import AuditPlan
+    from core.decision import AuditPlan, OutputsPlan
 
 __all__ = ["WITHHELD", "reworded", "why_of"]
 
 WITHHELD = "The number is withheld from this edition because {because}; the verdict is that of the whole audit."
 
+_INFERRED = (
+    "The {attribute} of {training}, inferred from {outputs} by the better of two attackers, one from outside and "
+    "one who knows half of the training records where these are told."
+)
+_INFERS = (
+    "Features and label of everybody, {outputs}, and the {attribute} of other people, or of half of the training "
+    "records."
+)
+
 _ATTACKED = {
-    "attribute_excess": "The {attribute} of {training}, guessed by gradient boosting.",
+    "attribute_excess": _INFERRED,
+    "attribute_balanced": _INFERRED,
+    "attribute_bits": _INFERRED,
     "correction_gain": "The {attribute} of {training}, guessed by several attackers and then corrected; the one that "
     "gains most counts, and is named in the internal edition.",
     "answers_excess": "The {attribute} of {people} test people at a time, in {draws} draws, read by the strongest of "
@@ -43,7 +54,9 @@ _ATTACKED = {
 _ANSWERED = "how the answers are made"
 
 _KNOWS = {
-    "attribute_excess": "Features, label and prediction of everybody, and the {attribute} of other people.",
+    "attribute_excess": _INFERS,
+    "attribute_balanced": _INFERS,
+    "attribute_bits": _INFERS,
     "correction_gain": "Features, label and prediction of everybody, the {attribute} of other people, and the promise "
     "of {metric_inside} within {tolerance}, or within the smallest true tolerance where that is false.",
     "answers_excess": f"The features and labels of these people, how many of them are in each group, every score asked "
@@ -59,7 +72,9 @@ _KNOWS = {
 }
 
 _CONTROL = {
-    "attribute_excess": "features and label alone",
+    "attribute_excess": "imputation, without the model",
+    "attribute_balanced": "imputation, without the model",
+    "attribute_bits": "imputation, without the model, log-loss",
     "correction_gain": "the same attacker, told nothing",
     "answers_excess": "the prior alone, no answers",
     "targeted_leakage": "a coin",
@@ -81,7 +96,9 @@ _MEMBERS = (
 )
 
 _ASSUMED = {
-    "attribute_excess": (_OVER_PEOPLE,),
+    "attribute_excess": (_OVER_PEOPLE, _TOGETHER),
+    "attribute_balanced": (_OVER_PEOPLE, _TOGETHER),
+    "attribute_bits": (_OVER_PEOPLE, _TOGETHER),
     "correction_gain": (
         _OVER_PEOPLE,
         "Whether the promise is true is not told here; a false one misleads whoever believes it, so the attackers are "
@@ -127,7 +144,7 @@ def reworded(measurement: Document, found: Document, plan: AuditPlan, because: s
 
 
 def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
-    from core.decision.attacks import answers_of
+    from core.decision.attacks import answers_of, outputs_text
 
     data, answers = found["data"], plan.answers
     metric = METRIC_TITLES.get(plan.config.metric, plan.config.metric)
@@ -137,6 +154,7 @@ def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
         "attribute": data["attribute"],
         "training": f"people {trained}" if train is None else f"{count(train)} people {trained}",
         "test": "the test records" if test is None else f"{count(test)} test records",
+        "outputs": outputs_text(_outputs(found, plan)),
         "people": count(answers.people),
         "draws": count(answers.repeats),
         "answers": answers_of(answers),
@@ -145,6 +163,14 @@ def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
         "tolerance": f"{plan.config.tolerance:g}",
         "budget": f"{plan.guard.budget:g}",
     }
+
+
+def _outputs(found: Document, plan: AuditPlan) -> OutputsPlan:
+    from core.decision.plan import OutputsPlan
+    from core.decision.summaries import MODEL_NOTES
+
+    labels_only = MODEL_NOTES["labels_only"] in found["model"]["notes"]
+    return OutputsPlan(released="labels") if labels_only else plan.outputs
 
 
 def _sets_known(plan: AuditPlan) -> bool:
@@ -160,7 +186,7 @@ def _assumed(name: str, plan: AuditPlan) -> tuple[str, ...]:
             "The bound is for an attacker without a prior; one with a prior starts from it.",
         )
     told = _ASSUMED[name]
-    if name in ("attribute_excess", "correction_gain") and not _sets_known(plan):
+    if (name.startswith("attribute") or name == "correction_gain") and not _sets_known(plan):
         return (*told, _SETS_UNKNOWN)
     if name.startswith("membership") and (plan.model.kind != "train" or not plan.membership.shadows):
         return (*told, "LiRA was not among the attacks; it may catch more.")

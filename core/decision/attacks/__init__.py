@@ -4,7 +4,7 @@ from core.decision.attacks.answers import answers_of, mechanism_of, planned_leak
 from core.decision.attacks.inference import CORRECTED, attack_of, attribution_of, disclosure_of, tolerance_told
 from core.decision.attacks.members import FALSE_ALARMS, member_curves, member_gaps, member_guesses
 from core.decision.attacks.noise import guard_study
-from core.decision.attacks.released import PLACES, closing_precision, released_gain, released_judged
+from core.decision.attacks.released import PLACES, closing_precision, outputs_text, released_gain, released_judged
 
 __all__ = [
     "CORRECTED",
@@ -20,6 +20,7 @@ __all__ = [
     "member_curves",
     "member_gaps",
     "member_guesses",
+    "outputs_text",
     "planned_leakages",
     "planned_trials",
     "released_gain",

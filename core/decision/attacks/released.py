@@ -20,7 +20,7 @@ from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain,
 from core.seeds import child_generator
 from core.strongest import strongest
 
-__all__ = ["PLACES", "Judged", "closing_precision", "released_gain", "released_judged"]
+__all__ = ["PLACES", "Judged", "closing_precision", "outputs_text", "released_gain", "released_judged"]
 
 PLACES = {"outside": "from outside", "inside": "knowing half of the training records"}
 """Where an attacker stands, and how a sentence says it."""
@@ -32,6 +32,14 @@ _COARSER = (4, 3, 2, 1)
 _CLOSED = 0.02
 
 Floats = npt.NDArray[np.float64]
+
+
+def outputs_text(outputs: OutputsPlan) -> str:
+    """Return what to call what is released: "predicted labels and scores with 3 decimals"."""
+    if outputs.released == "labels":
+        return "predicted labels"
+    decimals = {None: "", 1: " with 1 decimal"}.get(outputs.decimals, f" with {outputs.decimals} decimals")
+    return f"predicted labels and scores{decimals}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,8 +136,7 @@ def closing_precision(audited: Audited) -> list[tuple[str, Estimate, Estimate]]:
     coarser = [OutputsPlan(decimals=d) for d in _COARSER if d < shown] + [OutputsPlan(released="labels")]
     for plan in coarser:
         gains = [released_gain(audited, measure, plan)[1] for measure in measures]
-        name = "labels alone" if plan.released == "labels" else f"scores with {plan.decimals} decimals"
-        tried.append((name.replace(" 1 decimals", " 1 decimal"), gains[0], gains[1]))
+        tried.append((outputs_text(plan), gains[0], gains[1]))
         if all(gain.high <= _CLOSED for gain in gains):
             break
     return tried
@@ -141,6 +148,8 @@ def _judged(audited: Audited, plan: OutputsPlan) -> dict[str, Judged]:
     categorical = np.append(dataset.categorical, False)
     sensitive = dataset.sensitive.astype(np.intp)
     scores = audited.scores_of(plan)
+    if scores is not None and dataset.withheld is not None:
+        scores = np.where(dataset.withheld, np.nan, scores)
     outputs = Outputs(
         labels=audited.model.predictions, scores=scores, decimals=0 if scores is None else decimals_of(scores)
     )

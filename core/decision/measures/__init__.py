@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from core.decision.audited import Audited
 from core.decision.measures.answers_excess import answers_excess
 from core.decision.measures.attribute_gains import attribute_balanced, attribute_bits, attribute_excess
@@ -25,7 +27,7 @@ def _later(audited: Audited) -> Measurement:
     raise InputError("Being built.")
 
 
-MEASURES = {
+MEASURES: dict[str, Callable[[Audited], Measurement]] = {
     "attribute_excess": attribute_excess,
     "attribute_balanced": attribute_balanced,
     "attribute_bits": attribute_bits,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from core.decision.attacks import PLACES, closing_precision, released_gain
+from core.decision.attacks import PLACES, closing_precision, outputs_text, released_gain
 from core.decision.audited import Audited
+from core.decision.plan import OutputsPlan
 from core.estimates import Estimate
 from core.policy import Measurement
 
@@ -69,10 +70,8 @@ attribute_bits = partial(_gain, "attribute_bits", "bits")
 
 
 def _released(audited: Audited) -> str:
-    if audited.released_scores is None:
-        return "the predicted labels"
-    decimals = audited.plan.outputs.decimals
-    return "the predicted labels and scores" + ("" if decimals is None else f" with {decimals} decimals")
+    plan = audited.plan.outputs if audited.released_scores is not None else OutputsPlan(released="labels")
+    return f"the {outputs_text(plan)}"
 
 
 def _sampled(n_known: int, n_taught: int) -> tuple[str, ...]:
@@ -98,8 +97,8 @@ def _closing(audited: Audited) -> tuple[str, ...]:
     name, gain, balanced = tried[-1]
     told = f"{_points(gain)} in accuracy and {_points(balanced)} in balanced accuracy"
     if max(gain.high, balanced.high) <= 0.02:
-        return (f"Releasing {name} would close the leak to within 2 points: the gains would be {told}.",)
-    return (f"No coarser release closes the leak to within 2 points: {name} would still give {told}.",)
+        return (f"Releasing the {name} would close the leak to within 2 points: the gains would be {told}.",)
+    return (f"No coarser release closes the leak to within 2 points: the {name} would still give {told}.",)
 
 
 def _points(estimate: Estimate) -> str:

@@ -1,4 +1,4 @@
-"""What is released is used whole: each plant gives the attribute away in another way, and imputation sees none of it."""
+"""Everything released is used: each plant gives the attribute away in another way; imputation sees none of it."""
 
 import numpy as np
 import pytest

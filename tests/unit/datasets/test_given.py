@@ -147,13 +147,17 @@ def test_records_without_an_answer_are_left_out_and_counted():
     label = table().frame["hired"].copy()
     label[200] = None  # left out for this already
     data = built(of("p", score="s"), p=p, s=scores, hired=label)
-    kept = np.setdiff1d(np.arange(N), [3, 4, 10, 200])
-    assert data.n == N - 4 and np.array_equal(data.predictions, SAID[kept])  # type: ignore[arg-type]
+    kept = np.setdiff1d(np.arange(N), [3, 4, 200])
+    assert data.n == N - 3 and np.array_equal(data.predictions, SAID[kept])  # type: ignore[arg-type]
     assert np.array_equal(data.features[:, 0], 20 + kept % 37)
     assert data.notes[:2] == (
         "1 records without hired or sex are left out.",
-        "3 records without p or s are left out.",
+        "2 records without p are left out.",
     )
+    # whether a score is withheld is released as well, so the record stays, its label in place of the score
+    assert data.withheld is not None and np.flatnonzero(data.withheld).tolist() == [int(np.flatnonzero(kept == 10)[0])]
+    assert data.scores is not None and data.scores[data.withheld].tolist() == SAID[[10]].tolist()
+    assert any("1 records have a p and no s: whose score is withheld counts as released" in note for note in data.notes)
 
 
 def test_a_decimal_comma_is_read():
