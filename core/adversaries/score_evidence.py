@@ -285,7 +285,7 @@ def _reweighted(design: Floats, logits: Floats, variance: Floats) -> tuple[Float
         residual = 1.4826 * float(np.median(np.abs(logits - design @ coefficients)))
         spread = float(np.sqrt(max(residual**2 - typical, 0.0)))
         own = variance + max(spread, 1e-9) ** 2
-        weight = own.min() / own
+        weight = np.asarray(own.min() / own)
     return coefficients, max(spread, 1e-9)
 
 

@@ -39,7 +39,8 @@ _LOOKS = 18
 """How many kinds of people a table tells apart by two features and the label."""
 
 Bits = npt.NDArray[np.uint8]
-_Answers = tuple[Bits, npt.NDArray[np.float64] | None]
+Floats = npt.NDArray[np.float64]
+_Answers = tuple[Bits, Floats | None]
 
 
 def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Bits:
@@ -99,7 +100,7 @@ def _labels(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
 
 
 def _scores(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    scores = np.round(_score(people, rng) + 0.1 * float(planted) * people.sensitive, 3)
+    scores: Floats = np.round(_score(people, rng) + 0.1 * float(planted) * people.sensitive, 3)
     return (scores >= 0.5).astype(np.uint8), scores
 
 
