@@ -15,7 +15,7 @@ from xdist.scheduler import LoadFileScheduling
 if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
-__all__ = ["LONG", "LongestFirst", "rank"]
+__all__ = ["SECONDS", "UNKNOWN", "LongestFirst", "rank"]
 
 BROWSER = "tests/browser/"
 
