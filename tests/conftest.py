@@ -42,7 +42,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Say by the exit status that no test ran where all were skipped: that is no success."""
     told = session.config.pluginmanager.get_plugin("terminalreporter")
-    if told is not None and exitstatus == pytest.ExitCode.OK and told.stats.get("skipped") and "passed" not in told.stats:
+    if (
+        told is not None
+        and exitstatus == pytest.ExitCode.OK
+        and told.stats.get("skipped")
+        and "passed" not in told.stats
+    ):
         session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
 

@@ -1,7 +1,7 @@
 """Every test there is, in parts of under ten minutes each; a run that was interrupted goes on with the parts left.
 
-``python -m tests.parts`` runs one part after the other, ``python -m tests.parts browser-2`` that one, whether it was done
-before or not. A part is done once it has passed on the files as they are: its stamp holds their fingerprint.
+``python -m tests.parts`` runs one part after the other, ``python -m tests.parts browser-2`` that one, whether it was
+done before or not. A part is done once it has passed on the files as they are: its stamp holds their fingerprint.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.order import SECONDS, UNKNOWN
+from tests.properties.conftest import TIMES
 
 __all__ = ["ROOM", "Part", "cost", "main", "parts"]
 
@@ -27,16 +28,13 @@ WORKERS = 3
 ROOM = 600.0
 """Seconds of one core a part may take: about five minutes on two."""
 
-TIMES = {"properties": 10}
-"""How many times as long a folder takes where long tests are asked for."""
-
 Part = list[str]
 """Files of tests."""
 
 
 def cost(file: str) -> float:
     """Return about how many seconds of one core all tests of a file take."""
-    return SECONDS.get(file, UNKNOWN) * TIMES.get(file.split("/")[1], 1)
+    return SECONDS.get(file, UNKNOWN) * (TIMES if file.startswith("tests/properties/") else 1)
 
 
 def parts(root: Path = ROOT) -> dict[str, Part]:

@@ -10,6 +10,7 @@ from hypothesis import is_hypothesis_test, settings
 
 OWN_FOLDER = Path(__file__).parent
 TIMES = 10
+"""How many times as many cases are tried where long tests are asked for."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
