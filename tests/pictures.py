@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 import tempfile
 
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
-from tests.browser.view import PATIENT, View
+from tests.browser.view import View
 
 FOLDER = ROOT / "docs"
 PAGES = ("correction", "bias_queries")
@@ -23,8 +23,7 @@ def take(browser: Browser, address: str, name: str) -> None:
     view = View(browser, address, viewport=SIZE, color_scheme="light")
     view.open(name)
     view.found("%")
-    expect(view.page.get_by_test_id("stProgress")).to_have_count(0, timeout=PATIENT)  # curves still growing
-    view.idle()
+    view.finish()
     view.steady(view.page.screenshot, f"the look of {name}")
     view.in_order()
     view.page.screenshot(path=FOLDER / f"{name}.png")

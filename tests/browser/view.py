@@ -298,6 +298,13 @@ class View:
         while most < WHOLE_CURVE:
             self.until(more, f"more than {most} models on the curve")
 
+    def finish(self) -> None:
+        """Wait until nothing is under way on the page, for each step as long as one may take."""
+        bars = self.page.get_by_test_id("stProgress")
+        while told := bars.all_inner_texts():
+            self.until(lambda told=told: bars.all_inner_texts() != told, f"more than {told}")
+        self.idle()
+
     # Waiting and judging
 
     def idle(self) -> None:
