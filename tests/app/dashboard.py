@@ -17,13 +17,11 @@ from core.datasets.dataset import AuditDataset
 from core.sweep import PointStore, SweepPoint, point_key, sweep
 from pages.common.jobs import Job, Work
 from tests.expected import run_once
+from tests.patience import PATIENT
 
-__all__ = ["APP", "PATIENT", "Dashboard", "PointsOnDemand", "RecordedJob"]
+__all__ = ["APP", "Dashboard", "PointsOnDemand", "RecordedJob"]
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
-
-PATIENT = 240.0
-"""Seconds to wait for an audit on a slow and busy machine."""
 
 
 class RecordedJob(Job):
@@ -135,6 +133,11 @@ class Dashboard:
             return self.settle()
         self.test.run()
         return self
+
+    def press(self, key: str) -> None:
+        """Press the button whose key begins like this and let the page hear of it; a click alone waits for a run."""
+        self.button(key).click()
+        self.test.run()
 
     def upload(self, name: str, content: bytes) -> Dashboard:
         """Give a file to the upload box of the Data page."""

@@ -21,6 +21,7 @@ from core.wording import interval, percent
 from pages.common.guarding import defence
 from tests import expected
 from tests.app.dashboard import Dashboard
+from tests.patience import PATIENT
 
 BUDGETS = (0.25, 0.5)
 ATTACKERS = ("logistic", "network", "adversarial", "dropping")
@@ -120,7 +121,7 @@ class Gate:
         for i, (_, study) in enumerate(studies_of_demo(guard.settings)):
             if i >= self.free:
                 self.reached.set()
-                self.open.wait(30)
+                assert self.open.wait(PATIENT)
             yield study
 
 

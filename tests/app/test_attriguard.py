@@ -26,6 +26,7 @@ from tests.app.guarding import (
     told,
     widget,
 )
+from tests.patience import PATIENT
 
 
 @pytest.fixture
@@ -186,7 +187,7 @@ def test_other_defences_are_compared_at_the_sliders_budget(dashboard: Dashboard,
 def test_the_controls_stay_while_ratings_are_read(dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch):
     dashboard.open("attriguard")
     read = threading.Event()
-    monkeypatch.setattr("core.datasets.demo_ratings", lambda: read.wait(30) and few_ratings())
+    monkeypatch.setattr("core.datasets.demo_ratings", lambda: read.wait(PATIENT) and few_ratings())
     widget(dashboard, "guard_data").set_value("invented")
     dashboard.test.run()
     assert not dashboard.findings  # of other people

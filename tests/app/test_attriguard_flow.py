@@ -39,8 +39,7 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     widget(dashboard, "further_guard_table").set_value("transfer")
     dashboard.test.run()
     assert "is fooled least so far: by" in told(dashboard)
-    dashboard.button("cancel_attackers").click()
-    dashboard.test.run()
+    dashboard.press("cancel_attackers")
     gate.open.set()
     dashboard.settle()
     assert "a noise-trained attacker is not trained yet" in dashboard.finding

@@ -35,7 +35,8 @@ from core.wording import percent
 from pages.common import asked, query_controls
 from tests import expected
 from tests.app.conftest import Start
-from tests.app.dashboard import PATIENT, Dashboard, RecordedJob
+from tests.app.dashboard import Dashboard, RecordedJob
+from tests.patience import PATIENT
 
 FEW = 4
 
@@ -334,8 +335,7 @@ def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monk
     assert all(reached.acquire(timeout=PATIENT) for _ in range(2))  # both curves have begun
     dashboard.test.run()
     assert "%" in dashboard.finding and "still counting" in told(dashboard)
-    dashboard.button("cancel_curves").click()
-    dashboard.test.run()
+    dashboard.press("cancel_curves")
     gate.set()
     for job in curves():
         job.wait(PATIENT)

@@ -7,7 +7,8 @@ import pytest
 from core.datasets import build_dataset, demo_table
 from core.wording import percent
 from tests import expected
-from tests.app.dashboard import PATIENT, Dashboard, PointsOnDemand, RecordedJob
+from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
+from tests.patience import PATIENT
 
 
 def running() -> RecordedJob:

@@ -187,8 +187,7 @@ def test_cancel_and_start_again(dashboard: Dashboard, attacks: Attacks):
     assert "No verdict yet" in dashboard.finding
     waiting = Reader(board(dashboard))
     assert "Not yet" in waiting.text and len(waiting.labels) == len(default_policy().limits)
-    dashboard.button("cancel_release").click()
-    dashboard.test.run()
+    dashboard.press("cancel_release")
     attacks.open.set()
     dashboard.settle()
     assert "were stopped" in dashboard.finding and not dashboard.test.warning

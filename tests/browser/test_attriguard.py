@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from core.figures import DARK
 from tests.browser.conftest import Open
-from tests.browser.view import View
+from tests.browser.view import PATIENT, View
 
 TITLE = "AttriGuard"
 
@@ -42,7 +42,7 @@ def pick(view: View, key: str, name: str) -> None:
 
 def finished(view: View) -> None:
     """Wait until every attacker is there."""
-    expect(view.keyed("cancel_attackers")).to_have_count(0, timeout=90_000)
+    expect(view.keyed("cancel_attackers")).to_have_count(0, timeout=PATIENT)
     view.idle()
 
 
@@ -100,7 +100,7 @@ def test_attackers_are_stopped_and_go_on(look: Open):
     view.found("logistic regression names the city of")
     cancel, ended = view.keyed("cancel_attackers"), view.keyed("start_attackers")
     cancel.get_by_role("button").click()
-    expect(ended).to_be_visible(timeout=60_000)
+    expect(ended).to_be_visible(timeout=PATIENT)
     expect(ended).to_contain_text("of 9 attackers")
     view.idle()
     view.until(lambda: 0 < attackers(view) < 9, "some attackers")
