@@ -1,8 +1,13 @@
-"""Whether a report is as it was written, and whether this FairLeak is the one that wrote it."""
+"""Whether a report is as it was written, says what its numbers say, and was written by this FairLeak.
+
+Its verdict is judged again (`core.report.judged`), and what follows from other parts is computed again
+(`core.report.consistent`). None of this tells whether the numbers were measured: whoever knows FairLeak can write a
+report about numbers they made up. A signature says who answers for them, and `replay` measures them again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +28,7 @@ class Finding(Result):
 
     Attributes
     ----------
-    name : {"content", "schema", "policy", "code", "page", "signed"}
+    name : {"content", "schema", "policy", "verdict", "numbers", "words", "code", "page", "signed", "signature"}
     holds : bool
     told : str
         One sentence.
@@ -78,16 +83,20 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     found = _document(text, name, page=page)
     stated = found.get("fingerprint")
     stated = stated if isinstance(stated, str) else ""
-    findings = [_content(found, stated), broken := _schema(found)]
-    if broken.holds:
-        findings += [_policy(found), _code(found)]
-        findings += [_page(found, text)] if page else []
+    findings = [
+        _tried("content", lambda: _content(found, stated))[0],
+        *(broken := _tried("schema", lambda: _schema(found))),
+    ]
+    if broken[0].holds:
+        findings += _tried("policy", lambda: _policy(found))
+        findings += _tried("verdict", lambda: _verdict(found))
+        findings += _tried("numbers", lambda: _numbers(found))
+        findings += _tried("code", lambda: _code(found))
+        findings += _tried("page", lambda: _page(found, text)) if page else []
     else:
         findings += [
-            Finding(
-                name=name, holds=False, told=f"The {name} fingerprint cannot be read from a report of another form."
-            )
-            for name in ("policy", "code")
+            Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be read from a report of another form.")
+            for name in ("policy", "verdict", "numbers", "code")
         ]
     if signed:
         same = bool(stated) and stated.startswith(wanted)
@@ -117,10 +126,22 @@ def _document(text: str, name: str, *, page: bool) -> dict[str, Any]:
     return found
 
 
+def _tried(name: str, verified: Callable[[], Finding | list[Finding]]) -> list[Finding]:
+    """Return what was verified; a document on which that breaks is none that FairLeak wrote."""
+    try:
+        found = verified()
+    except FairLeakError as error:
+        return [Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be verified: {error}")]
+    except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
+        told = f"the report holds what FairLeak never writes ({type(error).__name__})."
+        return [Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be verified: {told}")]
+    return found if isinstance(found, list) else [found]
+
+
 def _content(found: Mapping[str, Any], stated: str) -> Finding:
     computed = report_fingerprint(dict(found))
     if computed == stated:
-        return Finding(name="content", holds=True, told="Content fingerprint holds: nothing was altered.")
+        return Finding(name="content", holds=True, told="Content fingerprint holds: it is that of the content.")
     return Finding(
         name="content",
         holds=False,
@@ -151,6 +172,30 @@ def _policy(found: Document) -> Finding:
         holds=False,
         told="Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
     )
+
+
+def _verdict(found: Document) -> list[Finding]:
+    from core.report.judged import judged_again
+
+    judged = judged_again(found)
+    return [
+        *_compared("verdict", judged.facts, f"Verdict holds: {judged.told}"),
+        *_compared("words", judged.words, "Words hold: titles, definitions and reasons are those of these verdicts."),
+    ]
+
+
+def _numbers(found: Document) -> list[Finding]:
+    from core.report.consistent import contradictions
+
+    return _compared("numbers", contradictions(found), "Numbers hold: what follows from others is what they give.")
+
+
+def _compared(name: str, wrong: Sequence[str], fine: str) -> list[Finding]:
+    """Return one finding for each thing that is wrong, or that nothing is."""
+    if not wrong:
+        return [Finding(name=name, holds=True, told=fine)]
+    does = "does" if name == "verdict" else "do"
+    return [Finding(name=name, holds=False, told=f"{name.capitalize()} {does} not hold: {told}.") for told in wrong]
 
 
 def _code(found: Document) -> Finding:
