@@ -29,8 +29,8 @@ _AMONG = {
 
 _ALIKE = 1e-6
 
-_ROUNDED = 5e-3
-"""How far a number of the disclosure edition may lie from the one computed, at two decimals."""
+_ROUNDED = 5e-4
+"""How far a computed number of the disclosure edition may lie from the one it was rounded from."""
 
 
 def contradictions(found: Document) -> list[str]:
@@ -77,15 +77,13 @@ def _measured(found: Document) -> _Pairs:
     if gap and found["model"]["unfairness_test"]:
         for end in ("value", "low", "high", "n"):
             yield f"unfairness ({end})", gap[end], found["model"]["unfairness_test"][end]
-    rates = [group["test_rate"] for group in found["groups"]]
-    if gap and found["model"]["metric"] in _AMONG:
-        compared = [_gap([g[rate] for g in found["groups"]]) for rate in _AMONG[found["model"]["metric"]]]
-        if None not in compared:
-            yield "unfairness", gap["value"], max(x for x in compared if x is not None)
-    if ratio and None not in rates:
-        values = [number_of(rate["value"]) for rate in rates if rate["n"]]
-        if values and max(values) > 0 and found["edition"] == "internal":  # of rounded rates it may be far off
-            yield "four_fifths", ratio["value"], min(values) / max(values)
+    if found["edition"] == "internal":  # what rounded rates give may be far off
+        if gap and found["model"]["metric"] in _AMONG:
+            compared = _AMONG[found["model"]["metric"]]
+            yield "unfairness", gap["value"], max(_gap([g[rate] for g in found["groups"]]) for rate in compared)
+        rates = [number_of(g["test_rate"]["value"]) for g in found["groups"] if g["test_rate"]["n"]]
+        if ratio and any(rates):
+            yield "four_fifths", ratio["value"], min(rates) / max(rates)
     if "targeted_leakage" in estimates:
         planned = PlannedAnswers(
             **{**found["plan"]["answers"], "epsilon": number_of(found["plan"]["answers"]["epsilon"])}
@@ -93,15 +91,11 @@ def _measured(found: Document) -> _Pairs:
         yield "targeted_leakage", estimates["targeted_leakage"]["value"], declared_limits(planned)[0]
 
 
-def _gap(rates: list[Any]) -> float | None:
-    """Return the largest distance of a group's rate from everybody's; None where a rate is withheld."""
-    if None in rates:
-        return None
+def _gap(rates: list[Any]) -> float:
+    """Return the largest distance of a group's rate from everybody's; 0 where nobody has one."""
     there = [(number_of(rate["value"]), rate["n"]) for rate in rates if rate["n"]]
-    if not there:
-        return None
-    overall = sum(value * n for value, n in there) / sum(n for _, n in there)
-    return max(abs(value - overall) for value, _ in there)
+    overall = sum(value * n for value, n in there) / max(1, sum(n for _, n in there))
+    return max((abs(value - overall) for value, _ in there), default=0.0)
 
 
 def _self_tests(found: Document) -> _Pairs:

@@ -87,14 +87,16 @@ def _allowed(found: Document, level: float) -> dict[str, set[str]]:
     """Return check -> the verdicts its rounded number allows, for limits with a number."""
     limits = {limit["check"]: number_of(limit["value"]) for limit in found["policy"]["limits"]}
     gone = {check for check in withheld_checks(found) if check in limits}
-    far, near, either = {}, {}, set()
+    far: dict[str, Claim] = {}
+    near: dict[str, Claim] = {}
+    either: set[str] = set()
     for measurement in found["measurements"]:
         check, estimate = measurement["check"], estimate_of(measurement["estimate"])
         if check not in limits or measurement["outcome"] != "done" or estimate is None or math.isnan(estimate.value):
             continue
         far[check], near[check], on_limit = _ends(check, estimate, limits[check], measurement["freedom"])
         either |= {check} if on_limit else set()
-    unknown = {name: _claim(name, limits[name], 1.0, math.nan, estimate_level=level) for name in gone}
+    unknown = {name: _claim(name, limits[name], 1.0, math.nan, level=level, freedom=None) for name in gone}
     first, second = decide(far, level=level), decide({**near, **unknown}, level=level)
     return {
         check: {first[check].verdict, second[check].verdict} | ({"pass", "fail"} if check in either else set())
@@ -114,19 +116,17 @@ def _ends(check: str, estimate: Estimate, limit: float, freedom: int | None) -> 
     towards, away = (estimate.value - estimate.low, estimate.high - estimate.value)[:: 1 if side > 0 else -1]
     least = towards - 1.5 * step
     most = (max(towards, away) if least <= 0 else towards) + step / 2
-    made = {"estimate_level": estimate.level, "freedom": freedom}
+    most_apart, least_apart = distance + step / 2, max(distance - step / 2, 0.0)
     return (
-        _claim(check, limit, side * (distance + step / 2), max(least, _TINY), **made),
-        _claim(check, limit, side * max(distance - step / 2, 0.0), most, **made),
+        _claim(check, limit, side * most_apart, max(least, _TINY), level=estimate.level, freedom=freedom),
+        _claim(check, limit, side * least_apart, most, level=estimate.level, freedom=freedom),
         on_limit,
     )
 
 
-def _claim(
-    check: str, limit: float, distance: float, half: float, *, estimate_level: float, freedom: int | None = None
-) -> Claim:
+def _claim(check: str, limit: float, distance: float, half: float, *, level: float, freedom: int | None) -> Claim:
     value = limit + distance
-    estimate = Estimate(value=value, low=value - half, high=value + half, n=0, level=estimate_level)
+    estimate = Estimate(value=value, low=value - half, high=value + half, n=0, level=level)
     return Claim(estimate=estimate, limit=limit, at_least=CHECKS[check].at_least, freedom=freedom)
 
 

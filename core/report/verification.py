@@ -83,21 +83,15 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     found = _document(text, name, page=page)
     stated = found.get("fingerprint")
     stated = stated if isinstance(stated, str) else ""
-    findings = [
-        _tried("content", lambda: _content(found, stated))[0],
-        *(broken := _tried("schema", lambda: _schema(found))),
-    ]
-    if broken[0].holds:
-        findings += _tried("policy", lambda: _policy(found))
-        findings += _tried("verdict", lambda: _verdict(found))
-        findings += _tried("numbers", lambda: _numbers(found))
-        findings += _tried("code", lambda: _code(found))
-        findings += _tried("page", lambda: _page(found, text)) if page else []
-    else:
-        findings += [
-            Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be read from a report of another form.")
-            for name in ("policy", "verdict", "numbers", "code")
-        ]
+    findings = _tried("content", _content, found, stated) + (schema := _tried("schema", _schema, found))
+    for part, verified in _PARTS.items():
+        if schema[0].holds:
+            findings += _tried(part, verified, found)
+        else:
+            told = f"{part.capitalize()} cannot be verified in a report of another form."
+            findings.append(Finding(name=part, holds=False, told=told))
+    if page and schema[0].holds:
+        findings += _tried("page", _page, found, text)
     if signed:
         same = bool(stated) and stated.startswith(wanted)
         told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
@@ -126,10 +120,10 @@ def _document(text: str, name: str, *, page: bool) -> dict[str, Any]:
     return found
 
 
-def _tried(name: str, verified: Callable[[], Finding | list[Finding]]) -> list[Finding]:
+def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: Any) -> list[Finding]:
     """Return what was verified; a document on which that breaks is none that FairLeak wrote."""
     try:
-        found = verified()
+        found = verified(*given)
     except FairLeakError as error:
         return [Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be verified: {error}")]
     except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
@@ -224,3 +218,12 @@ def _page(found: Document, text: str) -> Finding:
         told="Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
         "altered or drawn by another FairLeak.",
     )
+
+
+_PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {
+    "policy": _policy,
+    "verdict": _verdict,
+    "numbers": _numbers,
+    "code": _code,
+}
+"""What is verified of a report that keeps to the schema."""
