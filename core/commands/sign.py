@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Sign, or make a key."""
     from core.report import verify_report
     from core.report.signing import ENDING, new_key, private_key, signature_of
+    from core.report.verification import OF_THIS_CODE
 
     if arguments.new_key is not None:
         if arguments.report is not None:
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     key = private_key(content_of(arguments.key, "--key"), name="--key")
     content = content_of(arguments.report, "REPORT")
     found = verify_report(text_of(content, arguments.report), name=repr(arguments.report.name))
-    if broken := next((f for f in found.findings if not f.holds and f.name not in ("code", "page")), None):
+    if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
         raise InputError(f"Only a report that holds is signed: {broken.told}")
     _write(signature, signature_of(content, key).encode("ascii"), 0o644)
     console.result(f"{signature} is the signature; keep it beside the report, and change nothing in either.")

@@ -51,6 +51,7 @@ def contradictions(found: Document) -> list[str]:
         for name, old, new in pairs
         if not _same(old, new, alike)
     ]
+    told += _too_many(found)
     return told + ([*_plan(found), *_whole(found)] if internal else [])
 
 
@@ -151,6 +152,15 @@ def _gains(found: Document) -> _Pairs:
                 ends = [row[name] for name in ("before", "after", "gain")]
                 if all(isinstance(end, (int, float)) for end in ends):
                     yield f"the gain in row {place} of the table {table['title']!r}", ends[2], ends[1] - ends[0]
+
+
+def _too_many(found: Document) -> Iterator[str]:
+    """Yield checks that rest on more records, or draws, than there are."""
+    most = max(found["data"]["n"], found["plan"]["answers"]["repeats"], found["plan"]["answers"]["people"])
+    for measurement in found["measurements"]:
+        n = (measurement["estimate"] or {"n": 0})["n"]
+        if n > most:
+            yield f"{measurement['check']} rests on {_told(n)} records of {most:,}"
 
 
 def _plan(found: Document) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import random
@@ -12,14 +13,16 @@ import pytest
 
 from core.__main__ import main
 from core.decision.provenance import policy_fingerprint
+from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.policy import CHECKS
 from core.report import from_json, policy_of, report_fingerprint, to_html, to_json, verify_report
-from core.report.canonical import json_text
+from core.report.canonical import json_text, parse_json
 from tests.judged_report import judged
 from tests.samples_report import POLICY, SMALL_GROUPS, sample
 
 EDITIONS = ("internal", "disclosure")
+RUNS = 20
 
 
 AUDIT = judged()
@@ -152,6 +155,7 @@ CONTRADICTIONS = {
     "the metric": lambda f: f["model"].update(metric="equal_opportunity"),
     "the plan": lambda f: f["plan"]["membership"].update(shadows=64),
     "the seed": lambda f: f["provenance"]["seeds"].update(audit=43),
+    "an estimate's records": lambda f: estimate(f, "membership_caught").update(n=10**9),
     "a table's rate": lambda f: f["tables"][1]["rows"][2].__setitem__(3, 0.5),
     "a table's gain": lambda f: f["tables"][0]["rows"][0].__setitem__(f["tables"][0]["columns"].index("gain"), 0.0),
     "a failed self-test away": lambda f: f["self_tests"].pop(),
@@ -196,7 +200,7 @@ def test_checks_that_an_earlier_fairleak_did_not_know_are_not_asked_of_its_repor
 def test_rounded_numbers_allow_the_verdict_they_were_rounded_from():
     rng = np.random.default_rng(7)
     plain = sample()
-    for _ in range(40):
+    for _ in range(RUNS):
         measurements = tuple(_drawn(m, rng) for m in plain.measurements)
         limits = tuple(
             dataclasses.replace(
@@ -251,18 +255,14 @@ BROKEN_TEXTS = {
 }
 
 
-@pytest.mark.parametrize("sealed", [False, True])
 @pytest.mark.parametrize("named", BROKEN_TEXTS)
-def test_what_no_report_holds_is_refused_in_sentences(named, sealed, tmp_path, capsys):
+def test_what_no_report_holds_is_refused_in_sentences(named, tmp_path, capsys):
     text = BROKEN_TEXTS[named](REPORTS["internal"])
     assert text != REPORTS["internal"]
-    if sealed:
-        try:
-            found = json.loads(text)
-            found["fingerprint"] = report_fingerprint(found)
-            text = json_text(found)
-        except (ValueError, RecursionError):
-            pytest.skip("nobody can compute its fingerprint")
+    with contextlib.suppress(InputError, ValueError, RecursionError):  # otherwise nobody can compute its fingerprint
+        found = parse_json(text)
+        found["fingerprint"] = report_fingerprint(found)
+        text = json_text(found)
     path = tmp_path / "report.json"
     path.write_text(text, encoding="utf-8")
     assert main(["verify", str(path)]) in (1, 3)
@@ -275,7 +275,7 @@ def test_no_wrong_value_anywhere_ends_in_a_traceback(edition, tmp_path, capsys):
     rng = random.Random(3)
     strange = [None, True, -1, 0, 1e308, 10**30, "", "\ud800", "x" * 5000, "inf", [], {}, [[]], {"value": None}]
     path = tmp_path / "report.json"
-    for _ in range(60):
+    for _ in range(RUNS):
         found = json.loads(REPORTS[edition])
         place, key = rng.choice(list(_places(found)))
         place[key] = rng.choice(strange)
