@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from core.decision import AuditPlan, ReleaseAudit, SelfTest, failed_tests
+from core.decision import AuditPlan, ModelSummary, ReleaseAudit, SelfTest, failed_tests
 from core.decision.measures.targeted_leakage import declared_limits
 from core.decision.provenance import plan_fingerprint, policy_fingerprint
 from core.decision.self_test.running import TRIALS
-from core.estimates import Estimate
+from core.estimates import Estimate, proportion
 from core.fingerprint import code_fingerprint
 from core.policy import Measurement, Policy, judge
 from tests.samples_report import POLICY, sample
@@ -27,9 +27,7 @@ def judged(
         audit,
         plan=plan,
         measurements=measurements,
-        model=dataclasses.replace(
-            audit.model, unfairness_test=next(m.estimate for m in measurements if m.check == "unfairness")
-        ),
+        model=_model(audit.model, measurements),
         self_tests=tests,
         verdict=judge(policy, measurements, attribute=audit.data.attribute, failed_tests=failed_tests(tests)),
         provenance=dataclasses.replace(
@@ -39,6 +37,16 @@ def judged(
             code=code_fingerprint(),
         ),
     )
+
+
+def _model(model: ModelSummary, measurements: tuple[Measurement, ...]) -> ModelSummary:
+    rates = {
+        name: proportion(round(rate.value * rate.n), rate.n)
+        for name in ("accuracy_train", "accuracy_test", "majority_test")
+        for rate in [getattr(model, name)]
+    }
+    gap = next(m.estimate for m in measurements if m.check == "unfairness")
+    return dataclasses.replace(model, unfairness_test=gap, **rates)
 
 
 def _declared(measurement: Measurement, plan: AuditPlan) -> Measurement:

@@ -27,6 +27,9 @@ _AMONG = {
 }
 """Metric -> the rates it compares."""
 
+_GROUP_RATES = ("label_rate", "test_rate", "test_tpr", "test_fpr")
+_MODEL_RATES = ("accuracy_train", "accuracy_test", "majority_test")
+
 _ALIKE = 1e-6
 
 _ROUNDED = 5e-4
@@ -178,15 +181,17 @@ def _plan(found: Document) -> Iterator[str]:
 
 
 def _whole(found: Document) -> Iterator[str]:
-    """Yield rates of groups that are no share of so many people, or have another interval than that share."""
+    """Yield rates that are no share of so many, or have another interval than that share."""
+    rates = {f"{name} of the model": found["model"][name] for name in _MODEL_RATES}
     for group in found["groups"]:
-        for name in ("label_rate", "test_rate", "test_tpr", "test_fpr"):
-            rate = group[name]
-            if not rate["n"]:
-                continue
+        rates |= {f"{name} of the group {group['group']!r}": group[name] for name in _GROUP_RATES}
+    for test in found["self_tests"]:
+        rates |= {f"{name} of the self-test {test['attack']!r}": test[name] for name in ("false_alarms", "detected")}
+    for name, rate in rates.items():
+        if rate["n"]:
             whole = proportion(_hits(rate), rate["n"], level=rate["level"])
             if not all(_same(rate[end], getattr(whole, end), _ALIKE) for end in ("value", "low", "high")):
-                yield f"{name} of the group {group['group']!r} is no share of {rate['n']:,} people with its interval"
+                yield f"{name} is no share of {rate['n']:,} with its interval"
 
 
 def _same(old: Any, new: Any, alike: float) -> bool:

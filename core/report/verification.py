@@ -160,10 +160,10 @@ def _schema(found: Mapping[str, Any]) -> Finding:
 def _policy(found: Document) -> Finding:
     from core.decision.provenance import policy_fingerprint
 
-    if policy_fingerprint(policy_of(found)) == found["provenance"]["policy"]:
-        return Finding(
-            name="policy", holds=True, told="Policy fingerprint holds: these are the limits it was judged by."
-        )
+    policy = policy_of(found)
+    if policy_fingerprint(policy) == found["provenance"]["policy"]:
+        told = f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
+        return Finding(name="policy", holds=True, told=told)
     return Finding(
         name="policy",
         holds=False,

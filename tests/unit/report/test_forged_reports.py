@@ -159,6 +159,7 @@ CONTRADICTIONS = {
     "a table's rate": lambda f: f["tables"][1]["rows"][2].__setitem__(3, 0.5),
     "a table's gain": lambda f: f["tables"][0]["rows"][0].__setitem__(f["tables"][0]["columns"].index("gain"), 0.0),
     "a failed self-test away": lambda f: f["self_tests"].pop(),
+    "the model's accuracy": lambda f: f["model"]["accuracy_test"].update(value=0.9),
     "a self-test's shares": lambda f: f["self_tests"][0]["detected"].update(value=0.5),
 }
 
