@@ -224,8 +224,8 @@ def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> N
     measurements = {measurement["check"]: measurement for measurement in found["measurements"]}
     level = number_of(found["policy"]["level"])
     told: Any = found["verdict"]
-    told["headline"], told["detail"] = headline_and_detail(
-        audit.verdict.rows, level=level, failed_tests=failed_tests(audit.self_tests)
+    told["headline"], told["detail"] = strict(
+        headline_and_detail(audit.verdict.rows, level=level, failed_tests=failed_tests(audit.self_tests))
     )
     for row in told["checks"]:
         gone = because.get(row["check"], "")
