@@ -219,10 +219,14 @@ def _measurements(found: Document, plan: AuditPlan, because: dict[str, str], *, 
 
 def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> None:
     """Round every decided interval, leave out the p-values, and word verdict and headline anew."""
+    from core.decision import failed_tests
+
     measurements = {measurement["check"]: measurement for measurement in found["measurements"]}
     level = number_of(found["policy"]["level"])
     told: Any = found["verdict"]
-    told["headline"], told["detail"] = headline_and_detail(audit.verdict.rows, level=level)
+    told["headline"], told["detail"] = strict(
+        headline_and_detail(audit.verdict.rows, level=level, failed_tests=failed_tests(audit.self_tests))
+    )
     for row in told["checks"]:
         gone = because.get(row["check"], "")
         row["decided"] = None if gone else rounded_estimate(row["decided"])

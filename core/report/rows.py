@@ -19,7 +19,7 @@ from core.policy import (
 )
 from core.report.numbers import estimate_of, number_of
 
-__all__ = ["CheckRow", "check_rows", "policy_of"]
+__all__ = ["CheckRow", "check_rows", "measurement_of", "policy_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def _number(value: float) -> str:
 
 def check_rows(document: Mapping[str, Any]) -> tuple[CheckRow, ...]:
     """Return a document's checks in their order."""
-    measurements = {m["check"]: _measurement(m) for m in document["measurements"]}
+    measurements = {m["check"]: measurement_of(m) for m in document["measurements"]}
     return tuple(_check_row(row, measurements.get(row["check"])) for row in document["verdict"]["checks"])
 
 
@@ -122,7 +122,8 @@ def _control(unit: str, control: Estimate | None) -> str:
     return f"{control.value:.3f}".replace("-", "−")
 
 
-def _measurement(found: Mapping[str, Any]) -> Measurement:
+def measurement_of(found: Mapping[str, Any]) -> Measurement:
+    """Return a measurement as it was judged."""
     return Measurement(
         **{
             **found,
