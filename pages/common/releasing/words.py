@@ -60,7 +60,7 @@ def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
     if study.status == "infeasible":
         return (
             f"{_card(study)} contradicts what the attacker holds for certain: what it gives away is not known.",
-            f"Predicted without anybody's {shell.escape(study.attribute)}: {bits_text(study.meter.df_bits)} bits.",
+            f"Predicted without anybody's {shell.escape(study.attribute)}: {bits_text(study.prediction.bits.value)} bits.",
         )
     away = (
         f"gives away {bits_text(bits.value)} bits beyond the features"
@@ -75,7 +75,7 @@ def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
         point = f"{_card(study)} {away} and pins nobody down{_in_any_draw(study)}."
     quantity = (
         f"{_bits(bits)}; predicted without anybody's {shell.escape(study.attribute)}: "
-        f"{bits_text(study.meter.df_bits)}. Named rightly: {percent(found.accuracy_before)} before, "
+        f"{bits_text(study.prediction.bits.value)}. Named rightly: {percent(found.accuracy_before)} before, "
         f"{percent(found.accuracy_after)} after ({points(found.accuracy_gain)}; {_span(found.accuracy_gain)}). "
         f"Control: {_majority(study, people)} is right for {percent(found.majority)}."
     )
