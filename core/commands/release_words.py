@@ -252,6 +252,7 @@ def everything(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, a
         "status": study.status,
         "reason": study.reason,
         "meter": plain(study.meter) | {"share": study.meter.share},
+        "prediction": plain(study.prediction),
         "measured": plain(study.measured),
         "pinned": {
             "count": found.count,
