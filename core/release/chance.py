@@ -51,13 +51,13 @@ class Chance(Result):
         low, high = self.quantile((1.0 - level) / 2), self.quantile((1.0 + level) / 2)
         return low if self.noise else max(low, 0.0), high
 
-    def expected(self, gain: float, n: int, *, level: float = 0.95) -> Estimate:
+    def expected(self, gain: float, n: int, *, most: float = math.inf, level: float = 0.95) -> Estimate:
         """Return the expected gain with its interval, from the one gain that was measured about n people.
 
         Where the attribute is not as the posterior says, the mean moves. A higher mean is the systematic part of
         x = A (s − q), which adds 2 to the variance in nats² for each nat that it adds to the mean, and 6 to the third
         cumulant (noncentral chi-squared); for a lower one the law is only shifted. The interval holds the means that
-        this gain does not contradict, (1 − level)/2 to either side.
+        this gain does not contradict, (1 − level)/2 to either side, up to `most` bits: what there was to know.
         """
         tail = (1.0 - level) / 2
         if not self.deviation > 0.0:
@@ -65,7 +65,7 @@ class Chance(Result):
         low, high = self._mean_where(1.0 - tail, gain), self._mean_where(tail, gain)
         if not self.noise:
             low = max(low, min(0.0, gain))
-        return Estimate(value=gain, low=min(low, gain), high=max(high, gain), n=n, level=level)
+        return Estimate(value=gain, low=min(low, gain), high=max(min(high, most), gain), n=n, level=level)
 
     def _mean_where(self, share: float, gain: float) -> float:
         """Return the mean for which the gain is this quantile."""

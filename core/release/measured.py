@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
 from core.release.chance import Chance
+from core.release.meter import entropy_bits
 from core.release.projection import posterior_array
 from core.results import Result
 from core.validation import binary_array
@@ -63,12 +64,17 @@ def measured(
     s = binary_array(np.asarray(sensitive), name="sensitive")
     before, after = (posterior_array(p, s.size) for p in (posterior, projected))
     gain = float(gained_bits(before, after, s).sum())
+    bits = replace(not_measured(), value=gain, n=s.size)
+    if chance is not None:
+        bits = chance.expected(gain, s.size, most=_to_know(before, s))
     guess, now = (before > 0.5).astype(np.uint8), (after > 0.5).astype(np.uint8)
     was_right, is_right = guess == s, now == s
     won, lost = int(np.count_nonzero(is_right & ~was_right)), int(np.count_nonzero(was_right & ~is_right))
     larger = np.full(s.size, int(2 * s.sum() > s.size), dtype=np.uint8)
     return Measured(
-        bits=replace(not_measured(), value=gain, n=s.size) if chance is None else chance.expected(gain, s.size),
+        bits=bits,
+        if chance is None
+        else chance.expected(gain, s.size, most=_to_know(before, s)),
         moved_bits=moved_bits(before, after),
         accuracy_before=accuracy(s, guess),
         accuracy_after=accuracy(s, now),
@@ -88,6 +94,11 @@ def moved_bits(before: Floats, after: Floats) -> float:
         there = to > 0
         total += float((to[there] * np.log2(to[there] / of[there])).sum())
     return total
+
+
+def _to_know(before: Floats, s: npt.NDArray[np.uint8]) -> float:
+    """Return the bits that the truth costs before the release, or is expected to cost if these are more."""
+    return max(float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum()))
 
 
 def gained_bits(before: Floats, after: Floats, s: npt.NDArray[np.uint8]) -> Floats:

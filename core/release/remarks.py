@@ -14,8 +14,8 @@ __all__ = ["dispute", "settled_as_most", "unpredicted"]
 def unpredicted(study: ReleaseStudy) -> str:
     """Say whether chance explains the difference between measured and predicted bits, or a wrong posterior adds to it.
 
-    Compared are the measured bits, of the real attribute, and those of attributes drawn from the posterior. Typed numbers
-    that the table contradicts need no such reason, and without a posterior nothing was measured.
+    Compared are the measured bits, of the real attribute, and those of attributes drawn from the posterior. Typed
+    numbers that the table contradicts need no such reason, and without a posterior nothing was measured.
     """
     bits, prediction = study.measured.bits, study.prediction
     if study.disputed or study.status != "converged" or math.isnan(bits.low):
@@ -28,11 +28,10 @@ def unpredicted(study: ReleaseStudy) -> str:
     if not study.unpredicted:
         return f"Measured and predicted bits differ by no more than chance gives: {draws}."
     if study.unpredicted > 0:
-        low, high = (_tenth(end - prediction.bits.value) for end in (bits.low, bits.high))
+        added, low, high = (_tenth(at - prediction.bits.value) for at in (bits.value, bits.low, bits.high))
         return (
             f"More was gained than chance gives: {draws}. So the attacker's guess before the release is wrong about "
-            f"people like these, and the numbers repair it; that adds {_tenth(bits.value - prediction.bits.value)} bits "
-            f"(95% CI: {low} to {high})."
+            f"people like these, and the numbers repair it; that adds {added} bits (95% CI: {low} to {high})."
         )
     return (
         f"Less was gained than chance gives: {draws}. These numbers came out nearer to what the attacker expected than "
