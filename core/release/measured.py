@@ -73,8 +73,6 @@ def measured(
     larger = np.full(s.size, int(2 * s.sum() > s.size), dtype=np.uint8)
     return Measured(
         bits=bits,
-        if chance is None
-        else chance.expected(gain, s.size, most=_to_know(before, s)),
         moved_bits=moved_bits(before, after),
         accuracy_before=accuracy(s, guess),
         accuracy_after=accuracy(s, now),
