@@ -23,6 +23,7 @@ from core.report.canonical import json_text, parse_json
 from core.report.charts import group_chart, line_chart
 from core.report.document import THRESHOLD, Document, document
 from core.report.glossary import GLOSSARY
+from core.report.metered_words import BITS_OF_THE_EDITION, BITS_OF_THE_METER
 from core.report.numbers import estimate_of, number_of
 from core.report.rows import CheckRow, check_rows
 from core.report.svg import clean, element
@@ -125,6 +126,8 @@ def _shown(told: Document) -> dict[str, Any]:
         "withheld": told["withheld"],
         "attack": told["edition_attack"],
         "meter": meter,
+        "bits_here": BITS_OF_THE_METER,
+        "bits_there": BITS_OF_THE_EDITION,
         "glossary": GLOSSARY,
         "provenance": provenance_rows(told),
         "replay": _replay(told),
