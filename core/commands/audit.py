@@ -153,7 +153,10 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
 
 def _row(row: CheckVerdict) -> list[str]:
     found, limit = row.measurement, row.limit
-    value, interval = ("", "") if found is None or found.estimate is None else estimate_text(row.check, found.estimate)
+    estimate = None if found is None else found.estimate
+    value, interval = (
+        ("", "") if estimate is None else estimate_text(row.check, estimate, limit=limit.value if limit else None)
+    )
     optional = "" if limit is None or limit.required else " (not required)"
     return [
         VERDICT_TITLES[row.verdict] + optional,

@@ -141,6 +141,12 @@ def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawin
             told = f"{words} <b>{spread.mean:.3f}</b>"
             sketch.write(0.93 * WIDEST, spread.mean + up * (apart or 0.04 * high), told, color, "middle left")
     alt = f"Line chart of the unfairness of models trained for {len(done)} tolerances, on training and unseen people."
+    if done:
+        last = done[-1]
+        differ = (
+            f"{last.difference_train.mean:.3f} on training people, {last.difference_test.mean:.3f} on unseen people"
+        )
+        alt += f" At the loosest the difference between groups is {differ}."
     return Drawing(sketch=sketch, alt=alt, table=_table(done))
 
 
@@ -176,6 +182,8 @@ def _table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
                 "seeds told the truth": row.n_true,
                 **told("unfairness, training", row.unfairness_train),
                 **told("unfairness, unseen", row.unfairness_test),
+                **told("difference between groups, training", row.difference_train),
+                **told("difference between groups, unseen", row.difference_test),
                 **told("model accuracy, training", row.model_train),
                 **told("model accuracy, unseen", row.model_test),
                 **told("accuracy before", row.before),

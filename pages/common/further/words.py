@@ -87,6 +87,7 @@ def methods_table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
                 "Told the truth": f"{row.n_true} of {len(row.seeds)}",
                 "Model right": f"{100 * row.model_test.mean:.1f}%",
                 "Unfairness": f"{row.unfairness_train.mean:.4f}",
+                "Difference between groups": f"{row.difference_train.mean:.4f}",
             }
             for row in ordered
         ]

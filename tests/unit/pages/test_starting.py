@@ -77,7 +77,16 @@ def test_nothing_measured_nothing_claimed():
                 r,
                 **{
                     name: getattr(r, name)[:1]
-                    for name in ("told", "after", "unfairness_train", "unfairness_test", "accuracy", "members")
+                    for name in (
+                        "told",
+                        "after",
+                        "unfairness_train",
+                        "unfairness_test",
+                        "difference_train",
+                        "difference_test",
+                        "accuracy",
+                        "members",
+                    )
                 },
             )
             for r in kept().readings
