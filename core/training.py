@@ -38,7 +38,8 @@ class ModelFindings(Result):
     majority_test : Estimate
         Control: accuracy of predicting the more frequent label for everybody.
     unfairness_train : float
-        Largest deviation of a group's rate from the overall rate on the training records: a fact about them, not an estimate.
+        Largest deviation of a group's rate from the overall rate on the training records: a fact about them, no
+        estimate.
     unfairness_test : Estimate
         The same on the test records, as an estimate for unseen people.
     rates_train, rates_test : tuple of GroupRate

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 plan, table, policy, model_file=model_file, self_tests=tests, report=tests.begun_by(steps)
             )
         for test in (test for test in audit.self_tests if not test.passed):
-            console.note(f"Warning: FairLeak's test of itself failed for {test.attack}: {test.told}")
+            console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
     write_audit(audit, arguments.out, people=people, force=arguments.force)
     for line in _printed(audit):
         console.result(line)
@@ -142,6 +142,8 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
     for row in reasons:
         yield f"{row.title}: {row.why}"
     for row in verdict.rows:
+        if row.check == "unfairness" and row.measurement is not None:
+            yield f"{row.title}: {row.measurement.attacked}"
         if told := false_promise(row.measurement):
             yield f"{row.title}: {told}"
     if audit.release_meter is not None:

@@ -57,7 +57,7 @@ def _printed(made: Landscape) -> Iterator[str]:
         else "one seed, which says nothing of others"
     )
     yield (
-        f"control (everybody called {made.majority_name}) {_percent(controls['majority'].value)}, before correction "
+        f"baseline (everybody called {made.majority_name}) {_percent(controls['majority'].value)}, before correction "
         f"{_percent(controls['before'].value)}, strong attacker, told nothing {_percent(controls['strong'].value)}"
     )
     yield ""

@@ -130,8 +130,8 @@ def _with_missing(after: Spread | None, seeds: int) -> str:
 
 
 def _models(rows: list[SweepRow]) -> Iterator[str]:
-    yield "Audited models: accuracy in %. unfair: largest deviation of a group from the overall rate. differ: difference"
-    yield "between groups, which is Fairlearn's (demographic parity difference and kin)."
+    yield "Audited models: accuracy in %. unfair: largest deviation of a group from the overall rate. differ:"
+    yield "difference between groups, which is Fairlearn's (demographic parity difference and kin)."
     yield ""
     one = {(row.method, row.metric, row.tolerance): row for row in rows}
     header = ["method", "metric", "tolerance", "train", "test", "majority, test", "unfair, train", "unfair, test"]

@@ -1,6 +1,12 @@
 """Group fairness metrics: how far groups' rates of positive predictions are from everybody's, and from each other."""
 
-from core.fairness.intervals import difference_estimate, difference_of_rates, folded_difference, unfairness_estimate
+from core.fairness.intervals import (
+    difference_estimate,
+    difference_of_rates,
+    folded_difference,
+    largest_difference,
+    unfairness_estimate,
+)
 from core.fairness.metrics import (
     METRIC_TITLES,
     METRICS,
@@ -24,6 +30,7 @@ __all__ = [
     "difference_title",
     "folded_difference",
     "group_rates",
+    "largest_difference",
     "row_sets",
     "unfairness",
     "unfairness_estimate",

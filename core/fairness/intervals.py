@@ -15,7 +15,13 @@ from core.estimates import Estimate, proportion
 from core.fairness.metrics import GroupRate, group_rates
 from core.strongest import strongest
 
-__all__ = ["difference_estimate", "difference_of_rates", "folded_difference", "unfairness_estimate"]
+__all__ = [
+    "difference_estimate",
+    "difference_of_rates",
+    "folded_difference",
+    "largest_difference",
+    "unfairness_estimate",
+]
 
 
 def unfairness_estimate(
@@ -62,7 +68,7 @@ def difference_estimate(
     method 10), folded at 0; of several pairs it is that of `core.strongest`.
     """
     parts = _parts(predictions, sensitive, metric, labels, "difference between groups")
-    return _largest_difference(
+    return largest_difference(
         [[proportion(_hits(rate), rate.count, level=level) for rate in part] for part in parts.values()]
     )
 
@@ -75,10 +81,10 @@ def difference_of_rates(rates: Iterable[GroupRate]) -> Estimate:
     parts: dict[str, list[Estimate]] = defaultdict(list)
     for rate in rates:
         parts[rate.part].append(rate.rate)
-    return _largest_difference(parts.values())
+    return largest_difference(parts.values())
 
 
-def _largest_difference(parts: Iterable[Sequence[Estimate]]) -> Estimate:
+def largest_difference(parts: Iterable[Sequence[Estimate]]) -> Estimate:
     """Return the largest difference between two groups' rates within a row set, with an interval."""
     known = [[rate for rate in part if rate.n and not math.isnan(rate.value)] for part in parts]
     pairs = [pair for part in known for pair in combinations(part, 2)]

@@ -54,6 +54,7 @@ def _draw(people: Asked, pool: QueryPool, mechanism: Any) -> None:
         "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: called rightly; "
         "hollow: wrongly",
     )
-    drawn = draw_values(someone, reading, shell.palette(), names=(pool.advantaged, pool.disadvantaged))
+    names = pool.advantaged, pool.disadvantaged
+    drawn = draw_values(someone, reading, shell.palette(), names=names, advantaged=pool.advantaged_code)
     panels.chart(drawn, key="values_chart")
     panels.numbers({"Recovered values": drawn.table}, key="recovered-values")

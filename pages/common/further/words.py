@@ -47,9 +47,9 @@ def trained_heading(rows: Sequence[SweepRow]) -> str:
     if not ahead:
         misled = sum(gain.high < 0 for gain in gains)
         if misled:
-            return f"Being told misleads the attacker measurably at {misled} of {len(gains)} tolerances"
-        return "Being told adds nothing measurable at any of these tolerances"
-    return f"Being told helps the attacker measurably at {ahead} of {len(gains)} tolerances"
+            return f"Being told misleads the attacker significantly at {misled} of {len(gains)} tolerances"
+        return "Being told has no statistically significant effect at any of these tolerances"
+    return f"Being told helps the attacker significantly at {ahead} of {len(gains)} tolerances"
 
 
 def over(seeds: int) -> str:
