@@ -40,8 +40,8 @@ Errors = Sequence[tuple[str, ErrorQuantiles]]
 def leakage_axis(asking: Asking, attribute: str) -> str:
     """Say what the leakage chart draws."""
     return (
-        f"Balanced accuracy of inferring the {attribute} of {count(asking.n)} people, mean of {asking.repeats} draws "
-        "of people, questions and noise"
+        f"Balanced accuracy of inferring the {attribute} of people among {count(asking.n)}, mean of {asking.repeats} "
+        "draws of people, questions and noise"
     )
 
 
@@ -84,7 +84,7 @@ def finding(
     answers = f"{count(now.m)} answer{'' if now.m == 1 else 's'}"
     found = f"{percent(now.leakage)} ({interval(now.leakage)})"
     quantity = (
-        f"Balanced accuracy of the strongest attacker after {answers}: {found}; from the features alone "
+        f"After {answers} the strongest attacker reaches {found} balanced accuracy; from the features alone it had "
         f"{percent(prior)}. Baseline: random guessing gives 50%."
     )
     if answering.as_published and answering.noise not in ("exact", "rounded", "noisy_sums"):

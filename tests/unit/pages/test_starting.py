@@ -118,5 +118,5 @@ def test_the_map_says_why_its_figures_are_not_the_headlines():
 def test_a_map_below_its_control_says_so():
     low = replace(kept(), majority=(0.9,) * 20, attribute="*sex*", majority_name="<men>")
     said = words.quantity(low)
-    assert "Every cell is below the control." in said and "\\*sex\\*" in said and "\\<men\\>" in said
+    assert "Every cell is below the baseline." in said and "\\*sex\\*" in said and "\\<men\\>" in said
     assert "below" not in words.quantity(kept()) and "66.5%" in words.quantity(kept())
