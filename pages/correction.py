@@ -37,7 +37,13 @@ def told() -> None:
             f"People whose {attribute} is recovered, by the tolerance the attacker is told",
         )
         by_tolerance = draw_disclosure(
-            curve, now, attack_words.strong_line(findings, adversary), colours, attribute=attribute, attacker=attacker
+            curve,
+            now,
+            attack_words.strong_line(findings, adversary),
+            colours,
+            attribute=attribute,
+            attacker=attacker,
+            difference=findings.model.difference_train,
         )
         panels.chart(by_tolerance, key="told_chart")
         controls.told_tolerance(tolerance)

@@ -60,6 +60,7 @@ def draw_disclosure(
     *,
     attribute: str,
     attacker: str,
+    difference: float = math.nan,
 ) -> Drawing:
     """Draw the corrected accuracy over the tolerance the attacker is told, with a marker at one tolerance.
 
@@ -73,6 +74,8 @@ def draw_disclosure(
         Accuracy of the strong adversary, told nothing; None where the curve is its own.
     attribute, attacker : str
         Name of the sensitive attribute, and of the attacker, as the labels say them.
+    difference : float
+        The model's difference between groups, for the table.
     """
     before, majority = curve[0].before, curve[0].majority
     known = [d for d in curve if d.after is not None]
@@ -108,7 +111,7 @@ def draw_disclosure(
         hover="told %{x:.3f}: %{y:.1f}%",
     )
     _mark(sketch, curve, marker, palette, (low, pixel), attacker, levels)
-    return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong))
+    return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong, difference))
 
 
 def _band_of(sketch: Sketch, known: Sequence[Disclosure], palette: Palette) -> None:
@@ -179,7 +182,7 @@ def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate | Non
     )
 
 
-def _table(curve: Sequence[Disclosure], strong: Estimate | None) -> pandas.DataFrame:
+def _table(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> pandas.DataFrame:
     import pandas as pd
 
     rows = [
@@ -187,6 +190,7 @@ def _table(curve: Sequence[Disclosure], strong: Estimate | None) -> pandas.DataF
             "tolerance told": d.told,
             "tolerance used": d.used,
             "model's unfairness": d.achieved,
+            "model's difference between groups": difference,
             "majority guess": d.majority.value,
             "accuracy before": d.before.value,
             "accuracy after": d.after.value if d.after else None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.audit import AuditConfig, AuditFindings
 from core.datasets.dataset import AuditDataset, GroupRow, Table
 from core.datasets.given import SETS
-from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title
+from core.fairness import METRIC_TITLES, difference_title
 from core.models import GIVEN
 from core.wording import count, epsilon_text, interval, percent, tolerance_text
 from pages.common.shell import escape
@@ -62,8 +62,8 @@ def metric_sentence(findings: AuditFindings) -> str:
         "equalized_odds": " among people with the negative and with the positive label, the larger of the two",
     }[findings.config.metric]
     return (
-        f"{METRIC_TITLES[findings.config.metric]}; {UNFAIRNESS_TITLE[:1].lower()}{UNFAIRNESS_TITLE[1:]} of positive "
-        f"predictions{among}."
+        f"{METRIC_TITLES[findings.config.metric]}: unfairness is the largest deviation of a group from the overall "
+        f"rate of positive predictions{among}."
     )
 
 
