@@ -80,8 +80,7 @@ def _strong(findings: AuditFindings, now: Disclosure) -> str:
     """Say what the attacker reaches who uses no model; "stronger" only where the interval of the difference says so."""
     strong, own = findings.strong, now.after or now.before
     ahead = strong.value - own.value > math.hypot(strong.value - strong.low, own.high - own.value)
-    who = "A stronger attacker (imputation, without the model)" if ahead else "Imputation, without the model,"
-    return f"{who} reaches {percent(strong)}."
+    return f"Without the model, {'a stronger attacker' if ahead else 'imputation'} reaches {percent(strong)}."
 
 
 def _smallest(now: Disclosure) -> str:
