@@ -156,7 +156,7 @@ def draw_targeted(
     epsilon: float,
     palette: Palette,
 ) -> Drawing:
-    """Draw how often one targeted person is named rightly, over epsilon, for each noise, with the limits.
+    """Draw the balanced accuracy on one targeted person, over epsilon, for each noise, with the limits.
 
     Parameters
     ----------
@@ -193,12 +193,12 @@ def draw_targeted(
     for height, (_, text, color) in zip(heights, words, strict=True):
         sketch.write(at + (0.06 if right else -0.06), height, text, color, "middle right" if right else "middle left")
     rows = [
-        {"curve": name, "epsilon": e, "named rightly": rate}
+        {"curve": name, "epsilon": e, "balanced accuracy": rate}
         for name, points in [*curves.items(), *limits.items()]
         for e, rate in points
     ]
     told = "; ".join(text.replace("<b>", "").replace("</b>", "") for _, text, _ in words)
-    alt = f"How often one targeted person is named rightly after one answer, by epsilon. At {epsilon:g}: {told}."
+    alt = f"Balanced accuracy on one targeted person after one answer, by epsilon. At {epsilon:g}: {told}."
     return Drawing(sketch=sketch, alt=alt, table=pd.DataFrame(rows))
 
 

@@ -228,7 +228,7 @@ def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, ends: Non
 
 
 SECTIONS = {
-    "values": "recovered in this draw of 100 people",
+    "values": "balanced accuracy in this draw of 100 people",
     "targeted": "One question about one person",
     "noise": "What is guaranteed",
     "published": "The paper's noisy answers do not reproduce",
