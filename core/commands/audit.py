@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 plan, table, policy, model_file=model_file, self_tests=tests, report=tests.begun_by(steps)
             )
         for test in (test for test in audit.self_tests if not test.passed):
-            console.note(f"Warning: FairLeak's test of itself failed for {test.attack}: {test.told}")
+            console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
     write_audit(audit, arguments.out, people=people, force=arguments.force, key=key)
     for line in _printed(audit):
         console.result(line)
@@ -147,6 +147,8 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
     for row in reasons:
         yield f"{row.title}: {row.why}"
     for row in verdict.rows:
+        if row.check == "unfairness" and row.measurement is not None:
+            yield f"{row.title}: {row.measurement.attacked}"
         if told := false_promise(row.measurement):
             yield f"{row.title}: {told}"
     if audit.release_meter is not None:
@@ -158,7 +160,10 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
 
 def _row(row: CheckVerdict) -> list[str]:
     found, limit = row.measurement, row.limit
-    value, interval = ("", "") if found is None or found.estimate is None else estimate_text(row.check, found.estimate)
+    estimate = None if found is None else found.estimate
+    value, interval = (
+        ("", "") if estimate is None else estimate_text(row.check, estimate, limit=limit.value if limit else None)
+    )
     optional = "" if limit is None or limit.required else " (not required)"
     return [
         VERDICT_TITLES[row.verdict] + optional,

@@ -82,7 +82,7 @@ _ALL = (
     ),
     Check(
         name="targeted_leakage",
-        title="One person singled out by the planned answers",
+        title="Targeted query: one person's attribute (upper bound)",
         unit="percent",
         definition="Largest balanced accuracy with which the planned answers can tell one person's group, whatever is "
         "asked and without a prior: computed from the declared mechanism and budget, not measured.",
@@ -121,7 +121,8 @@ _ALL = (
         name="unfairness",
         title="Unfairness on unseen people",
         unit="gap",
-        definition="Largest distance of a group's rate from everybody's on the test records, by the audited metric.",
+        definition="Largest deviation of a group's rate from the overall rate on the test records, by the audited "
+        "metric. Fairlearn's difference between groups is at least as large; it stands beside, without a limit.",
     ),
     Check(
         name="four_fifths",

@@ -12,7 +12,7 @@ from core.wording import in_words
 __all__ = ["headline_and_detail", "overall"]
 
 _BLOCKING = ("fail", "inconclusive", "not_run")
-_ITSELF = "FairLeak's test of itself"
+_MISSED = "the attack missed a planted leak, or flagged a model without one"
 _ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
 _SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were not run", "pass": "pass"}
 
@@ -37,13 +37,13 @@ def headline_and_detail(
     if not failed_tests:
         return headline, detail
     if overall(rows) == "pass":
-        return f"Do not release yet: {_ITSELF} failed.", _mistrust("It", failed_tests)
-    return headline, _joined(detail, _mistrust(_ITSELF, failed_tests))
+        return f"Do not release yet: the self-test failed, as {_MISSED}.", _mistrust(failed_tests)
+    return headline, _joined(detail, f"The self-test failed: {_MISSED}.", _mistrust(failed_tests))
 
 
-def _mistrust(what: str, failed_tests: Sequence[str]) -> str:
+def _mistrust(failed_tests: Sequence[str]) -> str:
     told = "; ".join(f"“{attack}”" for attack in failed_tests)
-    return f"{what} failed for {told}: no verdict here can be relied on until the cause is found."
+    return f"It failed for {told}: no verdict here can be relied on until the cause is found."
 
 
 def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:

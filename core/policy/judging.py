@@ -153,7 +153,7 @@ def _why(limit: Limit, measurement: Measurement, decision: Decision) -> str:
         }[decision.verdict]
     if decision.verdict == "inconclusive" or measurement.estimate is None:
         return f"There is no interval, so it cannot be told whether the limit of {limited} is kept."
-    value = value_text(limit.check, measurement.estimate.value)
+    value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
     does = "keeps to" if decision.verdict == "pass" else "breaks"
     how = "Computed from what was declared" if measurement.basis == "declared" else "Without an interval"
     return f"{how}, {value} {does} the limit of {limited}."

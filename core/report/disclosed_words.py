@@ -44,7 +44,8 @@ _ATTACKED = {
     "membership_caught": "Who of the training and test records is a training record, by the strongest of the attacks.",
     "membership_gap": "Who of the training and test records is a training record, by the strongest of the attacks, "
     "each group by itself.",
-    "unfairness": "{metric} between the groups by {attribute}, on {test}.",
+    "unfairness": "{metric} between the groups by {attribute}, on {test}: largest deviation of a group from the "
+    "overall rate.",
     "four_fifths": "Acceptance rates of the groups by {attribute}, the lowest over the highest, on {test}.",
     "attriguard_exposure": "The {attribute} of test people whose records change by {budget} columns each on average, "
     "guessed by the best of the attackers.",

@@ -138,7 +138,7 @@ def control_of(found: Measured, rows: Sequence[MeteredForm]) -> str:
     first = rows[0]
     reading = "every digit" if first.form == "every_digit" else "this edition"
     return (
-        f"Control: naming the larger side for everybody is right for {percent(found.majority)} "
+        f"Baseline: naming the larger side for everybody is right for {percent(found.majority)} "
         f"({interval(found.majority)}), the attacker before reading for {percent(found.accuracy_before)} "
         f"({interval(found.accuracy_before)}), after reading {reading} for {percent(first.accuracy)} "
         f"({interval(first.accuracy)})."

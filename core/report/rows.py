@@ -86,7 +86,8 @@ def _check_row(row: Mapping[str, Any], measurement: Measurement | None) -> Check
         blocks=row["blocks"],
         title=row["title"],
     )
-    value, interval = _words(row["check"], measurement.estimate if measurement else None, measurement)
+    beside = None if limit is None else limit.value
+    value, interval = _words(row["check"], measurement.estimate if measurement else None, measurement, beside)
     control = measurement.control if measurement else None
     return CheckRow(
         verdict=verdict,
@@ -96,18 +97,20 @@ def _check_row(row: Mapping[str, Any], measurement: Measurement | None) -> Check
         control=_control(row["unit"], control),
         limit="" if limit is None else limit_text(row["check"], limit.value),
         source="" if limit is None else source_text(limit),
-        decided=", ".join(part for part in _words(row["check"], verdict.decided, measurement)[1:] if part),
+        decided=", ".join(part for part in _words(row["check"], verdict.decided, measurement, beside)[1:] if part),
     )
 
 
-def _words(check: str, estimate: Estimate | None, measurement: Measurement | None) -> tuple[str, str]:
+def _words(
+    check: str, estimate: Estimate | None, measurement: Measurement | None, limit: float | None
+) -> tuple[str, str]:
     """Write an estimate; a number that is computed, not estimated, has no interval to miss."""
     if estimate is None or estimate.value != estimate.value:
         return "no value", ""
     if estimate.low == estimate.high:
         computed = measurement is not None and measurement.basis == "declared"
-        return value_text(check, estimate.value), "computed" if computed else ""
-    return estimate_text(check, estimate)
+        return value_text(check, estimate.value, limit=limit), "computed" if computed else ""
+    return estimate_text(check, estimate, limit=limit)
 
 
 def _control(unit: str, control: Estimate | None) -> str:

@@ -66,6 +66,8 @@ class PointsOnDemand:
                 config=config,
                 achieved=found.model.unfairness_train,
                 unfairness_test=found.model.unfairness_test,
+                difference_train=found.model.difference_train,
+                difference_test=found.model.difference_test,
                 majority_test=found.model.majority_test,
                 accuracy_train=found.model.accuracy_train,
                 accuracy_test=found.model.accuracy_test,

@@ -161,7 +161,7 @@ def test_the_correction_says_what_privacy_noise_did(start: Start):
     assert now.gain is not None
     (said,) = (text for text in dashboard.texts if "**Trained with privacy noise, ε = 5.**" in text)
     assert percent(findings.strong) in said and points(now.gain) in said
-    assert ("nothing measurable" in said) == (now.gain.low <= 0 <= now.gain.high)
+    assert ("no statistically significant effect" in said) == (now.gain.low <= 0 <= now.gain.high)
 
 
 def test_a_budget_outside_those_on_offer_cannot_come_by_link(start: Start):

@@ -10,9 +10,10 @@ from core.correction import Disclosure
 from core.decision.attacks import CORRECTED, disclosure_of
 from core.decision.audited import Audited
 from core.decision.measures.reasons import not_run
-from core.fairness import METRIC_TITLES
+from core.fairness import METRIC_TITLES, difference_title
 from core.policy import Measurement
 from core.strongest import strongest
+from core.wording import tolerance_text
 
 __all__ = ["correction_gain", "false_promise"]
 
@@ -50,10 +51,15 @@ def correction_gain(audited: Audited) -> Measurement:
         ),
         assumptions=(
             *audited.over_people,
-            _truth(promised, any_one),
+            f"{_truth(promised, any_one)} {difference_title(audited.config.metric)}: "
+            f"{audited.model.difference_train:.4f}.",
             "The interval holds for the attackers tried together.",
         ),
-        details={**_details(found), _PROMISED: promised},
+        details={
+            **_details(found),
+            _PROMISED: promised,
+            "difference between groups on these records": audited.model.difference_train,
+        },
     )
 
 
@@ -71,10 +77,11 @@ def _false(promised: float, told: float) -> str:
 
 
 def _truth(promised: float, told: Disclosure) -> str:
+    reached = tolerance_text(told.achieved, limit=promised)
     if told.used == promised:
-        return f"The promise is true: the unfairness on these records is {told.achieved:.4f}."
+        return f"The promise is true: the unfairness on these records is {reached}."
     return (
-        f"The promise of {promised:g} is false: the unfairness on these records is {told.achieved:.4f}. Whoever "
+        f"The promise of {promised:g} is false: the unfairness on these records is {reached}. Whoever "
         f"believes a false promise is misled, so the attackers were told {told.used:g}, the smallest that is true in "
         "steps of 0.001."
     )

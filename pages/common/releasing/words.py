@@ -77,7 +77,7 @@ def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
         f"{_bits(bits)}; predicted without anybody's {shell.escape(study.attribute)}: "
         f"{predicted}. Named rightly: {percent(found.accuracy_before)} before, "
         f"{percent(found.accuracy_after)} after ({points(found.accuracy_gain)}; {_span(found.accuracy_gain)}). "
-        f"Control: {_majority(study, people)} is right for {percent(found.majority)}."
+        f"Baseline: {_majority(study, people)} is right for {percent(found.majority)}."
     )
     return point, quantity
 
@@ -202,7 +202,7 @@ def recognised_chart(study: ReleaseStudy) -> tuple[str, str]:
     """Return heading and quantity of the chart of accuracies."""
     gain = study.measured.accuracy_gain
     clear = gain.low > 0.0 or gain.high < 0.0
-    told = f"On average {points(gain)}" if clear else "On average no measurable difference"
+    told = f"On average {points(gain)}" if clear else "On average no statistically significant difference"
     return told, "People named rightly before (○) and after (●), 95% intervals"
 
 

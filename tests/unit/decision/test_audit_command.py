@@ -272,7 +272,8 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
     asked = ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
     assert main([*asked, str(tmp_path / "out")]) == 2
     told = capsys.readouterr().out
-    assert told.startswith("Do not release yet: FairLeak's test of itself failed.\nIt failed for “Members caught”: ")
+    assert told.startswith("Do not release yet: the self-test failed, as the attack missed a planted leak, ")
+    assert "\nIt failed for “Members caught”: " in told
     assert report(tmp_path)["verdict"]["overall"] == "inconclusive"
     assert main([*asked, str(tmp_path / "without"), "--no-self-test"]) == 0
 
