@@ -13,7 +13,7 @@ from core.correction.claim import Disclosed
 from core.correction.comparison import ConstraintComparison, compare_constraints
 from core.correction.control import PermutedControl, permuted_control, permuted_records
 from core.correction.costs import ExponentChoice, choose_exponent, log_odds_cost, published_cost
-from core.correction.disclosure import COSTS, AttackedRecords, Disclosure, GroupRecognition, disclose, true_tolerance
+from core.correction.disclosure import COSTS, AttackedRecords, Disclosure, GroupRecognition, disclose
 from core.correction.estimation import (
     IDENTIFIABLE,
     EstimatedConstraint,
@@ -22,7 +22,7 @@ from core.correction.estimation import (
     identification_rate,
 )
 from core.correction.further import KNOWLEDGE, MoreDisclosed, disclose_more
-from core.correction.smallest import smallest_tolerance
+from core.correction.smallest import smallest_tolerance, true_tolerance
 from core.correction.soft import soft_constraints, soft_correct, soft_projection
 from core.correction.solve import SOLVERS, correct, correct_jointly
 
