@@ -8,6 +8,7 @@ from core.correction.attribution_seeds import (
     RepeatedStep,
     attribute_over_seeds,
 )
+from core.correction.best import gain_of_best
 from core.correction.certificate import Correction, SolverCertificate
 from core.correction.claim import Disclosed
 from core.correction.comparison import ConstraintComparison, compare_constraints
@@ -61,6 +62,7 @@ __all__ = [
     "disclose",
     "disclose_more",
     "estimate_constraint",
+    "gain_of_best",
     "identification_rate",
     "log_odds_cost",
     "permuted_control",

@@ -4,8 +4,8 @@ A correction is one optimisation over everybody: with other people the counts wo
 are changed. An interval that takes the changes as given leaves that out. Here people are drawn anew with replacement,
 everything that is computed of them is computed again (a tolerance that was raised until it was true is raised anew),
 and the correction is solved for every draw: in blocks of neighbouring prices (`core.correction.blocks`), the projection
-by a Newton step from everybody's multipliers with the draw's own slope and curvature. The attacker, the prices and so
-the confidence exponent stay as they are, and so does what was said as a number.
+by a Newton step from everybody's multipliers (`core.correction.tilt`). The attacker, the prices and so the confidence
+exponent stay as they are, and so does what was said as a number.
 
 Only the spread of the draws is used: an interval is the value and so many standard deviations of the draws to either
 side, by Student's t. The draws' own quantiles count a bias twice where the optimum has a kink: at a tolerance raised
@@ -23,23 +23,20 @@ import numpy as np
 import numpy.typing as npt
 
 from core.correction.blocks import Blocks, Named
-from core.correction.claim import Shares
-from core.correction.soft import soft_statistics
+from core.correction.tilt import Tilt
 from core.estimates import Estimate
-from core.projection import Constraints
-from core.projection.ascent import newton_direction
 from core.seeds import child_generator
 
 __all__ = [
     "DRAWS",
     "DRAWS_OF_MANY",
     "DRAWS_OF_PROJECTIONS",
-    "Projected",
+    "Step",
     "named_in_draws",
     "named_together",
     "rightly",
     "rightly_balanced",
-    "surprise_in_draws",
+    "steps_in_draws",
     "widened",
 ]
 
@@ -127,130 +124,88 @@ def _drawn_people(n: int, draws: int, seed: int) -> Iterator[_Ints]:
 
 
 def rightly(size: _Floats, named: _Floats) -> _Floats:
-    """Return the accuracy in each row of people by group, and of those named rightly."""
-    return np.asarray(named.sum(axis=1) / np.maximum(size.sum(axis=1), 1.0))
+    """Return the accuracy in each row of people by group, and of those named rightly; nan where nobody is."""
+    return _share(named.sum(axis=1), size.sum(axis=1))
 
 
 def rightly_balanced(size: _Floats, named: _Floats) -> _Floats:
     """Return the balanced accuracy in each row, over the groups that are there."""
-    there = size > 0
-    rates = np.where(there, named / np.maximum(size, 1.0), 0.0)
-    return np.asarray(rates.sum(axis=1) / there.sum(axis=1))
+    return np.asarray(np.nansum(_share(named, size), axis=1) / (size > 0).sum(axis=1))
 
 
-def surprise_in_draws(
+def _share(part: _Floats, whole: _Floats) -> _Floats:
+    return np.asarray(part / np.where(whole > 0, whole, np.nan))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Step:
+    """What an attacker reaches at one step: everybody in the first row, then each of the draws; nan where unknown.
+
+    Attributes
+    ----------
+    size, right : ndarray of shape (draws + 1, K)
+        People of each group, and how many of them are named rightly.
+    log_loss : ndarray of shape (draws + 1,)
+        Mean over people, in nats.
+    """
+
+    size: _Floats
+    right: _Floats
+    log_loss: _Floats
+
+
+def steps_in_draws(
     posterior: _Floats,
+    surprise: _Floats,
     truth: npt.NDArray[np.intp],
-    steps: Mapping[str, Projected],
+    pattern: npt.NDArray[np.intp],
+    tilts: Mapping[str, Tilt | None],
     *,
-    parts: Sequence[int | None],
     draws: int = DRAWS_OF_PROJECTIONS,
     seed: int = 0,
-) -> dict[str, _Floats]:
-    """Return by how much each projection changes the log-loss, of everybody (first) and in each of the draws.
+) -> dict[str, Step]:
+    """Measure an attacker told several things, each a step of its own.
 
     Parameters
     ----------
     posterior : ndarray of shape (n, K)
-    truth : ndarray of shape (n,)
-    steps : mapping of str to Projected
-    parts : sequence of int or None
-        Label of each row set the metric compares groups on; None for all records.
+    surprise : ndarray of shape (n,)
+        Log-loss of each person under the posterior.
+    truth, pattern : ndarray of shape (n,)
+        Group and pattern (see `core.projection`) of each person.
+    tilts : mapping of str to Tilt or None
+        None for the posterior itself.
     draws, seed : int
     """
-    if not steps:
-        return {}
-    n, k = posterior.shape
-    pattern = next(iter(steps.values())).constraints.pattern
+    k = posterior.shape[1]
     order = np.argsort(pattern, kind="stable")
-    spans = np.searchsorted(pattern[order], np.arange(5))
-    columns = [np.eye(k)[truth[order]]]
-    columns += [step.sums_of(posterior[order], pattern[order]) for step in steps.values()]
-    table = np.hstack(columns)
-    sums = np.empty((draws + 1, 4, table.shape[1]))
-    for number, weight in enumerate(_drawn_people(n, draws, seed)):
-        for p, (first, end) in enumerate(itertools.pairwise(spans)):
-            sums[number, p] = weight[first:end].astype(np.float64) @ table[first:end]
-    ends = np.cumsum([part.shape[1] for part in columns])
-    own = np.split(sums, ends[:-1], axis=2)
-    return {
-        name: np.array([step.change(true, found, parts) for true, found in zip(own[0], part, strict=True)])
-        for (name, step), part in zip(steps.items(), own[1:], strict=True)
-    }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Projected:
-    """Everybody's posterior projected on what was said, ready to be moved a little for a draw.
-
-    With the sum of log-normalisers of a pattern's people taken as quadratic in the pattern's shift, so is the dual in
-    the multipliers, and its maximum over a box is one Newton step.
-
-    Attributes
-    ----------
-    constraints : Constraints
-    multipliers : ndarray of shape (statistics,)
-    tolerance : float or None
-    shares : sequence or None
-        What was said of the fairness, and of the groups' shares; None for nothing.
-    """
-
-    constraints: Constraints
-    multipliers: _Floats
-    tolerance: float | None
-    shares: Shares | None
-
-    @property
-    def shift(self) -> _Floats:
-        """What each group's log-probability gains in each pattern, (patterns, K)."""
-        return np.asarray(-(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups)
-
-    def sums_of(self, posterior: _Floats, pattern: npt.NDArray[np.intp]) -> _Floats:
-        """Return what is summed over people: log-normaliser, probabilities after, and products of two of them."""
-        with np.errstate(divide="ignore"):
-            logs = np.log(posterior) + self.shift[pattern]
-        top = logs.max(axis=1, keepdims=True)
-        tilted = np.exp(logs - top)
-        total = tilted.sum(axis=1, keepdims=True)
-        tilted /= total
-        g, h = np.triu_indices(posterior.shape[1])
-        return np.hstack([top + np.log(total), tilted, tilted[:, g] * tilted[:, h]])
-
-    def change(self, true: _Floats, sums: _Floats, parts: Sequence[int | None]) -> float:
-        """Return the change in log-loss a person, in one draw.
-
-        It is nan where a bound became one that nothing can break, or ceased to be one.
-
-        Parameters
-        ----------
-        true : ndarray of shape (patterns, K)
-            People by pattern and true group.
-        sums : ndarray of shape (patterns, columns)
-            Those of `sums_of`.
-        """
-        k = true.shape[1]
-        weights, groups, bound, equality = soft_statistics(
-            np.rint(true.sum(axis=1)).astype(np.int64),
-            parts=parts,
-            n_groups=k,
-            tolerance=self.tolerance,
-            group_shares=self.shares,
-        )
-        if bound.size != self.multipliers.size:
-            return math.nan
-        norm, mean, products = np.split(sums, (1, 1 + k), axis=1)
-        spread = np.zeros((4, k, k))
-        g, h = np.triu_indices(k)
-        spread[:, g, h] = spread[:, h, g] = -products
-        spread[:, range(k), range(k)] += mean
-        scale = np.abs(weights).max(axis=1, initial=0.0)
-        scale = np.where(scale > 0, scale, 1.0)
-        features = (weights / scale[:, None])[:, :, None] * groups[:, None, :]  # statistic, pattern, group
-        flat, now, was = features.reshape(bound.size, -1), self.multipliers * scale, self.shift
-        moved = -(now @ flat).reshape(4, k) - was
-        expected = mean + (spread @ moved[:, :, None])[:, :, 0]
-        curvature = flat @ (spread @ features.transpose(1, 2, 0)).reshape(4 * k, -1)
-        step = newton_direction(flat @ expected.ravel() - bound / scale, curvature, now, equality)
-        moved = moved - (step @ flat).reshape(4, k)
-        quadratic = norm.sum() + (mean * moved).sum() + (moved * (spread @ moved[:, :, None])[:, :, 0]).sum() / 2
-        return float((quadratic - (true * (was + moved)).sum()) / true.sum())
+    with np.errstate(divide="ignore"):
+        logs = np.log(posterior[order])
+    truth, pattern = truth[order], pattern[order]
+    spans = list(itertools.pairwise(np.searchsorted(pattern, np.arange(5)).tolist()))
+    tables = {name: tilt.columns(logs, pattern) for name, tilt in tilts.items() if tilt is not None}
+    table = np.hstack([np.eye(k)[truth], surprise[order][:, None], *tables.values()])
+    ends = np.cumsum([k, 1, *(each.shape[1] for each in tables.values())])[:-1]
+    by_group = np.ascontiguousarray(logs.T)
+    guessed = by_group.argmax(axis=0) == truth
+    size = np.empty((draws + 1, k))
+    right = {name: np.full((draws + 1, k), np.nan) for name in tilts}
+    loss = {name: np.full(draws + 1, np.nan) for name in tilts}
+    for number, people in enumerate(_drawn_people(truth.size, draws, seed)):
+        weight = people.astype(np.float64)
+        sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
+        true, said, *parts = np.split(sums, ends, axis=1)
+        size[number] = true.sum(axis=0)
+        found = dict(zip(tables, parts, strict=True))
+        for name, tilt in tilts.items():
+            named, change = guessed, 0.0
+            if tilt is not None:
+                there = tilt.moved(true, found[name])
+                if there is None:
+                    continue
+                shift, change = there
+                guess = [(by_group[:, a:b] + shift[p][:, None]).argmax(axis=0) for p, (a, b) in enumerate(spans)]
+                named = np.concatenate(guess) == truth
+            loss[name][number] = said.sum() / truth.size + change
+            right[name][number] = np.bincount(truth, weights=weight * named, minlength=k)
+    return {name: Step(size=size, right=right[name], log_loss=loss[name]) for name in tilts}
