@@ -7,9 +7,9 @@ and the correction is solved for every draw: in blocks of neighbouring prices (`
 by a Newton step from everybody's multipliers (`core.correction.tilt`). The attacker, the prices and so the confidence
 exponent stay as they are, and so does what was said as a number.
 
-Only the spread of the draws is used: an interval is the value and so many standard deviations of the draws to either
-side, by Student's t. The draws' own quantiles count a bias twice where the optimum has a kink: at a tolerance raised
-until it is true, or at the better of two attackers.
+An interval holds the value and so many standard deviations of the draws to either side, by Student's t, and the middle
+of the draws themselves. Where the optimum has a kink (the guesses may already agree with the promise; a tolerance is
+raised; another attacker is the best) one of the two alone is too short on one side.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _Ints = npt.NDArray[np.int64]
 
 
 def widened(own: Estimate, found: _Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
-    """Return an estimate whose interval holds its own, and the spread of the draws.
+    """Return an estimate whose interval holds its own, the spread of the draws, and their middle.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def widened(own: Estimate, found: _Floats, *, within: tuple[float, float] = (0.0
         With an interval that takes what was changed as given; it keeps some width where no draw differs.
     found : ndarray of shape (draws + 1,)
         The same number of everybody, as blocks have it, and then of each draw. How far blocks miss the value is added
-        (as a square): where hardly any counts meet the tolerance, the exact correction jumps. Draws that are nan are
-        left out; where fewer than ten remain, the estimate stays as it is.
+        to the spread (as a square): where hardly any counts meet the tolerance, the exact correction jumps. Draws that
+        are nan are left out; where fewer than ten remain, the estimate stays as it is.
     within : tuple of float
     """
     drawn = found[1:][np.isfinite(found[1:])]
@@ -76,12 +76,14 @@ def widened(own: Estimate, found: _Floats, *, within: tuple[float, float] = (0.0
         return own
     from scipy.special import stdtrit
 
-    spread = float(stdtrit(drawn.size - 1, 0.5 + own.level / 2)) * float(drawn.std(ddof=1))
-    half = math.hypot(spread, float(np.nan_to_num(own.value - found[0])))
+    off = float(np.nan_to_num(own.value - found[0]))
+    quantile = float(stdtrit(drawn.size - 1, 0.5 + own.level / 2))
+    half = math.hypot(quantile * float(drawn.std(ddof=1)), off)
+    first, last = np.quantile(drawn, (0.5 - own.level / 2, 0.5 + own.level / 2)) + off
     return Estimate(
         value=own.value,
-        low=max(within[0], min(own.low, own.value - half)),
-        high=min(within[1], max(own.high, own.value + half)),
+        low=max(within[0], min(own.low, own.value - half, float(first))),
+        high=min(within[1], max(own.high, own.value + half, float(last))),
         n=own.n,
         level=own.level,
     )
