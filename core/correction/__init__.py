@@ -8,12 +8,13 @@ from core.correction.attribution_seeds import (
     RepeatedStep,
     attribute_over_seeds,
 )
+from core.correction.best import gain_of_best
 from core.correction.certificate import Correction, SolverCertificate
 from core.correction.claim import Disclosed
 from core.correction.comparison import ConstraintComparison, compare_constraints
 from core.correction.control import PermutedControl, permuted_control, permuted_records
 from core.correction.costs import ExponentChoice, choose_exponent, log_odds_cost, published_cost
-from core.correction.disclosure import COSTS, AttackedRecords, Disclosure, GroupRecognition, disclose, true_tolerance
+from core.correction.disclosure import COSTS, AttackedRecords, Disclosure, GroupRecognition, disclose
 from core.correction.estimation import (
     IDENTIFIABLE,
     EstimatedConstraint,
@@ -22,7 +23,7 @@ from core.correction.estimation import (
     identification_rate,
 )
 from core.correction.further import KNOWLEDGE, MoreDisclosed, disclose_more
-from core.correction.smallest import smallest_tolerance
+from core.correction.smallest import smallest_tolerance, true_tolerance
 from core.correction.soft import soft_constraints, soft_correct, soft_projection
 from core.correction.solve import SOLVERS, correct, correct_jointly
 
@@ -61,6 +62,7 @@ __all__ = [
     "disclose",
     "disclose_more",
     "estimate_constraint",
+    "gain_of_best",
     "identification_rate",
     "log_odds_cost",
     "permuted_control",

@@ -11,17 +11,28 @@ taken from the posterior itself. Each change compares a step with the one it bui
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.correction.bootstrap import (
+    DRAWS_OF_PROJECTIONS,
+    Step,
+    rightly,
+    rightly_balanced,
+    steps_in_draws,
+    widened,
+)
 from core.correction.claim import Shares
-from core.correction.soft import soft_projection
+from core.correction.soft import soft_constraints
+from core.correction.tilt import Tilt
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, not_measured, paired_gain
-from core.fairness import unfairness
+from core.fairness import row_sets, unfairness
+from core.projection import project
 from core.results import Result
 from core.validation import unit_interval
 
@@ -47,6 +58,9 @@ _Floats = npt.NDArray[np.float64]
 
 MEASURES = ("accuracy", "balanced_accuracy", "log_loss")
 """What is measured of each step; of the log-loss, less is more leak."""
+
+_LIMITS = ((0.0, 1.0), (0.0, 1.0), (0.0, math.inf))
+"""Smallest and largest value of each measure."""
 
 LOG_LOSS_CLIP = 1e-12
 """Smallest probability the log-loss is taken of, so that one wrong certainty costs 27.6 nats and not infinity."""
@@ -141,6 +155,8 @@ def attribute_leak(
     group_shares: Shares | None = None,
     permuted: npt.ArrayLike | None = None,
     level: float = 0.95,
+    draws: int = DRAWS_OF_PROJECTIONS,
+    seed: int = 0,
 ) -> Attribution:
     """Measure one attacker after each thing she is told.
 
@@ -166,6 +182,10 @@ def attribute_leak(
         What becomes known of the shares (see `core.correction.soft_correct`); the true ones by default.
     permuted : array-like of the shape of `features`, optional
         Posterior of an attacker who learned from permuted predictions: the control.
+    level : float in (0, 1)
+    draws, seed : int
+        Of people, behind the intervals of what is told (see `core.correction.bootstrap`); shares that are the true ones
+        by default are those of each draw.
 
     Raises
     ------
@@ -185,10 +205,23 @@ def attribute_leak(
     shares = group_shares
     if shares is None:
         shares = (np.bincount(true_groups, minlength=k) / true_groups.size).tolist()
-    told, reasons = _told(known["predictions"], predictions, tolerance, metric, labels, shares)
+    told, reasons, tilts = _told(known["predictions"], predictions, tolerance, metric, labels, shares)
     known |= told
-    measured = [_measure("majority", known, reasons, true_groups, level)]
-    measured += [_measure(step, known, reasons, true_groups, level) for step in BUILDS_ON if step in known]
+    if group_shares is None:
+        tilts = {step: replace(tilt, true_shares=tilt.shares is not None) for step, tilt in tilts.items()}
+    drawn = {}
+    if tilts:
+        drawn = steps_in_draws(
+            known["predictions"],
+            _surprise(known["predictions"], true_groups),
+            true_groups,
+            next(iter(tilts.values())).constraints.pattern,
+            {"predictions": None, **tilts},
+            draws=draws,
+            seed=seed,
+        )
+    measured = [_measure("majority", known, reasons, drawn, true_groups, level)]
+    measured += [_measure(step, known, reasons, drawn, true_groups, level) for step in BUILDS_ON if step in known]
     return Attribution(
         attacker=attacker,
         metric=metric,
@@ -228,33 +261,59 @@ def _told(
     metric: str,
     labels: npt.ArrayLike | None,
     shares: Shares,
-) -> tuple[dict[str, _Floats], dict[str, str]]:
-    """Return the posterior after each disclosure, and why where one cannot be met."""
-    known, reasons = {}, {}
+) -> tuple[dict[str, _Floats], dict[str, str], dict[str, Tilt]]:
+    """Return the posterior after each disclosure, why where one cannot be met, and the others to draw from."""
+    known, reasons, tilts = {}, {}, {}
+    parts = [None if rows is None else int(name[-1]) for name, rows in row_sets(metric, labels, len(posterior))]
     for step, bound, sizes in (
         ("shares", None, shares),
         ("constraint", tolerance, shares),
         ("constraint_without_shares", tolerance, None),
     ):
-        done = soft_projection(
-            posterior, predictions, tolerance=bound, metric=metric, labels=labels, group_shares=sizes
+        constraints = soft_constraints(
+            predictions,
+            n_groups=posterior.shape[1],
+            tolerance=bound,
+            metric=metric,
+            labels=labels,
+            group_shares=sizes,
         )
+        done = project(posterior, constraints)
         known[step] = done.probability
         if done.status == "infeasible":
             reasons[step] = done.reason
-    return known, reasons
+        else:
+            tilts[step] = Tilt(
+                constraints=constraints,
+                multipliers=done.multipliers,
+                parts=tuple(parts),
+                tolerance=bound,
+                shares=sizes,
+            )
+    return known, reasons, tilts
 
 
 def _measure(
-    step: str, known: dict[str, _Floats], reasons: dict[str, str], truth: npt.NDArray[np.intp], level: float
+    step: str,
+    known: dict[str, _Floats],
+    reasons: dict[str, str],
+    drawn: dict[str, Step],
+    truth: npt.NDArray[np.intp],
+    level: float,
 ) -> StepMeasures:
     """Measure one step, and its change against the step it builds on where both can be measured."""
     base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured(level=level)
     after = known[step]
-    compared = base is not None and not reason and base not in reasons
     guess, surprise = _guess(after), _surprise(after, truth)
-    changes: tuple[Estimate | None, ...] = (None, None, None)
-    if compared and base is not None:
+    values = (nothing,) * 3
+    changes: tuple[Estimate | None, ...] = (None,) * 3
+    if not reason:
+        values = (
+            accuracy(truth, guess, level=level),
+            balanced_accuracy(truth, guess, level=level),
+            mean(surprise, level=level),
+        )
+    if base is not None and not reason and base not in reasons:
         before = _guess(known[base])
         won = int(np.count_nonzero((guess == truth) & (before != truth)))
         lost = int(np.count_nonzero((guess != truth) & (before == truth)))
@@ -263,17 +322,31 @@ def _measure(
             balanced_gain(truth, before, guess, level=level),
             mean(surprise - _surprise(known[base], truth), level=level),
         )
+    if step in drawn and step != "predictions" and not reason:
+        now = _in_draws(drawn[step])
+        values = tuple(widened(own, a, within=limits) for own, a, limits in zip(values, now, _LIMITS, strict=True))
+        if base in drawn:
+            was = _in_draws(drawn[base])
+            changes = tuple(
+                own and widened(own, a - b, within=(low - high, high - low))
+                for own, a, b, (low, high) in zip(changes, now, was, _LIMITS, strict=True)
+            )
     return StepMeasures(
         step=step,
         builds_on=base,
-        accuracy=nothing if reason else accuracy(truth, guess, level=level),
-        balanced_accuracy=nothing if reason else balanced_accuracy(truth, guess, level=level),
-        log_loss=nothing if reason else mean(surprise, level=level),
+        accuracy=values[0],
+        balanced_accuracy=values[1],
+        log_loss=values[2],
         accuracy_change=changes[0],
         balanced_accuracy_change=changes[1],
         log_loss_change=changes[2],
         reason=reason,
     )
+
+
+def _in_draws(found: Step) -> tuple[_Floats, _Floats, _Floats]:
+    """Return the measures in each of the draws."""
+    return rightly(found.size, found.right), rightly_balanced(found.size, found.right), found.log_loss
 
 
 def _guess(posterior: _Floats) -> npt.NDArray[np.intp]:

@@ -13,16 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.correction.blocks import Blocks, Named
+from core.correction.bootstrap import named_in_draws, rightly, rightly_balanced, widened
 from core.correction.certificate import SolverCertificate
 from core.correction.costs import choose_exponent, log_odds_cost, published_cost
-from core.correction.smallest import smallest_tolerance
+from core.correction.smallest import smallest_tolerance, true_tolerance
 from core.correction.solve import Correction, correct
 from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
 from core.fairness import unfairness
 from core.results import Result
 from core.validation import choice, unit_interval
 
-__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "disclose", "prices_of", "true_tolerance"]
+__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "blocks_of", "disclose", "prices_of"]
 
 COSTS = ("published", "log_odds", "count")
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
@@ -31,8 +33,6 @@ With log-odds the attacker also starts from the calibrated guess, so that with t
 probable answer that meets the tolerance; with more, the log-odds are those of the likeliest group against the second,
 whichever group a record is moved to. With the other costs she starts from the adversary's own guess, as published.
 """
-
-_RAISE_STEP = 0.001
 
 _SECONDS = 60.0
 """Time the integer programs of the paper may take."""
@@ -109,7 +109,8 @@ class Disclosure(Result):
     before, balanced_before : Estimate
         Accuracy and balanced accuracy of the adversary's guess.
     after, balanced_after, gain : Estimate or None
-        The same after correction, and the change in accuracy; None when there is no correction.
+        The same after correction, and the change in accuracy; None when there is no correction. Their intervals, and
+        those of the groups after it, come from people drawn anew and corrected.
     n_changed, n_right : int or None
         Guesses changed, and how many of these changes were right.
     groups : tuple of GroupRecognition
@@ -155,6 +156,8 @@ def disclose(
     cost: str = "published",
     raise_until_true: bool = False,
     solver: str = "exact",
+    draws: int | None = None,
+    seed: int = 0,
 ) -> Disclosure:
     """Tell the attacker the metric and the tolerance, and measure what changes.
 
@@ -172,6 +175,11 @@ def disclose(
     raise_until_true : bool
         Raise the tolerance in steps of 0.001 until the model satisfies it, as the published experiments do.
     solver : {"exact", "ilp", "ilp_general"}
+    draws : int, optional
+        Draws of people behind the intervals of what follows the correction (see `core.correction.bootstrap`); with 0
+        they take the changes as given, which is too narrow.
+    seed : int
+        Of the draws.
 
     Raises
     ------
@@ -195,13 +203,26 @@ def disclose(
         solver=solver,
         time_limit=math.inf if solver == "exact" else _SECONDS,  # the exact solver counts its work instead
     )
-    return _measured(attacked, guess, correction, metric, cost, tolerance, used, achieved, exponent)
+    named = None
+    if draws != 0 and correction.reconstruction is not None:
+        people = blocks_of(attacked, guess, prices, metric)
+        named = named_in_draws(people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed)
+    return _measured(attacked, guess, correction, named, metric, cost, tolerance, used, achieved, exponent)
 
 
-def true_tolerance(tolerance: float, achieved: float) -> float:
-    """Return a tolerance raised in steps of 0.001 until an unfairness keeps to it; itself where it does."""
-    steps = max(0, int(np.ceil((achieved - tolerance) / _RAISE_STEP - 1e-9)))
-    return min(1.0, tolerance + steps * _RAISE_STEP)
+def blocks_of(
+    attacked: AttackedRecords, guess: npt.NDArray[np.uint8], prices: npt.NDArray[np.float64] | None, metric: str
+) -> Blocks:
+    """Return the attacked records in blocks, to be drawn from."""
+    return Blocks.of(
+        guess,
+        attacked.predictions,
+        attacked.labels,
+        attacked.truth,
+        prices,
+        metric=metric,
+        n_groups=attacked.n_groups,
+    )
 
 
 def prices_of(
@@ -239,6 +260,7 @@ def _measured(
     attacked: AttackedRecords,
     guess: npt.NDArray[np.uint8],
     correction: Correction,
+    named: Named | None,
     metric: str,
     cost: str,
     told: float,
@@ -249,9 +271,17 @@ def _measured(
     truth, after, k = attacked.truth, correction.reconstruction, attacked.n_groups
     n = truth.size
     won = lost = None
+    accurate = balanced = gain = None
     if after is not None:
         won = int(np.count_nonzero((after == truth) & (guess != truth)))
         lost = int(np.count_nonzero((after != truth) & (guess == truth)))
+        accurate, balanced = accuracy(truth, after), balanced_accuracy(truth, after)
+        gain = paired_gain(won, lost, n)
+    if named is not None and accurate is not None and balanced is not None and gain is not None:
+        size, now = named.size, rightly(named.size, named.after)
+        accurate = widened(accurate, now)
+        balanced = widened(balanced, rightly_balanced(size, named.after))
+        gain = widened(gain, now - rightly(size, named.before), within=(-1.0, 1.0))
     return Disclosure(
         metric=metric,
         cost=cost,
@@ -262,12 +292,12 @@ def _measured(
         majority=proportion(int(np.bincount(truth).max()), n),
         before=accuracy(truth, guess),
         balanced_before=balanced_accuracy(truth, guess),
-        after=None if after is None else accuracy(truth, after),
-        balanced_after=None if after is None else balanced_accuracy(truth, after),
-        gain=None if won is None or lost is None else paired_gain(won, lost, n),
+        after=accurate,
+        balanced_after=balanced,
+        gain=gain,
         n_changed=correction.n_changed if after is not None else None,
         n_right=won,
-        groups=tuple(_recognition(g, truth, guess, after) for g in ((1, 0) if k == 2 else range(k))),
+        groups=tuple(_recognition(g, truth, guess, after, named) for g in ((1, 0) if k == 2 else range(k))),
         exponent=exponent,
         smallest_tolerance=correction.smallest_tolerance,
         certificate=correction.certificate,
@@ -279,11 +309,15 @@ def _unfairness(records: AttackedRecords, groups: npt.NDArray[np.uint8], metric:
 
 
 def _recognition(
-    group: int, truth: npt.NDArray[np.uint8], guess: npt.NDArray[np.uint8], after: npt.NDArray[np.uint8] | None
+    group: int,
+    truth: npt.NDArray[np.uint8],
+    guess: npt.NDArray[np.uint8],
+    after: npt.NDArray[np.uint8] | None,
+    named: Named | None,
 ) -> GroupRecognition:
     member = truth == group
-    return GroupRecognition(
-        group=group,
-        before=accuracy(truth[member], guess[member]),
-        after=None if after is None else accuracy(truth[member], after[member]),
-    )
+    now = None if after is None else accuracy(truth[member], after[member])
+    if now is not None and named is not None:
+        own = slice(group, group + 1)
+        now = widened(now, rightly(named.size[:, own], named.after[:, own]))
+    return GroupRecognition(group=group, before=accuracy(truth[member], guess[member]), after=now)

@@ -29,10 +29,12 @@ from core.errors import InputError
 from core.fairness import row_sets
 from core.validation import binary_array
 
-__all__ = ["MOST_GROUPS", "group_number", "smallest_fraction", "smallest_tolerance"]
+__all__ = ["MOST_GROUPS", "group_number", "smallest_fraction", "smallest_tolerance", "true_tolerance"]
 
 MOST_GROUPS = 20
 """Largest number of groups a correction handles."""
+
+_RAISE_STEP = 0.001
 
 
 def group_number(value: int) -> int:
@@ -74,6 +76,12 @@ def smallest_tolerance(
         inside = predicted if rows is None else predicted[rows]
         tolerances.append(_smallest_of_counts(inside.size, int(np.count_nonzero(inside)), groups))
     return max(tolerances)
+
+
+def true_tolerance(tolerance: float, achieved: float) -> float:
+    """Return a tolerance raised in steps of 0.001 until an unfairness keeps to it; itself where it does."""
+    steps = max(0, math.ceil((achieved - tolerance) / _RAISE_STEP - 1e-9))
+    return min(1.0, tolerance + steps * _RAISE_STEP)
 
 
 def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:

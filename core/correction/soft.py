@@ -14,6 +14,8 @@ correction, so that a truth that meets the bound in fractions meets it in floats
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +26,9 @@ from core.fairness import row_sets
 from core.projection import Constraints, Projection, project
 from core.validation import binary_array, one_length, unit_interval
 
-__all__ = ["soft_constraints", "soft_correct", "soft_projection"]
+__all__ = ["soft_constraints", "soft_correct", "soft_projection", "soft_statistics"]
+
+_Floats = npt.NDArray[np.float64]
 
 _Row = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float, bool]
 """Weights of the four patterns, weights of the groups, bound, equality."""
@@ -117,30 +121,58 @@ def soft_constraints(
         raise InputError(f"The soft correction needs at least 2 groups, got {n_groups}.")
     sets = row_sets(metric, labels, predicted.size)
     known = np.zeros_like(predicted) if sets[0][1] is None else binary_array(np.asarray(labels), name="labels")
-    units = np.eye(n_groups)
-    rows = _share_rows(group_shares, predicted.size, units)
+    pattern = predicted + 2 * known.astype(np.intp)
+    weights, groups, bound, equality = soft_statistics(
+        np.bincount(pattern, minlength=4),
+        parts=[None if mask is None else int(part[-1]) for part, mask in sets],
+        n_groups=n_groups,
+        tolerance=tolerance,
+        group_shares=group_shares,
+    )
+    return Constraints(pattern=pattern, weights=weights, groups=groups, bound=bound, equality=equality)
+
+
+def soft_statistics(
+    count: npt.NDArray[np.int64],
+    *,
+    parts: Sequence[int | None],
+    n_groups: int,
+    tolerance: float | None,
+    group_shares: Shares | None,
+) -> tuple[_Floats, _Floats, _Floats, npt.NDArray[np.bool_]]:
+    """Return weights, groups, bounds and equalities of `core.projection.Constraints`.
+
+    Parameters
+    ----------
+    count : ndarray of shape (4,), int
+        Records by pattern, prediction + 2 · label.
+    parts : sequence of int or None
+        Label of each row set the metric compares groups on; None for all records.
+    n_groups, tolerance, group_shares
+        As for `soft_correct`.
+    """
+    units, sizes = np.eye(n_groups), [int(size) for size in count]
+    rows = _share_rows(group_shares, sum(sizes), units)
     if tolerance is not None:
         tolerance = unit_interval(tolerance, name="tolerance")
-        for part, mask in sets:
-            label = None if mask is None else int(part[-1])
-            rows += _fairness_rows(predicted if mask is None else predicted[mask], label, tolerance, units)
-    return Constraints(
-        pattern=predicted + 2 * known.astype(np.intp),
-        weights=np.array([row[0] for row in rows], dtype=np.float64).reshape(-1, 4),
-        groups=np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, n_groups),
-        bound=np.array([row[2] for row in rows], dtype=np.float64),
-        equality=np.array([row[3] for row in rows], dtype=np.bool_),
+        for label in parts:
+            inside = sizes if label is None else sizes[2 * label : 2 * label + 2]
+            rows += _fairness_rows(sum(inside), sum(inside[1::2]), label, tolerance, units)
+    return (
+        np.array([row[0] for row in rows], dtype=np.float64).reshape(-1, 4),
+        np.array([row[1] for row in rows], dtype=np.float64).reshape(-1, n_groups),
+        np.array([row[2] for row in rows], dtype=np.float64),
+        np.array([row[3] for row in rows], dtype=np.bool_),
     )
 
 
 def _fairness_rows(
-    inside: npt.NDArray[np.uint8], label: int | None, tolerance: float, units: npt.NDArray[np.float64]
+    n: int, positives: int, label: int | None, tolerance: float, units: npt.NDArray[np.float64]
 ) -> list[_Row]:
-    """Return the rows of one row set, which holds the predictions `inside` and the records with this label.
+    """Return the rows of one row set of n records, that with this label.
 
     Patterns are numbered prediction + 2 · label. A bound no probabilities can break is left out.
     """
-    n, positives = inside.size, int(np.count_nonzero(inside))
     in_set = np.array([label in (None, pattern >> 1) for pattern in range(4)])
     gap = in_set * (n * np.array([0.0, 1.0, 0.0, 1.0]) - positives)
     slack = in_set * (tolerance * WIDENING * n)

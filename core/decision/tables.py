@@ -93,16 +93,15 @@ def _corrections(audited: Audited) -> Iterator[dict[str, str | float | int | Non
 
 def _true_correction(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
     """Yield what the check rests on where the plan's promise is false; it tells the unfairness on these records."""
-    told = tolerance_told(audited)
-    if told != audited.config.tolerance:
-        yield from _corrected(audited, told)
+    if tolerance_told(audited) != audited.config.tolerance:
+        yield from _corrected(audited, None)
 
 
-def _corrected(audited: Audited, tolerance: float) -> Iterator[dict[str, str | float | int | None]]:
+def _corrected(audited: Audited, tolerance: float | None) -> Iterator[dict[str, str | float | int | None]]:
     for kind, title in CORRECTED.items():
         told = disclosure_of(audited, kind, tolerance)
         yield {
-            "tolerance": tolerance,
+            "tolerance": told.used,
             "attacker": title,
             "true": "yes" if told.is_true else "no",
             **_columns("before", told.before),

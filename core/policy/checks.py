@@ -69,8 +69,8 @@ _ALL = (
         name="correction_gain",
         title="{attribute} recovered from the fairness promise",
         unit="points",
-        definition="Accuracy of the attacker that gains most of those tried (named in the row) after reconstruction "
-        "correction with the disclosed tolerance, minus its accuracy before (Ferry et al. 2023).",
+        definition="Accuracy of the best attacker after reconstruction correction with the disclosed tolerance (Ferry "
+        "et al. 2023) minus that of the best attacker told nothing; the majority guess is among both.",
     ),
     Check(
         name="answers_excess",

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from core.projection.constraints import Floats
 from core.projection.dual import Dual, Point
 
-__all__ = ["climb"]
+__all__ = ["climb", "newton_direction"]
 
 _LONGEST_STEP = 40.0
 """Largest change of a multiplier in one step; a statistic's largest feature is 1, so about that of a log-odds."""
@@ -57,13 +57,13 @@ def _split_direction(
     """Return the direction; a multiplier with a width is the difference of two that are at least 0 and cost it."""
     wide = np.flatnonzero(width > 0.0)
     if not wide.size:
-        return _direction(slope, curvature, multipliers, equality)
+        return newton_direction(slope, curvature, multipliers, equality)
     both = np.concatenate([np.arange(slope.size), wide])
     sign = np.repeat([1.0, -1.0], [slope.size, wide.size])
     held = sign * multipliers[both]
     held[wide] = np.maximum(held[wide], 0.0)
     held[slope.size :] = np.maximum(held[slope.size :], 0.0)
-    split = _direction(
+    split = newton_direction(
         sign * slope[both] - width[both],
         curvature[np.ix_(both, both)] * np.outer(sign, sign),
         held,
@@ -74,7 +74,7 @@ def _split_direction(
     return direction
 
 
-def _direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: npt.NDArray[np.bool_]) -> Floats:
+def newton_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: npt.NDArray[np.bool_]) -> Floats:
     """Return the d that maximises slope·d - d·curvature·d/2 in a box that keeps signs and bounds the step.
 
     The curvature is scaled to a unit diagonal first, and made definite where statistics depend on each other.

@@ -36,8 +36,8 @@ _ATTACKED = {
     "attribute_excess": _INFERRED,
     "attribute_balanced": _INFERRED,
     "attribute_bits": _INFERRED,
-    "correction_gain": "The {attribute} of {training}, guessed by several attackers and then corrected; the one that "
-    "gains most counts, and is named in the internal edition.",
+    "correction_gain": "The {attribute} of {training}, guessed by several attackers and then corrected; the best after "
+    "it is compared with the best before it, the majority guess among both.",
     "answers_excess": "The {attribute} of {people} test people at a time, in {draws} draws, read by the strongest of "
     "several decoders from {answers}.",
     "targeted_leakage": "The {attribute} of one person among {people}, from {answers}.",
@@ -76,7 +76,7 @@ _CONTROL = {
     "attribute_excess": "imputation, without the model",
     "attribute_balanced": "imputation, without the model",
     "attribute_bits": "imputation, without the model, log-loss",
-    "correction_gain": "the same attacker, told nothing",
+    "correction_gain": "the best attacker, told nothing",
     "answers_excess": "the prior alone, no answers",
     "targeted_leakage": "a coin",
     "membership_caught": "naming people at random",

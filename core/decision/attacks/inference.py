@@ -18,6 +18,7 @@ CORRECTED = {
     "features": "the paper's attacker (A)",
     "predictions": "the paper's attacker with the predictions (A′)",
     "strong": "gradient boosting",
+    "strong_predictions": "gradient boosting with the predictions",
 }
 """Attackers that are told the fairness promise, and what a sentence calls them."""
 
@@ -54,11 +55,17 @@ def attribution_of(audited: Audited, name: str) -> Attribution:
 
 
 def disclosure_of(audited: Audited, kind: str, tolerance: float | None = None) -> Disclosure:
-    """Return what one attacker gains from a tolerance, `tolerance_told` when left out."""
-    told = tolerance_told(audited) if tolerance is None else tolerance
+    """Return what one attacker gains from a tolerance; from the plan's, raised until it is true, when left out."""
 
     def make() -> Disclosure:
         found = attack_of(audited, kind)
-        return disclose(found.attacked, found.held_out, tolerance=told, metric=audited.config.metric)
+        return disclose(
+            found.attacked,
+            found.held_out,
+            tolerance=audited.config.tolerance if tolerance is None else tolerance,
+            metric=audited.config.metric,
+            raise_until_true=tolerance is None,
+            seed=audited.config.seed,
+        )
 
-    return audited.once(f"disclosure {kind} {told!r}", make)
+    return audited.once(f"disclosure {kind} {'true' if tolerance is None else repr(tolerance)}", make)

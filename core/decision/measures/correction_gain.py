@@ -1,53 +1,57 @@
-"""What the fairness promise tells about people's attribute: reconstruction correction (Ferry et al. 2023).
+"""What the fairness promise adds to the best that is known of people's attribute without it.
 
-Where the promise is false of the attacked records, the attackers are told the smallest tolerance that is true, so that
-the number is about a promise somebody could rely on; the check says so in its first sentence.
+The attackers correct their guesses by reconstruction correction (Ferry et al. 2023). Where the promise is false of the
+attacked records, they are told the smallest tolerance that is true, so that the number is about a promise somebody
+could rely on; the check says so in its first sentence.
 """
 
 from __future__ import annotations
 
-from core.correction import Disclosure
-from core.decision.attacks import CORRECTED, disclosure_of
+from core.correction import Disclosure, gain_of_best
+from core.decision.attacks import CORRECTED, attack_of, disclosure_of
 from core.decision.audited import Audited
 from core.decision.measures.reasons import not_run
 from core.fairness import METRIC_TITLES, difference_title
 from core.policy import Measurement
-from core.strongest import strongest
 from core.wording import tolerance_text
 
 __all__ = ["correction_gain", "false_promise"]
 
 _PROMISED, _TOLD = "tolerance promised", "tolerance told"
+_MAJORITY = "the majority guess"
 
 
 def correction_gain(audited: Audited) -> Measurement:
-    """Return the largest gain in accuracy that one of the attackers has from a tolerance that is true."""
+    """Return what a true tolerance adds to the best attacker told nothing; see `core.correction.gain_of_best`."""
     found = {kind: disclosure_of(audited, kind) for kind in CORRECTED}
     any_one = next(iter(found.values()))
-    gains = {kind: told.gain for kind, told in found.items() if told.gain is not None}
-    if not gains:
+    unsolved = [CORRECTED[kind] for kind, told in found.items() if told.after is None]
+    if len(unsolved) == len(found):
         reason = (
-            f"No correction with tolerance {any_one.told:g} was found: the solver says {any_one.certificate.status}."
+            f"No correction with tolerance {any_one.used:g} was found: the solver says {any_one.certificate.status}."
         )
         return not_run("correction_gain", reason)
-    if unsolved := [CORRECTED[kind] for kind in found if kind not in gains]:
-        return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the largest is unknown.")
-    name, gain = strongest(gains, within=(-1.0, 1.0))
+    if unsolved:
+        return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the best is unknown.")
+    attacked = {kind: attack_of(audited, kind).attacked for kind in found}
+    before = {CORRECTED[kind]: told.before for kind, told in found.items()} | {_MAJORITY: any_one.majority}
+    after = {CORRECTED[kind]: told.after for kind, told in found.items() if told.after} | {_MAJORITY: any_one.majority}
+    first, last = (max(each, key=lambda name, each=each: each[name].value) for each in (before, after))
     metric, promised = METRIC_TITLES[audited.config.metric].lower(), audited.config.tolerance
-    false = "" if any_one.told == promised else f"{_false(promised, any_one.told)} "
+    false = "" if any_one.used == promised else f"{_false(promised, any_one.used)} "
     return Measurement(
         check="correction_gain",
         outcome="done",
-        estimate=gain,
-        control=found[name].before,
-        control_name="the same attacker, told nothing",
+        estimate=gain_of_best(attacked, found, raise_until_true=True, seed=audited.config.seed),
+        control=before[first],
+        control_name="the best attacker, told nothing",
         attacked=(
-            f"{false}The {audited.attribute} of {audited.trained_on}, guessed by {CORRECTED[name]} and then corrected; "
-            f"of {len(gains)} attackers it gains most."
+            f"{false}The {audited.attribute} of {audited.trained_on}, by {len(found)} attackers and the majority "
+            f"guess: best before the promise is {first}, best after it {last}."
         ),
         knows=(
             f"Features, label and prediction of everybody, the {audited.attribute} of {audited.splits.known.size:,} "
-            f"other people, and the promise of {metric} within {any_one.told:g}."
+            f"other people, and the promise of {metric} within {any_one.used:g}."
         ),
         assumptions=(
             *audited.over_people,
@@ -57,6 +61,8 @@ def correction_gain(audited: Audited) -> Measurement:
         ),
         details={
             **_details(found),
+            "best before": before[first].value,
+            "best after": after[last].value,
             _PROMISED: promised,
             "difference between groups on these records": audited.model.difference_train,
         },
@@ -97,6 +103,6 @@ def _details(found: dict[str, Disclosure]) -> dict[str, float]:
     any_one = next(iter(found.values()))
     return details | {
         "majority guess": any_one.majority.value,
-        _TOLD: any_one.told,
+        _TOLD: any_one.used,
         "unfairness on these records": any_one.achieved,
     }

@@ -39,7 +39,7 @@ def _timeless(told: Disclosure) -> Disclosure:
     return replace(told, certificate=replace(told.certificate, seconds=0.0))
 
 
-ATTACKED, HELD_OUT = _records(4000, 1), _records(2000, 2)
+ATTACKED, HELD_OUT = _records(8000, 1), _records(4000, 2)
 
 
 @pytest.mark.parametrize("metric", METRICS)

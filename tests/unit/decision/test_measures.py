@@ -81,18 +81,22 @@ def test_attribute_excess_is_the_paired_gain_of_the_strong_attacker(small: Audit
     assert f"{before.size:,} people the model was trained on" in found.attacked
 
 
-def test_correction_gain_is_the_largest_gain_of_the_three(small: Audited, audit: AuditFindings):
+def best_after_minus_before(rows: list[tuple[float, float]], majority: float) -> float:
+    """Return it from (before, after) of each attacker."""
+    return max(majority, *(after for _, after in rows)) - max(majority, *(before for before, _ in rows))
+
+
+def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited, audit: AuditFindings):
     found = done("correction_gain", small)
     achieved = small.model.unfairness_train
     assert achieved > 0.05  # so that the promise is false
-    true = 0.05 + math.ceil((achieved - 0.05) / 0.001) * 0.001
-    told = {kind: audit.disclose(true, adversary=kind) for kind in ("features", "predictions", "strong")}
-    gains = {kind: one.gain for kind, one in told.items() if one.gain is not None}
-    best = max(gains, key=lambda kind: gains[kind].value)
-    assert found.estimate is not None and found.control == told[best].before
-    assert found.estimate.value == gains[best].value
-    assert found.estimate == strongest(gains)[1] and found.estimate.high >= max(gain.high for gain in gains.values())
-    assert found.estimate.low < gains[best].low
+    told = {kind: audit.disclose(tolerance_told(small), adversary=kind) for kind in CORRECTED}
+    rows = [(one.before.value, one.after.value) for one in told.values() if one.after is not None]
+    majority = next(iter(told.values())).majority.value
+    assert found.estimate is not None and found.control is not None and len(rows) == 4
+    assert found.estimate.value == best_after_minus_before(rows, majority)
+    assert found.control.value == max(majority, *(before for before, _ in rows))
+    assert found.estimate.low < found.estimate.value < found.estimate.high
     assert any(
         f"promise of 0.05 is false: the unfairness on these records is {tolerance_text(achieved, limit=0.05)}" in told
         for told in found.assumptions
@@ -117,13 +121,16 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
     told = tolerance_told(audited)
     assert achieved <= told + 1e-12 < achieved + 0.001 and round(told / 0.001) * 0.001 == pytest.approx(told)
     same = done("correction_gain", promising(small, told))
-    assert (found.estimate, found.control) == (same.estimate, same.control)
+    assert found.estimate is not None and same.estimate is not None
+    assert (found.estimate.value, found.control) == (same.estimate.value, same.control)
     assert false_promise(found) == f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
     assert found.attacked.startswith(false_promise(found)) and f"within {told:g}." in found.knows
     tables_of = tables(audited)
     rows = tables_of["Correction with a true tolerance"]
     assert {row["tolerance"] for row in rows} == {told} and {row["true"] for row in rows} == {"yes"}
-    assert found.estimate is not None and found.estimate.value == max(float(row["gain"] or 0) for row in rows)
+    assert found.details is not None
+    before_and_after = [(float(row["before"] or 0), float(row["after"] or 0)) for row in rows]
+    assert found.estimate.value == best_after_minus_before(before_and_after, found.details["majority guess"])
     assert any(row["tolerance"] == promised and row["true"] == "no" for row in tables_of["Corrections over tolerances"])
 
 

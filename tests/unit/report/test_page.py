@@ -219,7 +219,7 @@ def test_no_table_is_all_heading():
 
 
 def test_the_definition_names_the_attacker_that_counts():
-    told = "Accuracy of the attacker that gains most of those tried (named in the row)"
+    told = "Accuracy of the best attacker after reconstruction correction with the disclosed tolerance"
     for edition in ("internal", "disclosure"):
         page = to_html(sample(), edition=edition)
         assert told in words_of(page) and "paper's adversary" not in html.unescape(page)

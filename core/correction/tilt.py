@@ -1,0 +1,109 @@
+"""A soft correction of everybody, ready to be moved a little for other samples of the same people.
+
+With u_p the shift of a pattern's log-probabilities, the sum of its log-normalisers is taken as quadratic around
+everybody's shift, with the slope and curvature of the sample. Then the dual is quadratic in the multipliers, and its
+maximum over a box is one Newton step (`core.projection`): to 1e-6 nats what projecting the sample anew gives.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.correction.claim import Shares
+from core.correction.soft import soft_statistics
+from core.projection import Constraints
+from core.projection.ascent import newton_direction
+
+__all__ = ["Tilt"]
+
+_Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Tilt:
+    """What everybody's posterior was projected on, and the multipliers that came out.
+
+    Attributes
+    ----------
+    constraints : Constraints
+    multipliers : ndarray of shape (statistics,)
+    parts : tuple of int or None
+        Label of each row set the metric compares groups on; None for all records.
+    tolerance : float or None
+        What was said of the fairness; None for nothing.
+    shares : sequence or None
+        What was said of the groups' shares; None for nothing.
+    true_shares : bool
+        Say the sample's own shares instead.
+    """
+
+    constraints: Constraints
+    multipliers: _Floats
+    parts: tuple[int | None, ...]
+    tolerance: float | None
+    shares: Shares | None = None
+    true_shares: bool = False
+
+    @property
+    def shift(self) -> _Floats:
+        """What each group's log-probability gains in each pattern, (patterns, K)."""
+        return np.asarray(-(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups)
+
+    def columns(self, logs: _Floats, pattern: npt.NDArray[np.intp]) -> _Floats:
+        """Return what `moved` wants summed: log-normaliser, probabilities after, and products of two of them.
+
+        Parameters
+        ----------
+        logs : ndarray of shape (n, K)
+            Logarithms of the posterior.
+        pattern : ndarray of shape (n,)
+        """
+        tilted = logs + self.shift[pattern]
+        top = tilted.max(axis=1, keepdims=True)
+        tilted = np.exp(tilted - top)
+        total = tilted.sum(axis=1, keepdims=True)
+        tilted /= total
+        g, h = np.triu_indices(logs.shape[1])
+        return np.hstack([top + np.log(total), tilted, tilted[:, g] * tilted[:, h]])
+
+    def moved(self, true: _Floats, sums: _Floats) -> tuple[_Floats, float] | None:
+        """Return a sample's shift (patterns, K), and by how much it changes the log-loss a person.
+
+        None where a bound became one that nothing can break, or ceased to be one.
+
+        Parameters
+        ----------
+        true : ndarray of shape (patterns, K)
+            People by pattern and true group.
+        sums : ndarray of shape (patterns, columns)
+        """
+        k = true.shape[1]
+        weights, groups, bound, equality = soft_statistics(
+            np.rint(true.sum(axis=1)).astype(np.int64),
+            parts=self.parts,
+            n_groups=k,
+            tolerance=self.tolerance,
+            group_shares=(true.sum(axis=0) / true.sum()).tolist() if self.true_shares else self.shares,
+        )
+        if bound.size != self.multipliers.size:
+            return None
+        norm, mean, products = np.split(sums, (1, 1 + k), axis=1)
+        spread = np.zeros((len(true), k, k))
+        g, h = np.triu_indices(k)
+        spread[:, g, h] = spread[:, h, g] = -products
+        spread[:, range(k), range(k)] += mean
+        scale = np.abs(weights).max(axis=1, initial=0.0)
+        scale = np.where(scale > 0, scale, 1.0)
+        features = (weights / scale[:, None])[:, :, None] * groups[:, None, :]  # statistic, pattern, group
+        flat, now, was = features.reshape(bound.size, -1), self.multipliers * scale, self.shift
+        by = -(now @ flat).reshape(was.shape) - was
+        slope = flat @ (mean + (spread @ by[:, :, None])[:, :, 0]).ravel() - bound / scale
+        curvature = flat @ (spread @ features.transpose(1, 2, 0)).reshape(flat.shape[1], -1)
+        by = by - (newton_direction(slope, curvature, now, equality) @ flat).reshape(was.shape)
+        norms = norm.sum() + (mean * by).sum() + (by * (spread @ by[:, :, None])[:, :, 0]).sum() / 2
+        loss = float(norms - (true * (was + by)).sum()) / float(true.sum())
+        return (was + by, loss) if math.isfinite(loss) else None
