@@ -6,10 +6,10 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from core.membership.caught import caught_estimate
 
 from core.estimates import Estimate, proportion
 from core.membership import roc
-from core.membership.caught import caught_estimate
 
 
 def drawn(members: np.ndarray, outsiders: np.ndarray, fpr: float, rng: np.random.Generator) -> tuple[float, float]:
