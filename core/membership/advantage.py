@@ -49,10 +49,16 @@ def advantage(score: npt.ArrayLike, member: npt.ArrayLike, *, seed: int, level: 
     second = halves(inside, seed=seed)
     called = np.zeros(inside.size, dtype=np.bool_)
     for half in (second, ~second):
-        called[half] = scores[half] >= best_threshold(scores[~half], inside[~half])
+        called[half] = scores[half] >= _between(best_threshold(scores[~half], inside[~half]), scores[~half])
     rates = [proportion(int(called[inside == kind].sum()), int((inside == kind).sum()), level=level) for kind in (1, 0)]
     true, false = rates
     value = true.value - false.value
     below = float(np.hypot(true.value - true.low, false.high - false.value))
     above = float(np.hypot(true.high - true.value, false.value - false.low))
     return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=inside.size, level=level)
+
+
+def _between(threshold: float, scores: npt.NDArray[np.float64]) -> float:
+    """Return the middle between a threshold and the next lower score: a tie lies a little elsewhere in another fit."""
+    lower = scores[scores < threshold]
+    return threshold if np.isinf(threshold) or not lower.size else (threshold + float(lower.max())) / 2

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
-from core.membership.tpr_at_fpr import tpr_estimate
+from core.membership.tpr_at_fpr import members_above, tpr_estimate
 from core.results import Result
 from core.validation import binary_array, one_length
 
@@ -36,8 +36,7 @@ class Roc(Result):
     Attributes
     ----------
     fpr, tpr : ndarray of shape (k,)
-        Rising from 0 to 1, one point a distinct score. Empty where too few
-        people were judged.
+        Rising from 0 to 1, one point a distinct score. Empty where too few people were judged.
     auc : Estimate
         Probability that a member scores above a non-member, ties counting half.
     n_members, n_outsiders : int
@@ -57,12 +56,18 @@ class Roc(Result):
         """
         if self.resolution_reason(fpr):
             return not_measured(level=self.auc.level)
-        return tpr_estimate(
-            fpr,
-            np.rint(self.fpr * self.n_outsiders).astype(np.int64),
-            np.rint(self.tpr * self.n_members).astype(np.int64),
-            level=self.auc.level,
-        )
+        return tpr_estimate(fpr, *self._counts, level=self.auc.level)
+
+    def reached(self, fpr: npt.ArrayLike) -> _Floats:
+        """Return the values of `tpr_at` at many FPRs, in [0, 1], however few people they rest on."""
+        places = np.asarray(fpr, dtype=np.float64) * (self.n_outsiders + 1)
+        return members_above(places, *self._counts) / self.n_members
+
+    @property
+    def _counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Non-members and members at or above each distinct score, falling, after a 0 each."""
+        false, true = np.rint(self.fpr * self.n_outsiders), np.rint(self.tpr * self.n_members)
+        return false.astype(np.int64), true.astype(np.int64)
 
     def resolution_reason(self, fpr: float) -> str:
         """Return why the TPR at this FPR cannot be read off these people, or "" if it can.

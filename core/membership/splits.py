@@ -57,13 +57,6 @@ class MembershipSplit:
         """The rows the attacker judges, members first, and whether each is a member."""
         return _together(self.judged_members, self.judged_outsiders)
 
-    def judging_everybody(self) -> MembershipSplit:
-        """Return the split with all members and outsiders judged.
-
-        Only for attacks that use nobody's membership, as `lira`: the known are among the judged then.
-        """
-        return replace(self, judged_members=self.members, judged_outsiders=self.outsiders)
-
     def keeping(self, kept: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
         """Return the split after all members but these rows were deleted from the training data.
 

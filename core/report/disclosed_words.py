@@ -190,6 +190,8 @@ def _reason(measurement: Document, plan: AuditPlan) -> str:
         return "No answers are planned."
     if "a guard" in needs and not plan.guard.budget:
         return "AttriGuard is not planned."
+    if "scores" in needs and plan.outputs.released == "labels" and measurement["check"].startswith("membership"):
+        return "Scores are needed; labels alone are released."
     if "scores" in needs and plan.model.kind == "predictions" and not (roles and roles.score):
         return "Scores are needed; only predicted labels are given."
     return f"It could not be run on these people; {_INSIDE}"

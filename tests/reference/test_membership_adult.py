@@ -115,7 +115,7 @@ def test_a_rate_no_group_is_large_enough_for_is_not_read(people, race, runs, sco
     by_sex = group_rocs(scored, member, people.groups[rows], 2)
     assert all(curve.tpr_at(0.01).n for curve in by_sex)
     small = group_rocs(scored, member, race.codes[rows], 2)[1]
-    assert small.resolution_reason(0.01) == "n/a, needs at least 1,000 people outside the training data, got 638"
+    assert small.resolution_reason(0.01) == "n/a, needs at least 1,000 non-members, got 638"
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -63,7 +63,8 @@ def assumptions(audited: Audited) -> tuple[str, ...]:
     elif decimals is None:
         told.append("The attacker sees scores; where only decisions are published, less is found.")
     else:
-        told.append(f"The attacker sees scores with {decimals} decimals; more decimals may tell more.")
+        plural = "decimal" if decimals == 1 else "decimals"
+        told.append(f"The attacker sees scores with {decimals} {plural}; more may tell more.")
     if max(audited.splits.train.size + audited.splits.test.size - TAUGHT, 0) > TAUGHT:
         told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
     if audited.released_scores is None:

@@ -9,9 +9,9 @@ that is a Beta(j, n + 1 - j) variable: the threshold is drawn so, and then the m
 which is the same as drawing the people. Permutations of the groups are drawn from the top of the non-members down to
 where both groups have their thresholds.
 
-The permutations are of scores distributed alike in both groups, which is more than no gap: where scores tie and lie
-elsewhere in one group than in the other they reject often though the TPRs are alike. A gap therefore counts
-as told from none only if its interval leaves out 0 as well.
+The permutations are of scores distributed alike in both groups, which is more than no gap. A gap therefore counts as
+significant only if its interval leaves out 0 as well. In permutation and bootstrap ties are broken once, in the gap
+itself on average over all orders, so that both err on the cautious side where scores tie.
 """
 
 from __future__ import annotations
