@@ -7,10 +7,13 @@ from core.decision.audited import Audited
 from core.membership import TAUGHT
 from core.wording import count
 
-__all__ = ["RANDOM", "assumptions", "attack_title", "knows", "who"]
+__all__ = ["AVERAGE", "RANDOM", "assumptions", "attack_title", "knows", "who"]
 
 RANDOM = "random guessing"
 """The baseline's name."""
+
+AVERAGE = "1% FPR is an average over people; for some non-members the chance of being called a member is far higher."
+"""What a rate pooled over people does not say (Jälkö et al. 2026)."""
 
 _IN_A_SENTENCE = {
     "loss": "the loss threshold",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.decision.attacks import FALSE_ALARMS, member_advantages, member_curves
 from core.decision.audited import Audited
-from core.decision.measures.members_told import RANDOM, assumptions, attack_title, knows, who
+from core.decision.measures.members_told import AVERAGE, RANDOM, assumptions, attack_title, knows, who
 from core.decision.measures.reasons import not_run
 from core.estimates import Estimate
 from core.membership import most_caught
@@ -35,6 +35,6 @@ def membership_caught(audited: Audited) -> Measurement:
         control_name=RANDOM,
         attacked=who(audited, name),
         knows=knows(audited, name),
-        assumptions=assumptions(audited),
+        assumptions=(*assumptions(audited), AVERAGE),
         details=details,
     )

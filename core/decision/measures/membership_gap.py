@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.decision.attacks import member_gaps
 from core.decision.audited import Audited
-from core.decision.measures.members_told import assumptions, attack_title, knows
+from core.decision.measures.members_told import AVERAGE, assumptions, attack_title, knows
 from core.decision.measures.reasons import not_run
 from core.estimates import Estimate
 from core.membership import GapResult
@@ -35,7 +35,7 @@ def membership_gap(audited: Audited) -> Measurement:
             f"{attack_title(name)}: {_shares(gap)}."
         ),
         knows=knows(audited, name),
-        assumptions=(*assumptions(audited), "Each group has a threshold of its own."),
+        assumptions=(*assumptions(audited), AVERAGE, "Each group has a threshold of its own."),
         details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
     )
 
