@@ -150,7 +150,7 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, 
 
 
 def _lira_row(findings: MembershipFindings, group: str) -> _Row:
-    """Return LiRA's gap in members caught at 1% false alarms."""
+    """Return LiRA's gap in TPR at 1% FPR."""
     title, lira = ATTACK_TITLES["lira"], findings.attacks.get("lira")
     words = "TPR at 1% FPR"
     if lira is None:

@@ -6,7 +6,7 @@ below the threshold stands nowhere, nor does a rate it belongs to, nor a number 
 within less than the threshold by adding up and subtracting (`core.report.suppression`, which assumes that everybody's
 totals are known: how many people are in each set, are accepted, have a label). With such a count go
 
-- numbers that compare groups (unfairness, ratio of acceptance, difference in members caught), with their intervals,
+- numbers that compare groups (unfairness, ratio of acceptance, difference in TPR at 1% FPR), with their intervals,
   and what the attack on this edition got and the release meter read, for who knows an attacker's guesses knows how many
   of a group are among those right;
 - where a group's size is withheld, rates at which its people are named rightly, with the controls and tables of these:

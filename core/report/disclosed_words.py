@@ -41,8 +41,11 @@ _ATTACKED = {
     "answers_excess": "The {attribute} of {people} test people at a time, in {draws} draws, read by the strongest of "
     "several decoders from {answers}.",
     "targeted_leakage": "The {attribute} of one person among {people}, from {answers}.",
-    "membership_caught": "Who of the training and test records is a training record, by the strongest of the attacks.",
-    "membership_gap": "Who of the training and test records is a training record, by the strongest of the attacks, "
+    "membership_caught": "Who of the training and test records is a training record, by the best of the attacks tried.",
+    "membership_auc": "Who of the training and test records is a training record, by the best of the attacks tried.",
+    "membership_advantage": "Who of the training and test records is a training record, by the best of the attacks "
+    "tried.",
+    "membership_gap": "Who of the training and test records is a training record, by the best of the attacks tried, "
     "each group by itself.",
     "unfairness": "{metric} between the groups by {attribute}, on {test}: largest deviation of a group from the "
     "overall rate.",
@@ -63,8 +66,11 @@ _KNOWS = {
     "answers_excess": f"The features and labels of these people, how many of them are in each group, every score asked "
     f"about, and {_ANSWERED}.",
     "targeted_leakage": f"The group sizes, every score asked about, and {_ANSWERED}; nothing else of the person.",
-    "membership_caught": "Every person's features, label and score from the model; LiRA also how it is trained.",
-    "membership_gap": "Every person's features, label and score from the model; LiRA also how it is trained.",
+    **dict.fromkeys(
+        ("membership_caught", "membership_auc", "membership_advantage", "membership_gap"),
+        "Every person's true label and what the model releases; some attacks also who is a member of half of the "
+        "people, and LiRA the features and how the model is trained.",
+    ),
     "unfairness": "There is no attacker.",
     "four_fifths": "There is no attacker.",
     "attriguard_exposure": "The records as published, without their label, records and {attribute} of other people, "
@@ -79,7 +85,9 @@ _CONTROL = {
     "correction_gain": "the best attacker, told nothing",
     "answers_excess": "the prior alone, no answers",
     "targeted_leakage": "a coin",
-    "membership_caught": "naming people at random",
+    "membership_caught": "random guessing",
+    "membership_auc": "random guessing",
+    "membership_advantage": "random guessing",
     "membership_gap": "no difference",
     "attriguard_exposure": "the best attacker without noise",
 }
@@ -92,8 +100,9 @@ _SETS_UNKNOWN = (
 _SAMPLE = "The test records are a sample of the people the model will decide about."
 _TOGETHER = "The interval holds for the attackers tried together."
 _MEMBERS = (
-    "The interval is over people, the threshold's chance counted; the training is taken as it is.",
-    "The attacker sees scores; where only decisions are published, less is caught.",
+    "The interval is over members and non-members; the model and its training are taken as they are.",
+    "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
+    _TOGETHER,
 )
 
 _ASSUMED = {
@@ -111,6 +120,8 @@ _ASSUMED = {
         "The interval is over draws of people, questions and noise, and holds for the decoders tried together.",
     ),
     "membership_caught": _MEMBERS,
+    "membership_auc": _MEMBERS,
+    "membership_advantage": _MEMBERS,
     "membership_gap": (*_MEMBERS, "Each group has a threshold of its own."),
     "unfairness": (_SAMPLE,),
     "four_fifths": (_SAMPLE,),
@@ -190,7 +201,7 @@ def _assumed(name: str, plan: AuditPlan) -> tuple[str, ...]:
     if (name.startswith("attribute") or name == "correction_gain") and not _sets_known(plan):
         return (*told, _SETS_UNKNOWN)
     if name.startswith("membership") and (plan.model.kind != "train" or not plan.membership.shadows):
-        return (*told, "LiRA was not among the attacks; it may catch more.")
+        return (*told, "LiRA was not among the attacks; it may find more.")
     return told
 
 
@@ -206,6 +217,8 @@ def _reason(measurement: Document, plan: AuditPlan) -> str:
         return "No answers are planned."
     if "a guard" in needs and not plan.guard.budget:
         return "AttriGuard is not planned."
+    if "scores" in needs and plan.outputs.released == "labels" and measurement["check"].startswith("membership"):
+        return "Scores are needed; labels alone are released."
     if "scores" in needs and plan.model.kind == "predictions" and not (roles and roles.score):
         return "Scores are needed; only predicted labels are given."
     return f"It could not be run on these people; {_INSIDE}"

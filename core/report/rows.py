@@ -55,7 +55,7 @@ class CheckRow:
 
     @property
     def details(self) -> str:
-        """The further numbers: "LiRA, AUC: 0.589; LiRA, caught: 0.042"; counts whole, the rest to three decimals."""
+        """The further numbers: "LiRA, AUC: 0.589; LiRA, advantage: 0.042"; counts whole, the rest to three decimals."""
         told = sorted((self.found.details or {}).items())
         return "; ".join(f"{name}: {_number(value)}" for name, value in told)
 

@@ -2,7 +2,7 @@
 
 from core.decision.attacks.answers import answers_of, mechanism_of, planned_leakages, planned_trials, two_sided
 from core.decision.attacks.inference import CORRECTED, attack_of, attribution_of, disclosure_of, tolerance_told
-from core.decision.attacks.members import FALSE_ALARMS, member_curves, member_gaps, member_guesses
+from core.decision.attacks.members import FALSE_ALARMS, member_advantages, member_curves, member_gaps, member_guesses
 from core.decision.attacks.noise import guard_study
 from core.decision.attacks.released import PLACES, closing_precision, outputs_text, released_gain, released_judged
 
@@ -17,6 +17,7 @@ __all__ = [
     "disclosure_of",
     "guard_study",
     "mechanism_of",
+    "member_advantages",
     "member_curves",
     "member_gaps",
     "member_guesses",

@@ -11,6 +11,7 @@ from core.decision.measures.attriguard_cost import attriguard_cost
 from core.decision.measures.attriguard_exposure import attriguard_exposure
 from core.decision.measures.correction_gain import correction_gain, false_promise
 from core.decision.measures.four_fifths import four_fifths, rate_ratio
+from core.decision.measures.membership_auc import membership_advantage, membership_auc
 from core.decision.measures.membership_caught import membership_caught
 from core.decision.measures.membership_gap import membership_gap
 from core.decision.measures.reasons import missing, not_run
@@ -35,8 +36,8 @@ MEASURES: dict[str, Callable[[Audited], Measurement]] = {
     "answers_excess": answers_excess,
     "targeted_leakage": targeted_leakage,
     "membership_caught": membership_caught,
-    "membership_auc": _later,
-    "membership_advantage": _later,
+    "membership_auc": membership_auc,
+    "membership_advantage": membership_advantage,
     "membership_gap": membership_gap,
     "unfairness": unfairness,
     "four_fifths": four_fifths,

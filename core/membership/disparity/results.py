@@ -62,7 +62,7 @@ class DisparityResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapResult(Result):
-    """The gap in members caught at a fixed rate of false alarms.
+    """The gap in TPR at a fixed FPR.
 
     Attributes
     ----------

@@ -223,7 +223,7 @@ def roc_chart(found: MembershipFindings) -> tuple[str, str]:
     """Return heading and quantity of the curve."""
     title = ATTACK_TITLES["lira" if "lira" in found.attacks else shown(found).name]
     return (
-        "Members caught against false alarms",
+        "ROC curve of the attack: TPR against FPR",
         f"{title}, logarithmic axes; dotted is chance",
     )
 

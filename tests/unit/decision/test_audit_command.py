@@ -142,7 +142,7 @@ def test_the_tables_hold_what_the_checks_rest_on(demo: Path):
     assert changes == [found["attribute_excess"]["estimate"]["value"]]
     members = tables["Membership attacks"]
     caught = [dict(zip(members["columns"], row, strict=True)) for row in members["rows"]]
-    everybody = [row["caught at 1% false alarms"] for row in caught if row["people"] == "everybody"]
+    everybody = [row["TPR at 1% FPR"] for row in caught if row["people"] == "everybody"]
     assert max(everybody) == found["membership_caught"]["estimate"]["value"]
 
 
