@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -115,7 +115,7 @@ def suggest_roles(frame: pandas.DataFrame, *, attribute: str = "", label: str = 
             label, ordered, why["label"] = ordered, "", "two values, the only such column"
     if ordered:
         given["prediction"], why["prediction"] = ordered, "two values that the score divides"
-    roles = Roles(label=label, positive="", sensitive=sensitive, **given)
+    roles = replace(Roles(label=label, positive="", sensitive=sensitive), **given)
     if label:
         roles = replace(roles, positive=_positive(frame[label], why))
     if sensitive:
@@ -167,7 +167,7 @@ def _attribute(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[st
     return found
 
 
-def _named_answers(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[str, str]) -> dict[str, str]:
+def _named_answers(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[str, str]) -> dict[str, Any]:
     """Return the columns called like prediction, score and sets, by role."""
 
     def first(names: tuple[str, ...], fits: Callable[[pandas.Series], bool], *, but: str = "") -> str:
