@@ -196,7 +196,7 @@ def _label(
             why["label"] = "named like a label"
             return column
     free = [column for column, name in columns.items() if column not in taken and not _never_label(name)]
-    two = [column for column in reversed(free) if as_text(frame[column]).nunique() == 2]
+    two = [c for c in reversed(free) if as_text(frame[c]).nunique() == 2 and not _must_be_scores(frame[c])]
     said = set(_counts(frame[prediction])) if prediction else set()
     same = [column for column in two if said and said <= set(_counts(frame[column]))]
     if same:
