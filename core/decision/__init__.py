@@ -29,7 +29,7 @@ from core.decision.result import (
 from core.decision.run import audit_steps, audit_with_people, run_audit
 from core.decision.self_test import cached_self_test, self_test, self_test_apart
 from core.decision.sources import dataset_of, load_model, load_policy_text, load_table
-from core.decision.suggested import catalogue_plan, kept_tolerance, suggested_plan
+from core.decision.suggested import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 
 __all__ = [
     "BOUNDS",
@@ -71,5 +71,6 @@ __all__ = [
     "same_numbers",
     "self_test",
     "self_test_apart",
+    "suggested_outputs",
     "suggested_plan",
 ]

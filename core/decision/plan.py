@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from core.config import AuditConfig
+from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.results import Result
 
 __all__ = [
@@ -164,7 +164,7 @@ class AuditPlan(Result):
     title: str = ""
     data: DataPlan = field(default_factory=DataPlan)
     model: ModelPlan = field(default_factory=ModelPlan)
-    config: AuditConfig = field(default_factory=AuditConfig)
+    config: AuditConfig = field(default_factory=lambda: AuditConfig(tolerance=TRAINED_TOLERANCE))
     outputs: OutputsPlan = field(default_factory=OutputsPlan)
     answers: PlannedAnswers = field(default_factory=PlannedAnswers)
     membership: MembershipPlan = field(default_factory=MembershipPlan)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from core.config import AuditConfig
+from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Roles
 from core.decision.plan import (
@@ -201,7 +201,7 @@ def _model(model: Section, kind: str, data: DataPlan, roles: Roles | None) -> tu
         roles=roles,
         method=method,
         metric=model.text("metric", standard.metric, options=METRICS),
-        tolerance=model.number("tolerance", standard.tolerance, most=1.0),
+        tolerance=model.number("tolerance", TRAINED_TOLERANCE, most=1.0),
         train_share=model.number("train_share", standard.train_share, least=0.1, most=0.8),
         seed=model.whole("seed", standard.seed, least=0, most=2**32 - 1),
         epsilon=model.number("epsilon", math.inf, least=LEAST_EPSILON, infinite=True),

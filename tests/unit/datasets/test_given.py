@@ -278,7 +278,8 @@ def test_a_set_without_enough_people_is_refused():
     [
         ({"label_value": [0, 1], "score": [0.1, 0.9, 0.4]}, ("label_value", "", "score", "")),
         ({"label_value": [0, 1], "score": [0, 1]}, ("label_value", "score", "", "")),
-        ({"score": [0, 1], "prediction": ["a", "b"]}, ("", "prediction", "", "")),
+        ({"label_value": [0, 1], "score": [0.2, 0.8]}, ("label_value", "", "score", "")),
+        ({"score": [0, 1], "prediction": ["a", "b"]}, ("", "prediction", "score", "")),
         ({"Y_Pred": [0, 1], "y_proba": [0.2, 0.7, 0.1]}, ("", "Y_Pred", "y_proba", "")),
         ({"Split": ["train", "test"], "yhat": ["a", "b"]}, ("", "yhat", "", "Split")),
         ({"prediction": [0.2, 0.7, 0.1]}, ("", "", "prediction", "")),
@@ -295,7 +296,7 @@ def test_suggestions(columns: dict[str, list[object]], expected: tuple[str, str,
     frame = pd.DataFrame(
         {name: pd.Series([cells[i % len(cells)] for i in range(12)]) for name, cells in columns.items()}
     )
-    found = suggest_roles(frame)
+    found = suggest_roles(frame).roles
     assert (found.label, found.prediction, found.score, found.sets) == expected
 
 
@@ -326,12 +327,20 @@ OVER = np.where(SCORES >= 0.25, "ja", "nein")
     ],
 )
 def test_the_column_that_the_score_orders_is_the_prediction(frame: pd.DataFrame, prediction: str):
-    assert suggest_roles(frame).prediction == prediction
+    assert suggest_roles(frame).roles.prediction == prediction
 
 
 def test_a_column_known_to_be_something_else_is_not_the_prediction():
-    assert suggest_roles(people_of(OVER, SCORES), taken={"Vorgabe"}).prediction == ""
-    assert suggest_roles(people_of(OVER, SCORES).rename(columns={"Vorgabe": "label_value"})).prediction == ""
+    people = people_of(OVER, SCORES)
+    for found in (
+        suggest_roles(people, label="Vorgabe"),
+        suggest_roles(people, attribute="Vorgabe"),
+        suggest_roles(people.rename(columns={"Vorgabe": "label_value"})),
+        suggest_roles(people.rename(columns={"Vorgabe": "sex"})),
+    ):
+        assert found.roles.prediction == ""
+    alone = suggest_roles(people.drop(columns="hired"))  # what else could be the label?
+    assert (alone.roles.label, alone.roles.prediction) == ("Vorgabe", "")
 
 
 @given(
@@ -342,15 +351,15 @@ def test_a_column_known_to_be_something_else_is_not_the_prediction():
 @settings(deadline=None, max_examples=60)
 def test_the_order_of_scores_against_all_pairs(scores: list[int], said: list[bool], ordered: bool):
     answers = [score >= 2 for score in scores] if ordered else said[: len(scores)]
-    frame = pd.DataFrame({"score": np.array(scores) / 10 + 0.05, "x": ["a" if answer else "b" for answer in answers]})
+    said_x = ["a" if answer else "b" for answer in answers]
+    labels = [i % 2 for i in range(len(scores))]
+    frame = pd.DataFrame({"score": np.array(scores) / 10 + 0.05, "x": said_x, "label": labels})
     one = [score for score, answer in zip(scores, answers, strict=True) if answer]
     other = [score for score, answer in zip(scores, answers, strict=True) if not answer]
     below = all(a <= b for a in one for b in other)
     above = all(a >= b for a in one for b in other)
     enough = min(len(one), len(other)) >= 10 and np.median(one) != np.median(other)
-    several = len(set(scores)) > 2  # a column of two numbers is the prediction by its name
-    expected = "x" if several and enough and (below or above) else "" if several else "score"
-    assert suggest_roles(frame).prediction == expected
+    assert suggest_roles(frame).roles.prediction == ("x" if enough and (below or above) else "")
 
 
 def test_the_first_of_two_groups():
