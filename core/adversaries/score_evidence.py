@@ -15,6 +15,7 @@ linear regression is weighted by the inverse of both together, the residual's sc
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -274,7 +275,7 @@ def _frequent_codes(x: Floats, categorical: npt.NDArray[np.bool_]) -> tuple[Floa
 
 def _reweighted(design: Floats, logits: Floats, variance: Floats) -> tuple[Floats, float]:
     """Return the weighted least-squares coefficients and the residual's own spread, in a few rounds."""
-    weight: Floats = np.ones(logits.size)
+    weight: Any = np.ones(logits.size)
     coefficients, spread = np.zeros(design.shape[1]), 0.0
     typical = float(np.median(variance))
     for _ in range(_STEPS):

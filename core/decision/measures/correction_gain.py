@@ -13,6 +13,7 @@ from core.decision.audited import Audited
 from core.decision.measures.reasons import not_run
 from core.fairness import METRIC_TITLES, difference_title
 from core.policy import Measurement
+from core.strongest import strongest
 from core.wording import tolerance_text
 
 __all__ = ["correction_gain", "false_promise"]
@@ -36,7 +37,7 @@ def correction_gain(audited: Audited) -> Measurement:
     attacked = {kind: attack_of(audited, kind).attacked for kind in found}
     before = {CORRECTED[kind]: told.before for kind, told in found.items()} | {_MAJORITY: any_one.majority}
     after = {CORRECTED[kind]: told.after for kind, told in found.items() if told.after} | {_MAJORITY: any_one.majority}
-    first, last = (max(each, key=lambda name, each=each: each[name].value) for each in (before, after))
+    first, last = (strongest(each)[0] for each in (before, after))
     metric, promised = METRIC_TITLES[audited.config.metric].lower(), audited.config.tolerance
     false = "" if any_one.used == promised else f"{_false(promised, any_one.used)} "
     return Measurement(

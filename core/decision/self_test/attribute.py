@@ -100,7 +100,7 @@ def _labels(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
 
 
 def _scores(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    scores: Floats = np.round(_score(people, rng) + 0.1 * float(planted) * people.sensitive, 3)
+    scores = np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3)
     return (scores >= 0.5).astype(np.uint8), scores
 
 
@@ -118,7 +118,7 @@ def _turned_round_for_a_minority(people: Drawn, rng: np.random.Generator, plante
 
 def _scores_of_a_subgroup(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
     inside = people.features[:, 3] == 0
-    scores = np.round(_score(people, rng) + 0.2 * float(planted) * inside * people.sensitive, 3)
+    scores = np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3)
     return (scores >= 0.5).astype(np.uint8), scores
 
 
