@@ -104,8 +104,8 @@ def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
         "Features and label leave open 12.0 bits of who is in which group, and the attacker unsure about 12 people. Of "
         "this the fairness numbers of this report tell: with every digit, as in the files and as the page prints them "
         "alike, 12.0 bits (95%: 4.2 to 12.0; the meter predicted 1.5, below that), 12 of 12 people unsure before "
-        "pinned down, 12 rightly; in the disclosure edition, nothing, for no size or rate of a group on the "
-        "test records stands there."
+        "pinned down, 12 rightly; in the disclosure edition, nothing, "
+        "for no size or rate of a group on the test records stands there."
     )
     assert "right for 50% (" in audit.release_meter.control
 
