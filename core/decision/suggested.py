@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from core.adversaries import decimals_of
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.correction import true_tolerance
 from core.datasets import CATALOG, AuditDataset, Table, suggest_roles
@@ -140,10 +139,8 @@ def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
         return OutputsPlan()
     if dataset.scores is None:
         return OutputsPlan(released="labels")
-    few = [
-        places for places in range(_MOST_DECIMALS + 1) if np.array_equal(dataset.scores.round(places), dataset.scores)
-    ]
-    return OutputsPlan(decimals=few[0] if few and kind == "predictions" else None)
+    decimals = decimals_of(dataset.scores)
+    return OutputsPlan(decimals=decimals if decimals <= _MOST_DECIMALS and kind == "predictions" else None)
 
 
 def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:

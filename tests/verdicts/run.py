@@ -15,7 +15,7 @@ import numpy as np
 
 from core.config import AuditConfig
 from core.datasets import Roles, Table
-from core.decision import AuditPlan, DataPlan, MembershipPlan, ModelPlan, kept_tolerance, run_audit
+from core.decision import AuditPlan, DataPlan, MembershipPlan, ModelPlan, dataset_of, kept_tolerance, run_audit
 from core.fingerprint import code_fingerprint, fingerprint_frame
 from core.models import GIVEN
 from core.policy import Verdict, default_policy, judge, predictions_policy
@@ -99,8 +99,8 @@ def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, 
         config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, seed=seed),
         membership=MembershipPlan(shadows=0),
     )
-    tolerance = kept_tolerance(plan, table)
-    return table, plan if tolerance is None else replace(plan, config=replace(plan.config, tolerance=tolerance))
+    kept = kept_tolerance(dataset_of(plan, table), plan.config)
+    return table, replace(plan, config=replace(plan.config, tolerance=kept))
 
 
 def run(entry: Entry, seed: int) -> Run:
