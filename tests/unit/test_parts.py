@@ -61,8 +61,8 @@ def statuses(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, int]:
 def test_what_has_passed_is_not_run_again_until_something_changes(
     statuses: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ):
-    statuses["tests/b/test_b.py"] = pytest.ExitCode.INTERRUPTED
-    with pytest.raises(KeyboardInterrupt):
+    del statuses["tests/b/test_b.py"]
+    with pytest.raises(KeyError):  # ends the run in the middle, as Ctrl-C does
         main()
     assert set(statuses) == {"tests/c/test_c.py"}
     statuses["tests/b/test_b.py"] = 0
