@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from core.estimates import Estimate
 from core.policy import CHECKS
 from core.report import document, embedded_document, to_html
+from core.report.page import _model
 from tests.report_people import with_texts
 from tests.samples_report import GROUPS, HOSTILE, SMALL_GROUPS, not_there, sample
 
@@ -234,3 +235,17 @@ def test_every_cell_can_stand_alone_with_its_columns_name():
     cells = re.findall(r'<t[dh][^>]* data-name="([^"]*)"', page)
     assert {"Rationale", "What was planted", "Positive labels", "after"} <= set(cells)
     assert page.count('role="rowheader"') + page.count('role="cell"') == len(cells) + 4 * 8
+
+
+def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_editions():
+    """It comes from the groups' rates that an edition prints, so an edition for others tells nothing more by it."""
+    for audit, told in ((sample(), True), (sample(SMALL_GROUPS), False)):
+        for edition in ("internal", "disclosure"):
+            found = document(audit, edition=edition)
+            rows = dict(_model(found))
+            (theirs,) = (words for name, words in rows.items() if "Fairlearn" in name and "test" in name)
+            (ours,) = (words for name, words in rows.items() if name.startswith("Unfairness (") and "test" in name)
+            assert (theirs == "withheld") == (ours == "withheld") == (edition == "disclosure" and not told)
+            if theirs != "withheld":
+                rates = [group["test_rate"]["value"] for group in found["groups"]]
+                assert theirs.startswith(f"{max(rates) - min(rates):.3f} (")
