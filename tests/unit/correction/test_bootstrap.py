@@ -142,8 +142,8 @@ def test_an_interval_holds_its_own_and_what_the_draws_add() -> None:
 def test_the_interval_of_a_change_holds_the_truth_where_the_paired_one_does_not() -> None:
     """Sixty times 800 of 40,000 people; what the attacker gains from all of them is what is to be held.
 
-    About half of the samples agree with what is told before anything is corrected, and the others do not. With
-    93% it is held fewer than 48 times with a chance below one in a thousand.
+    About half of the samples agree with what is told before anything is corrected, and the others do not. With 93% it
+    is held fewer than 48 times with a chance below one in a thousand.
     """
     everybody = people(40_000, 7, bias=1.2, skill=1.5)
     true = disclose(everybody, HELD_OUT, tolerance=0.1, draws=0).gain
