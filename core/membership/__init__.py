@@ -78,6 +78,7 @@ from core.membership.grouping import (
     regrouped,
     table_grouping,
 )
+from core.membership.halves import taught_both_ways
 from core.membership.judging import judge
 from core.membership.people import MemberPeople, member_people
 from core.membership.promise import most_caught, most_times
@@ -196,6 +197,7 @@ __all__ = [
     "table_grouping",
     "target_by_name",
     "target_of",
+    "taught_both_ways",
     "train_shadows",
     "true_label_probability",
     "vulnerability_disparity",

@@ -17,7 +17,14 @@ FEWEST = 10
 """Fewest members, and fewest non-members, whose advantage is measured."""
 
 
-def advantage(score: npt.ArrayLike, member: npt.ArrayLike, *, seed: int, level: float = 0.95) -> Estimate:
+def advantage(
+    score: npt.ArrayLike,
+    member: npt.ArrayLike,
+    *,
+    seed: int,
+    verdict: npt.ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
     """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
 
     The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average.
@@ -28,7 +35,10 @@ def advantage(score: npt.ArrayLike, member: npt.ArrayLike, *, seed: int, level: 
         A higher one speaks for a member.
     member : array-like of shape (n,), 0 or 1
     seed : int
-        Of the halves; an attack that learns must learn on the same ones, see `core.membership.halves`.
+        Of the halves.
+    verdict : array-like of shape (n,), 0 or 1, optional
+        Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
+        the other half they come from a fit that knows the membership of this one.
     level : float in (0, 1)
 
     Raises
@@ -46,19 +56,17 @@ def advantage(score: npt.ArrayLike, member: npt.ArrayLike, *, seed: int, level: 
     for told, count in (("members", int(inside.sum())), ("non-members", int((1 - inside).sum()))):
         if count < FEWEST:
             raise InputError(f"A membership advantage needs at least {FEWEST} {told}, got {count}.")
-    second = halves(inside, seed=seed)
-    called = np.zeros(inside.size, dtype=np.bool_)
-    for half in (second, ~second):
-        called[half] = scores[half] >= _between(best_threshold(scores[~half], inside[~half]), scores[~half])
+    if verdict is None:
+        second = halves(inside, seed=seed)
+        called = np.zeros(inside.size, dtype=np.uint8)
+        for half in (second, ~second):
+            called[half] = scores[half] >= best_threshold(scores[~half], inside[~half])
+    else:
+        called = binary_array(verdict, name="verdict")
+        one_length(verdict=called, member=inside)
     rates = [proportion(int(called[inside == kind].sum()), int((inside == kind).sum()), level=level) for kind in (1, 0)]
     true, false = rates
     value = true.value - false.value
     below = float(np.hypot(true.value - true.low, false.high - false.value))
     above = float(np.hypot(true.high - true.value, false.value - false.low))
     return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=inside.size, level=level)
-
-
-def _between(threshold: float, scores: npt.NDArray[np.float64]) -> float:
-    """Return the middle between a threshold and the next lower score: a tie lies a little elsewhere in another fit."""
-    lower = scores[scores < threshold]
-    return threshold if np.isinf(threshold) or not lower.size else (threshold + float(lower.max())) / 2

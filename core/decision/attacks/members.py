@@ -8,6 +8,8 @@ thresholds and LiRA use nobody's membership, and boosting learns from the other 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -30,6 +32,7 @@ from core.membership import (
     loss_attack,
     released_attack,
     roc,
+    taught_both_ways,
     train_shadows,
 )
 
@@ -37,6 +40,9 @@ __all__ = ["FALSE_ALARMS", "member_advantages", "member_curves", "member_gaps", 
 
 FALSE_ALARMS = 0.01
 """FPR at which a TPR is read."""
+
+_LEARNING = ("released", "lira_boosted")
+"""Attacks whose halves teach each other."""
 
 
 def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
@@ -88,21 +94,25 @@ def _rounded(train: Train, decimals: int | None) -> Train:
 
 def member_curves(audited: Audited) -> dict[str, Roc]:
     """Return each attack's ROC curve."""
-    return audited.once(
-        "member curves",
-        lambda: {name: roc(guess.score, _inside(audited, guess)) for name, guess in member_guesses(audited).items()},
-    )
+
+    def make(guess: MemberGuess) -> Roc:
+        curve = roc(guess.score, _inside(audited, guess))
+        return replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if guess.name in _LEARNING else curve
+
+    return audited.once("member curves", lambda: {name: make(guess) for name, guess in member_guesses(audited).items()})
 
 
 def member_advantages(audited: Audited) -> dict[str, Estimate]:
     """Return each attack's advantage, TPR - FPR at a threshold chosen on other people."""
-    seed = audited.config.seed
+
+    def make(guess: MemberGuess) -> Estimate:
+        inside, seed = _inside(audited, guess), audited.config.seed
+        if guess.name not in _LEARNING:
+            return advantage(guess.score, inside, seed=seed)
+        return taught_both_ways(advantage(guess.score, inside, seed=seed, verdict=guess.verdict), 0.0)
+
     return audited.once(
-        "member advantages",
-        lambda: {
-            name: advantage(guess.score, _inside(audited, guess), seed=seed)
-            for name, guess in member_guesses(audited).items()
-        },
+        "member advantages", lambda: {name: make(guess) for name, guess in member_guesses(audited).items()}
     )
 
 

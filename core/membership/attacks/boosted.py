@@ -27,8 +27,10 @@ _TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
 _Floats = npt.NDArray[np.float64]
 
 
-def cross_fitted(evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8], *, seed: int, name: str) -> _Floats:
-    """Return a score for everybody, higher for members, from boosting on the half that everybody is not in.
+def cross_fitted(
+    evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8], *, seed: int, name: str
+) -> tuple[_Floats, npt.NDArray[np.uint8]]:
+    """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
 
     Parameters
     ----------
@@ -41,12 +43,14 @@ def cross_fitted(evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8
 
     Returns
     -------
-    ndarray of shape (n,), in (0, 1)
+    score : ndarray of shape (n,), in (0, 1)
+    verdict : ndarray of shape (n,), 0 or 1
+        1 where boosting finds a member likelier than a non-member, both as frequent: the largest TPR - FPR.
     """
     from scipy.stats import rankdata
 
     second = halves(member, seed=seed)
-    score = np.empty(member.size)
+    score, verdict = np.empty(member.size), np.empty(member.size, dtype=np.uint8)
     for number, half in enumerate((second, ~second)):
         teach = np.flatnonzero(~half)
         if teach.size > TAUGHT:
@@ -55,7 +59,8 @@ def cross_fitted(evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8
         model = _fitted(evidence[teach], member[teach], child_seed(seed, f"{name}, boosting {number}"))
         found = np.round(model.decision_function(evidence), 9)  # equal evidence, equal score, but for rounding
         score[half] = ((rankdata(found) - 0.5) / found.size)[half]
-    return score
+        verdict[half] = found[half] > 0.0
+    return score, verdict
 
 
 def _fitted(evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8], seed: int) -> Any:

@@ -172,8 +172,8 @@ def lira_boosted(
     if shadows.online:
         columns.append(lira_from(shadows, probability, labels).score)
     evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
-    score = cross_fitted(evidence, inside, seed=seed, name="boosting on shadows")
-    return MemberGuess(name="lira_boosted", rows=shadows.rows, score=score, verdict=None)
+    score, verdict = cross_fitted(evidence, inside, seed=seed, name="boosting on shadows")
+    return MemberGuess(name="lira_boosted", rows=shadows.rows, score=score, verdict=verdict)
 
 
 def train_shadows(

@@ -41,7 +41,7 @@ def released_attack(
     Returns
     -------
     MemberGuess
-        With scores alone: see `core.membership.attacks.boosted`.
+        See `core.membership.attacks.boosted`.
     """
     predicted, y = _labels(predictions, labels)
     rows, member = split.judged
@@ -52,8 +52,8 @@ def released_attack(
         _, place, count = np.unique(own, return_inverse=True, return_counts=True)
         columns += [own, true, (true == 1.0).astype(np.int8) - (true == 0.0), np.log(count[place])]
     evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
-    score = cross_fitted(evidence, member, seed=seed, name="released")
-    return MemberGuess(name="released", rows=rows, score=score, verdict=None)
+    score, verdict = cross_fitted(evidence, member, seed=seed, name="released")
+    return MemberGuess(name="released", rows=rows, score=score, verdict=verdict)
 
 
 def gap_attack(predictions: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:

@@ -7,6 +7,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -88,10 +89,10 @@ def test_a_judge_that_always_or_never_reports_does_not_pass(
         assert (test.false_alarms.value, test.detected.value) == ((1.0, 1.0) if always else (0.0, 0.0))
 
 
-def test_an_interval_that_takes_the_threshold_as_given_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def fixed(fpr: float, false: np.ndarray, true: np.ndarray, *, level: float) -> Estimate:
         found = members_above(fpr * (false[-1] + 1), false, true)
-        return proportion(float(found), int(true[-1]), level=level)
+        return replace(proportion(float(found), int(true[-1]), level=0.5), level=level)
 
     monkeypatch.setattr(sys.modules["core.membership.roc"], "tpr_estimate", fixed)
     tried = [one for one in QUICK if one.attack == "Members identified (TPR at 1% FPR)"]
