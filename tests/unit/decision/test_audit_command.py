@@ -198,7 +198,7 @@ def limits(**values: float) -> Policy:
     [
         (limits(unfairness=0.9, targeted_leakage=0.99), 0, "Pass"),
         (limits(unfairness=0.9, targeted_leakage=0.6), 1, "Fail"),
-        (limits(unfairness=0.9, membership_caught=0.05), 2, "needs at least 1,000 people outside"),
+        (limits(unfairness=0.9, membership_caught=0.05), 2, "needs at least 1,000 non-members"),
         (limits(unfairness=0.9, attriguard_cost=3.0), 2, "AttriGuard is not planned."),
     ],
 )

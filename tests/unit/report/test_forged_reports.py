@@ -304,5 +304,5 @@ def test_a_release_that_a_failed_self_test_stops_says_so_in_both_editions():
     stopped = judged(policy=policy, tests=(broken, *AUDIT.self_tests[1:]))
     for edition in EDITIONS:
         text = to_json(stopped, edition=edition)
-        assert from_json(text)["verdict"]["headline"] == "Do not release yet: FairLeak's test of itself failed."
+        assert from_json(text)["verdict"]["headline"].startswith("Do not release yet: the self-test failed")
         assert failed(text) == set()
