@@ -14,7 +14,7 @@ from core.adversaries import ADVERSARIES, STRONG, Adversary, calibrate, train_ad
 from core.config import AuditConfig
 from core.correction import AttackedRecords
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits
+from core.datasets.splits import Splits, taught
 from core.estimates import Estimate, accuracy
 from core.fingerprint import fingerprint
 from core.results import Result
@@ -81,6 +81,7 @@ def attack_model(
     choice(protocol, PROTOCOLS, name="protocol")
     y, s = dataset.labels, dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
+    learn = taught(learn, config.seed)
 
     def ask() -> _Said:
         adversary = _trained(kind, dataset, learn, predictions, config)

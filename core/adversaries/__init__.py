@@ -4,7 +4,7 @@ from core.adversaries.calibration import PlattScale, calibrate
 from core.adversaries.forest import ADVERSARIES, Adversary, train_adversary
 from core.adversaries.parameters import PINNED, forest_parameters
 from core.adversaries.permuted import permuted_by_set, permuted_predictions
-from core.adversaries.released import ATTACKS, MOST_TAUGHT, ReleasedAttack, attack_released
+from core.adversaries.released import ATTACKS, ReleasedAttack, attack_released
 from core.adversaries.score_evidence import Outputs, decimals_of
 from core.adversaries.strong import STRONG, train_strong
 from core.adversaries.tuning import OBJECTIVES, ForestTrial, TunedForest, tune_forest
@@ -12,7 +12,6 @@ from core.adversaries.tuning import OBJECTIVES, ForestTrial, TunedForest, tune_f
 __all__ = [
     "ADVERSARIES",
     "ATTACKS",
-    "MOST_TAUGHT",
     "OBJECTIVES",
     "PINNED",
     "STRONG",

@@ -3,10 +3,10 @@
 Two attacks are tried beside imputation (boosting on features and true label). "label" adds how much likelier the
 predicted label is in each group; "all" is one boosting over that, the score, its residuals, digits and exact values
 (`core.adversaries.score_evidence`). Half of the known people teach what is learned about features and outputs, the
-other half how to combine it, then the halves change places; the posteriors' geometric mean is the attacker's, and
-imputation is made in the same way, so that nothing but the release makes the difference. The
-second attack is used if its log-loss on validation records of the attacker's own is lower by more than one standard
-error (the one-standard-error rule of Breiman et al. 1984); it moves more guesses by chance where nothing leaks.
+other half how to combine it; then the halves change places, unless they are large. The posteriors' geometric mean is
+the attacker's. Imputation is made in the same way, so that nothing but the release makes the difference. The second
+attack is used if its log-loss on validation records of the attacker's own is lower by more than one standard error
+(the one-standard-error rule of Breiman et al. 1984): it moves more guesses by chance where nothing leaks.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries.score_evidence import Outputs, learn_evidence
+from core.datasets.splits import taught
 from core.seeds import child_generator, child_seed
 
-__all__ = ["ATTACKS", "MOST_TAUGHT", "ReleasedAttack", "attack_released"]
+__all__ = ["ATTACKS", "ReleasedAttack", "attack_released"]
 
 ATTACKS = ("label", "all")
 """The attacks; labels alone allow the first."""
 
-MOST_TAUGHT = 100_000
-"""Most people an attacker learns from; of more a seeded sample."""
-
 _EDGE = 1e-6
 _VALIDATION_SHARE = 0.3
+
+_ENOUGH = 50_000
+"""From so many people on one half teaches and the other combines, and they do not change places."""
 
 Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
@@ -49,8 +50,8 @@ class ReleasedAttack:
         The groups' shares among the people the attacker knows.
     losses : dict of str to float
         Log-loss on the validation records in bits a person: of "imputation", and of each attack tried.
-    n_known, n_taught : int
-        People whose attribute the attacker knows, and of how many of them they learned.
+    n_known : int
+        People whose attribute the attacker knows.
     """
 
     before: Floats = field(repr=False)
@@ -59,7 +60,6 @@ class ReleasedAttack:
     share: Floats
     losses: dict[str, float]
     n_known: int
-    n_taught: int
 
 
 def attack_released(
@@ -92,15 +92,14 @@ def attack_released(
     """
     rng = child_generator(seed, f"released outputs, {known.size} known, {judged.size} judged")
     categorical = categorical & np.array([np.unique(column).size <= 255 and column.max() < 255 for column in x.T])
-    taught, validation = _cut(known, sensitive, 1.0 - _VALIDATION_SHARE, rng)
-    n_known = known.size
-    taught, validation = (part[:most] for part, most in ((taught, MOST_TAUGHT), (validation, MOST_TAUGHT // 2)))
-    first, second = _cut(taught, sensitive, 0.5, rng)
+    learned, validation = _cut(taught(known, seed), sensitive, 1.0 - _VALIDATION_SHARE, rng)
+    first, second = _cut(learned, sensitive, 0.5, rng)
     asked = np.concatenate([validation, judged])
     own_seed = child_seed(seed, "released outputs")
     learner = _Learner(x, outputs, sensitive, n_groups, categorical, own_seed)
-    found = [learner.one_way(teach, combine, asked) for teach, combine in ((first, second), (second, first))]
-    logs = {name: (found[0][name] + found[1][name]) / 2 for name in found[0]}
+    ways = [(first, second), (second, first)][: 1 if learned.size > _ENOUGH else 2]
+    found = [learner.one_way(teach, combine, asked) for teach, combine in ways]
+    logs = {name: np.mean([way[name] for way in found], axis=0) for name in found[0]}
     posteriors = {name: _normalised(value) for name, value in logs.items()}
     n, truth = validation.size, sensitive[validation]
     bits = {name: -np.log2(value[np.arange(n), truth]) for name, value in posteriors.items()}
@@ -112,8 +111,7 @@ def attack_released(
         attack=attack,
         share=np.bincount(sensitive[known], minlength=n_groups) / known.size,
         losses=losses,
-        n_known=n_known,
-        n_taught=taught.size + validation.size,
+        n_known=known.size,
     )
 
 

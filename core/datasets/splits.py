@@ -11,9 +11,13 @@ from core.datasets.columns import quoted
 from core.datasets.dataset import AuditDataset
 from core.datasets.given import SETS
 from core.errors import InputError
+from core.seeds import child_generator
 from core.validation import seed_value
 
-__all__ = ["Splits", "split"]
+__all__ = ["MOST_TAUGHT", "Splits", "split", "taught"]
+
+MOST_TAUGHT = 100_000
+"""Most people an attacker learns from; of more they take a seeded sample."""
 
 _VALIDATION_SHARE = 0.3
 _FEWEST = 3
@@ -77,6 +81,13 @@ def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) ->
     splits = Splits(train=train, attack=attack, validation=validation, test=test)
     _check_sides(splits, dataset)
     return splits
+
+
+def taught(rows: npt.NDArray[np.intp], seed: int) -> npt.NDArray[np.intp]:
+    """Return the people an attacker learns from: all they know, or a seeded sample of `MOST_TAUGHT`."""
+    if rows.size <= MOST_TAUGHT:
+        return rows
+    return np.sort(child_generator(seed, "people taught").choice(rows, MOST_TAUGHT, replace=False))
 
 
 def _check_size(first: npt.NDArray[np.intp], second: npt.NDArray[np.intp], dataset: AuditDataset) -> None:

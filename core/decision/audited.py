@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits
+from core.datasets.splits import MOST_TAUGHT, Splits
 from core.decision.plan import AuditPlan, OutputsPlan
 from core.errors import Cancelled
 from core.training import ModelFindings
@@ -137,6 +137,8 @@ class Audited:
     def over_people(self) -> tuple[str, ...]:
         """Return what every interval over people takes for granted, a sentence each."""
         told = ["The interval is over people like these; model, attackers and seed are taken as they are."]
+        if self.splits.known.size > MOST_TAUGHT:
+            told.append(f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know.")
         if not self.sets_known:
             told.append(
                 "Nobody told which records the model was trained on: people drawn at random stand for them, so what "

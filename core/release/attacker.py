@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from core.adversaries import calibrate, train_strong
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits
+from core.datasets.splits import Splits, taught
 from core.errors import InputError
 from core.seeds import child_generator
 
@@ -57,7 +57,7 @@ def attacker_posteriors(
     if shared := np.intersect1d(chosen, splits.known).size:
         raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
-    known = splits.known
+    known = taught(splits.known, seed)
     fold = _folds(s[known], child_generator(seed, "attacker folds"))
     held_out = np.zeros((known.size, dataset.n_groups))
     said = np.zeros((chosen.size, dataset.n_groups))

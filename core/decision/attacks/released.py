@@ -55,8 +55,8 @@ class Judged:
         The groups' shares among people the attacker knows.
     attack : str
         One of `core.adversaries.ATTACKS`, or both where the halves chose differently.
-    n_known, n_taught : int
-        People whose attribute the attacker knows, and of how many of them they learned.
+    n_known : int
+        People whose attribute the attacker knows.
     """
 
     truth: npt.NDArray[np.intp] = field(repr=False)
@@ -65,7 +65,6 @@ class Judged:
     share: Floats
     attack: str
     n_known: int
-    n_taught: int
 
     def levels(self, measure: str) -> tuple[Estimate, Estimate]:
         """Return a measure without and with the release."""
@@ -184,5 +183,4 @@ def _together(found: list[tuple[ReleasedAttack, npt.NDArray[np.intp]]], sensitiv
         share=found[0][0].share,
         attack=" and ".join(dict.fromkeys(attack.attack for attack, _ in found)),
         n_known=found[0][0].n_known,
-        n_taught=found[0][0].n_taught,
     )

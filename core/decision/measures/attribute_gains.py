@@ -56,7 +56,6 @@ def _gain(check: str, measure: str, audited: Audited) -> Measurement:
         ),
         assumptions=(
             *audited.over_people,
-            *_sampled(own.n_known, own.n_taught),
             *_tried(len(found)),
             *_closing(audited),
         ),
@@ -72,12 +71,6 @@ attribute_bits = partial(_gain, "attribute_bits", "bits")
 def _released(audited: Audited) -> str:
     plan = audited.plan.outputs if audited.released_scores is not None else OutputsPlan(released="labels")
     return f"the {outputs_text(plan)}"
-
-
-def _sampled(n_known: int, n_taught: int) -> tuple[str, ...]:
-    if n_taught == n_known:
-        return ()
-    return (f"The attackers learn from a seeded sample of {n_taught:,} of the {n_known:,} people they know.",)
 
 
 def _tried(places: int) -> tuple[str, ...]:
