@@ -305,7 +305,7 @@ def _measure(
     base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured(level=level)
     after = known[step]
     guess, surprise = _guess(after), _surprise(after, truth)
-    values = (nothing,) * 3
+    values: tuple[Estimate, ...] = (nothing,) * 3
     changes: tuple[Estimate | None, ...] = (None,) * 3
     if not reason:
         values = (
