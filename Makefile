@@ -1,7 +1,11 @@
-# make run    opens the dashboard        make test       runs every test
-# make lint   style and types            make benchmark  prints the speed figures
-# make audit  audits the demo, from a plan to a decision and a report in audit-demo
+# make run        opens the dashboard
+# make test       runs what everybody runs, in about a quarter of an hour: units, properties, pages, a walk for each reader
+# make test-all   runs every test, in parts of under ten minutes; goes on where it stopped (PART=browser-2 runs that one)
+# make lint       checks style and types
+# make audit      audits the demo, from a plan to a decision and a report in audit-demo
+# make benchmark  prints the speed figures
 # make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
+# make pictures   takes the README's pictures anew
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,7 +13,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One small network or forest per core is faster than every library starting its own threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: run test lint benchmark audit reference clean
+.PHONY: run test test-all lint benchmark audit reference pictures clean
 
 run: $(VENV)/run.done
 	$(BIN)/python -m streamlit run app.py
@@ -17,6 +21,9 @@ run: $(VENV)/run.done
 # Three for two cores: browsers, which two of them drive, wait half of the time.
 test: $(VENV)/test.done
 	$(BIN)/python -m pytest -n 3 --dist loadfile
+
+test-all: $(VENV)/test.done
+	$(BIN)/python -m tests.parts $(PART)
 
 lint: $(VENV)/test.done
 	$(BIN)/python -m ruff check .
@@ -35,6 +42,9 @@ audit: $(VENV)/run.done
 reference: $(VENV)/test.done
 	$(BIN)/python -m tests.reference $(if $(RECORD),--record $(RECORD))
 
+pictures: $(VENV)/test.done
+	$(BIN)/python -m tests.pictures
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "FairLeak needs Python 3.11 or newer; this is " + sys.version.split()[0])'
 	$(PYTHON) -m venv $(VENV)
@@ -43,9 +53,9 @@ $(VENV)/run.done: requirements.txt constraints.txt | $(VENV)/bin/python
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/test.done: requirements.txt requirements-dask.txt requirements-postgresql.txt requirements-dev.txt constraints.txt | $(VENV)/bin/python
+$(VENV)/test.done: requirements.txt requirements-dask.txt requirements-postgresql.txt requirements-signing.txt requirements-dev.txt constraints.txt | $(VENV)/bin/python
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) audit-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) audit-demo .parts .pytest_cache .mypy_cache .ruff_cache .hypothesis

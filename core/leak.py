@@ -52,6 +52,8 @@ class LeakPoint(Result):
         Its tolerance is what the attackers are told, true or not.
     achieved : float
         Unfairness on the training records.
+    difference_train : float
+        Difference between groups on them.
     accuracy_train, accuracy_test, majority_test : Estimate
         Of the audited model, and of always predicting the more frequent label.
     held_out : dict
@@ -69,6 +71,7 @@ class LeakPoint(Result):
 
     config: AuditConfig
     achieved: float
+    difference_train: float
     accuracy_train: Estimate
     accuracy_test: Estimate
     majority_test: Estimate
@@ -119,6 +122,7 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
     return LeakPoint(
         config=config,
         achieved=model.unfairness_train,
+        difference_train=model.difference_train,
         accuracy_train=model.accuracy_train,
         accuracy_test=model.accuracy_test,
         majority_test=model.majority_test,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 __all__ = ["MOST_TESTED", "holm"]
 
-MOST_TESTED = 10
+MOST_TESTED = 16
 """Most tests that are decided together; intervals of what was picked among several are made to hold for as many."""
 
 

@@ -73,6 +73,8 @@ class QueryPool(Result):
     people : People
     advantaged, disadvantaged : str
         What to call the groups.
+    advantaged_code : int
+        Code of the advantaged group in the dataset.
     metric : str
         "statistical_parity", "equal_opportunity" (label 1 only) or "predictive_equality" (label 0 only).
     """
@@ -81,6 +83,7 @@ class QueryPool(Result):
     advantaged: str
     disadvantaged: str
     metric: str
+    advantaged_code: int = 1
 
     def sizes(self, n: int, n_disadvantaged: int | None = None) -> tuple[int, int]:
         """Return how many advantaged and disadvantaged people a sample of `n` holds: the pool's shares, rounded.
@@ -177,6 +180,7 @@ def query_pool(
         advantaged=dataset.group_names[advantaged],
         disadvantaged=dataset.group_names[1 - advantaged],
         metric=metric,
+        advantaged_code=advantaged,
     )
 
 

@@ -12,7 +12,15 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, proportion
-from core.fairness import METRIC_TITLES, GroupRate, group_rates, row_sets, unfairness, unfairness_estimate
+from core.fairness import (
+    METRIC_TITLES,
+    GroupRate,
+    difference_of_rates,
+    group_rates,
+    row_sets,
+    unfairness,
+    unfairness_estimate,
+)
 from core.models import GIVEN, fit_model
 from core.results import Result
 
@@ -30,7 +38,8 @@ class ModelFindings(Result):
     majority_test : Estimate
         Control: accuracy of predicting the more frequent label for everybody.
     unfairness_train : float
-        Distance of a group's rate from everybody's on the training records: a fact about them, not an estimate.
+        Largest deviation of a group's rate from the overall rate on the training records: a fact about them, no
+        estimate.
     unfairness_test : Estimate
         The same on the test records, as an estimate for unseen people.
     rates_train, rates_test : tuple of GroupRate
@@ -58,6 +67,16 @@ class ModelFindings(Result):
     predictions: npt.NDArray[np.uint8] = field(repr=False)
     scores: npt.NDArray[np.float64] = field(repr=False)
     scores_given: bool = True
+
+    @property
+    def difference_train(self) -> float:
+        """Difference between groups on the training records: a fact about them."""
+        return difference_of_rates(self.rates_train).value
+
+    @property
+    def difference_test(self) -> Estimate:
+        """The same on the test records, as an estimate for unseen people."""
+        return difference_of_rates(self.rates_test)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from core.estimates import Estimate
 
-__all__ = ["count", "epsilon_text", "gap", "in_words", "interval", "percent", "points", "tolerance_text"]
+__all__ = [
+    "count",
+    "decimals_beside",
+    "epsilon_text",
+    "gap",
+    "in_words",
+    "interval",
+    "percent",
+    "points",
+    "tolerance_text",
+]
 
 _COARSE = 0.035
 """From this half width of an interval on, percentages lose their decimal."""
 
+
+_MOST_DECIMALS = 8
+_ZEROS = (f"{0:.8f}", f"{-0.0:.8f}")
 
 _WORDS = (
     *("none", "one", "two", "three", "four", "five", "six"),
@@ -68,13 +82,29 @@ def epsilon_text(value: float) -> str:
     return "∞" if math.isinf(value) else f"{value:g}"
 
 
-def tolerance_text(value: float) -> str:
-    """Write a tolerance or an unfairness with the digits it has, four at most: "0.001", "0.0004", "0.2", "0"."""
+def tolerance_text(value: float, *, limit: float | None = None) -> str:
+    """Write a tolerance or an unfairness with the digits it has, four at most: "0.001", "0.0004", "0.2", "0".
+
+    Beside a limit it has as many more as tell it from the limit: "0.00504", above "0.005".
+    """
     if value == 0:
         return "0"
     if abs(value) < 5e-5:
         return "less than 0.0001"
-    return f"{value:.4f}".rstrip("0").rstrip(".")
+    places = 4 if limit is None else decimals_beside([value], limit, 4)
+    return f"{value:.{places}f}".rstrip("0").rstrip(".")
+
+
+def decimals_beside(values: Iterable[float], limit: float, least: int) -> int:
+    """Return how many decimals, `least` or more, tell each value from a limit that it does not equal.
+
+    Values that eight decimals cannot tell from it are taken to equal it.
+    """
+    apart = [value for value in values if not math.isnan(value) and f"{value - limit:.{_MOST_DECIMALS}f}" not in _ZEROS]
+    for places in range(least, _MOST_DECIMALS):
+        if all(f"{value:.{places}f}" != f"{limit:.{places}f}" for value in apart):
+            return places
+    return _MOST_DECIMALS
 
 
 def _plus(value: float, places: int) -> str:

@@ -37,7 +37,13 @@ def told() -> None:
             f"People whose {attribute} is recovered, by the tolerance the attacker is told",
         )
         by_tolerance = draw_disclosure(
-            curve, now, attack_words.strong_line(findings, adversary), colours, attribute=attribute, attacker=attacker
+            curve,
+            now,
+            attack_words.strong_line(findings, adversary),
+            colours,
+            attribute=attribute,
+            attacker=attacker,
+            difference=findings.model.difference_train,
         )
         panels.chart(by_tolerance, key="told_chart")
         controls.told_tolerance(tolerance)
@@ -61,10 +67,10 @@ def told() -> None:
     if noise := attack_words.private_training(findings, now):
         st.markdown(noise)
     if not now.is_true:
-        panels.problem(attack_words.false_disclosure(now))
+        panels.problem(attack_words.false_disclosure(findings, now))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper("Who is recognised", "Share named rightly before (○) and after (●), 95% intervals")
+        shell.whisper("Accuracy by group", "Share inferred correctly before (○) and after (●), 95% intervals")
         by_group = draw_recognition(now, curve, colours, names=findings.group_names)
         panels.chart(by_group, key="recognised_chart")
     with right:

@@ -45,7 +45,7 @@ def told() -> None:
         shell.whisper(*words.roc_chart(found))
         curve = draw_roc(found, colours, attack="lira" if "lira" in found.attacks else attack.name, group=place)
         panels.chart(curve, key="member_roc_chart")
-        tables["Members caught against false alarms"] = curve.table
+        tables["ROC curve of the attack"] = curve.table
     work.watch(busy, grown)
     if sentence := words.void(chosen):
         panels.problem(sentence, point="No promise any more.")

@@ -25,7 +25,7 @@ with left:
     rates = draw_rates(findings.model, colours, names=findings.group_names, seen=wording.seen(config))
     panels.chart(rates, key="rates_chart")
 with right:
-    shell.whisper("Right predictions", "Share of people predicted rightly, 95% intervals")
+    shell.whisper("Accuracy", "Share of people predicted correctly, 95% intervals")
     accuracy = draw_accuracy(findings.model, colours, seen=wording.seen(config))
     panels.chart(accuracy, key="accuracy_chart")
 st.markdown(wording.asked_and_reached(findings))

@@ -21,12 +21,13 @@ config, table = cached.audited()
 from core.policy import judge
 
 policy = policies.current(config)
-work, tested = Work(subject(config, table, asked(config))), Tested()
+wanted = asked(config, table)
+work, tested = Work(subject(config, table, wanted)), Tested()
 work.fill()
 release = None
 if work.found is None:
     with opening:
-        shell.finding(*words.no_verdict(work.status, policy, config, table))
+        shell.finding(*words.no_verdict(work.status, policy, config, table, wanted.outputs))
     work.watch()
     attribute = wording.attribute(config)
     board.draw_waiting(judge(policy, (), attribute=attribute))
@@ -34,11 +35,11 @@ else:
     tested.fill()
     release = shown(work, policy, tested.found)
     with opening:
-        shell.finding(*words.finding(release.audit.verdict, config, table))
+        shell.finding(*words.finding(release.audit.verdict, config, table, wanted.outputs))
     tested.warn()
     board.draw(release.rows(), release.audit.verdict.overall)
     downloads.internal(release)
 name = controls.section()
 if release is not None:
     tested.watch()
-sections.draw(name, config, tested, release)
+sections.draw(name, config, table, tested, release)

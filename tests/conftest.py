@@ -1,19 +1,66 @@
-"""What holds for every test: generated cases are the same in every run, none is timed, and what takes long begins."""
+"""What holds for every test: which are run unasked, generated cases, and what takes long begins.
+
+Tests marked `long` are left out, unless all are asked for (``--long``) or their file is named on the command line.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
 
     from tests.order import LongestFirst
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+# Generated cases are the same in every run, and none is timed.
+settings.register_profile(
+    "repeatable", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("repeatable")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take the option that asks for everything."""
+    told = "run long tests too, and try ten times as many cases of each property, other ones in every run"
+    parser.addoption("--long", action="store_true", help=told)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave long tests out that nobody asked for."""
+    if config.getoption("long") or any(".py" in argument for argument in config.args):
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Say by the exit status that no test ran where all were skipped: that is no success."""
+    told = session.config.pluginmanager.get_plugin("terminalreporter")
+    if (
+        told is not None
+        and exitstatus == pytest.ExitCode.OK
+        and told.stats.get("skipped")
+        and "passed" not in told.stats
+    ):
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _solvers_are_not_timed() -> Iterator[None]:
+    """Let solvers have an hour where a test does not say how long: on a busy machine their usual minute is short."""
+    from core.correction import correct, correct_jointly, disclose_more
+
+    with pytest.MonkeyPatch.context() as patch:
+        for solver in (correct, correct_jointly, disclose_more):
+            patch.setitem(solver.__kwdefaults__, "time_limit", 3600.0)
+        yield
 
 
 @pytest.hookimpl(optionalhook=True)

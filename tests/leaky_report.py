@@ -69,7 +69,7 @@ def leaky(cells: dict[str, Cells]) -> ReleaseAudit:
             ),
             "AttriGuard": ({"attacker": "None", "budget": 1.0, "accuracy": larger.value, "balanced accuracy": 0.5},),
             "Membership attacks": tuple(
-                {"attack": "LiRA", "AUC": 0.6, "people": name, "caught at 1% false alarms": rate}
+                {"attack": "LiRA", "AUC": 0.6, "people": name, "TPR at 1% FPR": rate}
                 for name, rate in (("everybody", 0.1), ("others", larger.value), (groups[0].group, larger.low))
             ),
             "Some table": ({"people": sizes[0], "note": sentence},),

@@ -15,45 +15,88 @@ from xdist.scheduler import LoadFileScheduling
 if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
-__all__ = ["LONG", "LongestFirst", "rank"]
+__all__ = ["SECONDS", "UNKNOWN", "LongestFirst", "rank"]
 
 BROWSER = "tests/browser/"
 
-LONG = (
-    "tests/browser/test_sweep.py",
-    "tests/browser/test_further.py",
-    "tests/browser/test_privacy.py",
-    "tests/browser/test_pages.py",
-    "tests/browser/test_upload.py",
-    "tests/browser/test_catalogue.py",
-    "tests/app/test_bias_queries.py",
-    "tests/reference/test_attriguard_ratings.py",
-    "tests/app/test_attriguard.py",
-    "tests/app/test_upload.py",
-    "tests/unit/sweep/test_kill.py",
-    "tests/app/test_further.py",
-    "tests/unit/test_command_line.py",
-    "tests/unit/queries/ledger/test_processes.py",
-    "tests/reference/test_four_metrics_adult.py",
-    "tests/reference/test_permuted_adult.py",
-    "tests/unit/test_reveal_command.py",
-    "tests/app/test_pages.py",
-    "tests/reference/test_reveal_adult.py",
-    "tests/properties/test_soft_properties.py",
-    "tests/app/test_membership.py",
-    "tests/unit/correction/test_groups.py",
-    "tests/reference/test_unknown_constraint_adult.py",
-    "tests/unit/test_audit.py",
-    "tests/unit/sweep/test_engine.py",
-    "tests/properties/test_attriguard_properties.py",
-    "tests/app/test_attriguard_flow.py",
-)
-"""Files that take half a minute or more on a busy machine, the longest first."""
+SECONDS = {
+    "tests/browser/test_pages.py": 330,
+    "tests/browser/test_attriguard.py": 200,
+    "tests/browser/test_bias_queries.py": 200,
+    "tests/browser/test_desk.py": 200,
+    "tests/browser/test_accessible.py": 180,
+    "tests/browser/test_decision.py": 150,
+    "tests/browser/test_links.py": 150,
+    "tests/browser/test_membership.py": 150,
+    "tests/browser/test_catalogue.py": 130,
+    "tests/browser/test_further.py": 130,
+    "tests/browser/test_privacy.py": 110,
+    "tests/reference/test_attriguard_ratings.py": 106,
+    "tests/browser/test_sweep.py": 100,
+    "tests/browser/test_upload.py": 100,
+    "tests/app/test_attriguard.py": 93,
+    "tests/browser/test_two_sessions.py": 80,
+    "tests/browser/test_release_meter.py": 70,
+    "tests/properties/test_attriguard_properties.py": 68,
+    "tests/app/test_further.py": 68,
+    "tests/app/test_upload.py": 63,
+    "tests/app/test_pages.py": 60,
+    "tests/app/test_membership.py": 58,
+    "tests/app/test_bias_queries.py": 57,
+    "tests/reference/test_unknown_constraint_adult.py": 56,
+    "tests/reference/test_reveal_adult.py": 55,
+    "tests/app/test_release.py": 50,
+    "tests/browser/test_start.py": 50,
+    "tests/properties/test_soft_properties.py": 44,
+    "tests/browser/test_walks.py": 43,
+    "tests/unit/adversaries/test_tuning.py": 41,
+    "tests/unit/sweep/test_kill.py": 40,
+    "tests/unit/test_command_line.py": 35,
+    "tests/unit/queries/ledger/test_processes.py": 35,
+    "tests/unit/correction/test_groups.py": 35,
+    "tests/unit/test_reveal_command.py": 30,
+    "tests/browser/test_report.py": 25,
+    "tests/reference/test_permuted_adult.py": 25,
+    "tests/reference/test_four_metrics_adult.py": 24,
+    "tests/app/test_report.py": 22,
+    "tests/unit/attriguard/test_ratings_study.py": 20,
+    "tests/unit/test_audit.py": 20,
+    "tests/unit/sweep/test_engine.py": 20,
+    "tests/reference/test_release_adult.py": 20,
+    "tests/reference/test_panda_ratings.py": 19,
+    "tests/app/test_attriguard_flow.py": 18,
+    "tests/reference/test_attriguard_adult.py": 18,
+    "tests/unit/test_parts.py": 15,
+    "tests/unit/attriguard/test_attackers.py": 14,
+    "tests/unit/datasets/test_table.py": 14,
+    "tests/unit/correction/test_further.py": 14,
+    "tests/app/test_desk_asking.py": 13,
+    "tests/reference/test_tuned_forest_adult.py": 13,
+    "tests/unit/decision/test_audit_command.py": 13,
+    "tests/app/test_desk_files.py": 13,
+    "tests/properties/test_conceal_properties.py": 13,
+    "tests/properties/test_group_properties.py": 13,
+    "tests/app/test_given.py": 13,
+    "tests/unit/decision/test_measures.py": 13,
+    "tests/reference/test_fairpick_adult.py": 12,
+    "tests/reference/test_conceal_adult.py": 10,
+    "tests/reference/test_ferry_adult.py": 10,
+    "tests/app/test_desk.py": 10,
+    "tests/reference/test_soft_adult.py": 9,
+    "tests/app/test_jobs.py": 9,
+    "tests/unit/decision/test_self_test.py": 9,
+    "tests/app/test_desk_places.py": 9,
+    "tests/reference/test_membership_adult.py": 8,
+}
+"""Files that take eight seconds of one core or more, and how many; properties with the budget of every run."""
+
+UNKNOWN = 2
+"""What any other file takes."""
 
 
-def rank(file: str) -> tuple[bool, int, str]:
-    """Return what files are sorted by: the browser's first, then by `LONG`, then by name."""
-    return not file.startswith(BROWSER), LONG.index(file) if file in LONG else len(LONG), file
+def rank(file: str) -> tuple[bool, float, str]:
+    """Return what files are sorted by: the browser's first, then what takes long, then by name."""
+    return not file.startswith(BROWSER), -SECONDS.get(file, UNKNOWN), file
 
 
 class LongestFirst(LoadFileScheduling):

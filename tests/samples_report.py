@@ -125,6 +125,10 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
             knows="Features, labels and predictions of everybody, and the attribute of 14,923 others.",
             assumptions=common,
         ),
+        *(
+            Measurement(check=check, outcome="not_run", reason="The plan leaves it out.")
+            for check in ("attribute_balanced", "attribute_bits", "membership_auc", "membership_advantage")
+        ),
         Measurement(
             check="correction_gain",
             outcome="done",
@@ -198,6 +202,8 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
     )
 
 
+_UNLIMITED = ("attribute_excess", "attribute_balanced", "attribute_bits", "membership_auc", "membership_advantage")
+
 _VERDICTS = {
     "correction_gain": ("fail", "The whole interval lies above the limit."),
     "membership_caught": ("fail", f"The whole interval lies above the limit {HOSTILE}."),
@@ -207,7 +213,7 @@ _VERDICTS = {
     "four_fifths": ("pass", "The whole interval lies above the limit."),
     "targeted_leakage": ("pass", "The computed value keeps to the limit."),
     "membership_gap": ("pass", "The whole interval lies below the limit."),
-    "attribute_excess": ("not_asked", "The policy sets no limit."),
+    **{check: ("not_asked", "The policy sets no limit.") for check in _UNLIMITED},
     "attriguard_cost": ("not_asked", "The policy sets no limit."),
 }
 

@@ -52,6 +52,8 @@ def surroundings(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
         config=config,
         achieved=float(threads),
         unfairness_test=replace(some, n=os.getpid()),
+        difference_train=0.0,
+        difference_test=some,
         accuracy_train=replace(some, n=os.nice(0)),
         accuracy_test=some,
         majority_test=some,

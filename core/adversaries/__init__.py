@@ -4,19 +4,27 @@ from core.adversaries.calibration import PlattScale, calibrate
 from core.adversaries.forest import ADVERSARIES, Adversary, train_adversary
 from core.adversaries.parameters import PINNED, forest_parameters
 from core.adversaries.permuted import permuted_by_set, permuted_predictions
+from core.adversaries.released import ATTACKS, MOST_TAUGHT, ReleasedAttack, attack_released
+from core.adversaries.score_evidence import Outputs, decimals_of
 from core.adversaries.strong import STRONG, train_strong
 from core.adversaries.tuning import OBJECTIVES, ForestTrial, TunedForest, tune_forest
 
 __all__ = [
     "ADVERSARIES",
+    "ATTACKS",
+    "MOST_TAUGHT",
     "OBJECTIVES",
     "PINNED",
     "STRONG",
     "Adversary",
     "ForestTrial",
+    "Outputs",
     "PlattScale",
+    "ReleasedAttack",
     "TunedForest",
+    "attack_released",
     "calibrate",
+    "decimals_of",
     "forest_parameters",
     "permuted_by_set",
     "permuted_predictions",

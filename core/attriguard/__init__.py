@@ -16,7 +16,7 @@ from core.attriguard.ratings_comparison import Compared, comparison
 from core.attriguard.ratings_study import Guarded, ratings_study, study_ratings
 from core.attriguard.recommendation import Recommendation, recommendation
 from core.attriguard.settings import DEFENDERS, GuardSettings
-from core.attriguard.study import Guesses, Point, Study
+from core.attriguard.study import Guesses, Point, Study, strongest_point
 from core.attriguard.table.attackers import TABLE_ATTACKER_TITLES
 from core.attriguard.table.guard import TableGuard
 from core.attriguard.table.settings import TableSettings
@@ -65,6 +65,7 @@ __all__ = [
     "ratings_study",
     "recommendation",
     "representatives",
+    "strongest_point",
     "study_ratings",
     "study_steps",
     "study_table",

@@ -23,7 +23,7 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Guesses", "Point", "Study"]
+__all__ = ["Guesses", "Point", "Study", "strongest_point"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +72,15 @@ class Point(Result):
     balanced: Estimate
     reported: Estimate
     trained_at: float | None = None
+
+    def rate(self, *, balanced: bool) -> Estimate:
+        """Return `balanced` or `accuracy`."""
+        return self.balanced if balanced else self.accuracy
+
+
+def strongest_point(points: Sequence[Point], *, balanced: bool) -> Point:
+    """Return the attacker who is right most often: whom a chart shows highest and a sentence calls the best."""
+    return max(points, key=lambda point: point.rate(balanced=balanced).value)
 
 
 @dataclass(frozen=True, kw_only=True)

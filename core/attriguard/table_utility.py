@@ -23,7 +23,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import Estimate, mean, mean_rate
-from core.fairness import row_sets
+from core.fairness import folded_difference, row_sets
 from core.models import GIVEN, fit_model
 from core.results import Result
 from core.strongest import strongest
@@ -222,16 +222,5 @@ def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]], *, level:
 
 
 def _distance(inside: Floats, others: Floats, level: float) -> Estimate:
-    own, rest = mean_rate(inside, level=level), mean_rate(others, level=level)
     share = others.size / (inside.size + others.size)
-    difference = own.value - rest.value
-    low = difference - math.hypot(own.value - own.low, rest.high - rest.value)
-    high = difference + math.hypot(own.high - own.value, rest.value - rest.low)
-    folded = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
-    return Estimate(
-        value=share * abs(difference),
-        low=share * folded,
-        high=share * max(abs(low), abs(high)),
-        n=inside.size + others.size,
-        level=level,
-    )
+    return folded_difference(mean_rate(inside, level=level), mean_rate(others, level=level), weight=share)

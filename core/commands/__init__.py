@@ -15,6 +15,7 @@ from core.commands import (
     release,
     replay,
     reveal,
+    sign,
     sweep,
     verify,
 )
@@ -25,6 +26,7 @@ __all__ = ["COMMANDS", "Console"]
 COMMANDS = (
     audit,
     verify,
+    sign,
     replay,
     gen_config,
     sweep,

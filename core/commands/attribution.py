@@ -129,6 +129,7 @@ def _delta(points: Sequence[LeakPoint], config: AuditConfig) -> Iterator[str]:
     rows = [
         _delta_row("model accuracy, test", [[q.accuracy_test.value for q in pair] for pair in pairs]),
         _delta_row("unfairness, train", [[q.achieved for q in pair] for pair in pairs]),
+        _delta_row("difference between groups, train", [[q.difference_train for q in pair] for pair in pairs]),
     ]
     for name in KINDS:
         for step in ("predictions", "constraint"):

@@ -34,6 +34,7 @@ from core.policy import (
     predictions_policy,
     read_policy,
 )
+from core.report.signing import private_key
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
 
@@ -63,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"a policy file, or {' or '.join(_SHIPPED)}; the plan's when left out, and the default one without any",
     )
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
+    parser.add_argument(
+        "--sign", type=Path, metavar="KEY.pem", help="sign the reports with this private key; see python -m core sign"
+    )
     parser.add_argument("--no-self-test", action="store_true", help="leave FairLeak's test of itself out of the report")
 
 
@@ -73,6 +77,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     policy = _policy(arguments, plan, folder)
     plan = replace(plan, policy="") if plan.policy in _SHIPPED else plan  # no file that a report must not name
     check_folder(arguments.out, force=arguments.force)
+    key = None if arguments.sign is None else private_key(_content(arguments.sign, "--sign"), name="--sign")
     table = load_table(plan, folder=folder, data_folder=_data_folder(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = _told_now_and_then(console, "steps")
@@ -84,8 +89,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
                 plan, table, policy, model_file=model_file, self_tests=tests, report=tests.begun_by(steps)
             )
         for test in (test for test in audit.self_tests if not test.passed):
-            console.note(f"Warning: FairLeak's test of itself failed for {test.attack}: {test.told}")
-    write_audit(audit, arguments.out, people=people, force=arguments.force)
+            console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
+    write_audit(audit, arguments.out, people=people, force=arguments.force, key=key)
     for line in _printed(audit):
         console.result(line)
     console.note(f"The report is in {arguments.out}: internal for you, disclosure for others.")
@@ -142,6 +147,8 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
     for row in reasons:
         yield f"{row.title}: {row.why}"
     for row in verdict.rows:
+        if row.check == "unfairness" and row.measurement is not None:
+            yield f"{row.title}: {row.measurement.attacked}"
         if told := false_promise(row.measurement):
             yield f"{row.title}: {told}"
     if audit.release_meter is not None:
@@ -153,7 +160,10 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
 
 def _row(row: CheckVerdict) -> list[str]:
     found, limit = row.measurement, row.limit
-    value, interval = ("", "") if found is None or found.estimate is None else estimate_text(row.check, found.estimate)
+    estimate = None if found is None else found.estimate
+    value, interval = (
+        ("", "") if estimate is None else estimate_text(row.check, estimate, limit=limit.value if limit else None)
+    )
     optional = "" if limit is None or limit.required else " (not required)"
     return [
         VERDICT_TITLES[row.verdict] + optional,

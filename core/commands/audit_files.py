@@ -14,14 +14,17 @@ from core.decision import ReleaseAudit, plan_text
 from core.errors import InputError
 from core.policy import policy_text
 from core.report import EDITIONS, csv_files, document, to_html, to_json
+from core.report.signing import ENDING, signature_of
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
     from core.report import AttackedPeople
 
 __all__ = ["check_folder", "write_audit"]
 
 _OURS = re.compile(
-    r"report\.(json|html)|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*)\.csv"
+    r"report\.(json|html)(\.sig)?|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*)\.csv"
 )
 """Names of the files of a report."""
 
@@ -52,8 +55,15 @@ def check_folder(out: Path, *, force: bool) -> None:
         )
 
 
-def write_audit(audit: ReleaseAudit, out: Path, *, people: AttackedPeople | None = None, force: bool = False) -> None:
-    """Write both editions; an earlier report in the folder goes when the new one is complete.
+def write_audit(
+    audit: ReleaseAudit,
+    out: Path,
+    *,
+    people: AttackedPeople | None = None,
+    force: bool = False,
+    key: Ed25519PrivateKey | None = None,
+) -> None:
+    """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete.
 
     Raises
     ------
@@ -75,6 +85,9 @@ def write_audit(audit: ReleaseAudit, out: Path, *, people: AttackedPeople | None
                 }
                 if edition != "disclosure":  # seed and names of files stay inside
                     texts["plan.toml"] = plan
+                if key is not None:
+                    signed = {name: text for name, text in texts.items() if name.startswith("report.")}
+                    texts |= {f"{name}{ENDING}": signature_of(text.encode(), key) for name, text in signed.items()}
                 for name, text in texts.items():
                     (folder / name).write_bytes(text.encode("utf-8"))
                 for name, content in csv_files(told, edition=edition).items():

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from core.commands.console import Console
 from core.commands.terminal import Block
-from core.datasets import CATALOG, read_table
-from core.decision import AuditPlan, catalogue_plan, commented_plan, kept_tolerance, suggested_plan
+from core.datasets import CATALOG, cautions, read_table
+from core.decision import AuditPlan, catalogue_plan, commented_plan, suggested_plan
 from core.decision.plan_file import MECHANISMS
 from core.errors import InputError
 from core.fairness import METRICS
@@ -27,10 +27,13 @@ _POLICY_NOTE = (
     "The table brings a model's predictions: the default policy asks for checks they may not allow, and "
     'policy = "predictions" in the plan only for what they can show.'
 )
-_KEPT = (
-    "Here the smallest that the predictions keep to with these roles and this seed, in steps of 0.001, on the records "
-    "that are attacked."
-)
+_KEYS = {
+    "group": ("data.group", "data.at_most", "data.each"),
+    "tolerance": ("model.tolerance",),
+    "released": ("outputs.released",),
+    "decimals": ("outputs.decimals",),
+}
+"""What was guessed -> the keys that say it, where it is not the one of its name in [data]."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,26 +74,28 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
         raise InputError(f"--dataset must be left out with --file, got {arguments.dataset!r}.")
     table, name = read_table(_content(arguments.file, "--file"), arguments.file.name), arguments.file.name
     attribute, label = arguments.attribute or "", arguments.label or ""
-    if arguments.model is None:
-        plan = suggested_plan(table, name, attribute=attribute, label=label)
-    else:
+    model_file, model = None, ""
+    if arguments.model is not None:
         from core.models.files import read_model
 
-        model = read_model(_content(arguments.model, "--model"), arguments.model.name)
-        unnamed = None if model.feature_names else model.width
-        plan = suggested_plan(
-            table, name, model=arguments.model.name, features=unnamed, attribute=attribute, label=label
-        )
-        if unnamed:
-            console.note(f"The model's file does not name its {unnamed} columns: model.features is a guess.")
+        model = arguments.model.name
+        model_file = read_model(_content(arguments.model, "--model"), model)
+        if not model_file.feature_names:
+            console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
+    plan, reasons = suggested_plan(table, name, model=model, model_file=model_file, attribute=attribute, label=label)
     guessed = [role for role, told in (("label", label), ("attribute", attribute)) if not told]
     console.note(f"{_listed([*guessed, 'groups'])} are guesses from the columns' names and values: check them.")
-    notes = {}
+    notes = {
+        key: f"Guessed: {reason}." for role, reason in reasons.items() for key in _KEYS.get(role, (f"data.{role}",))
+    }
+    assert plan.config.roles is not None  # those that were guessed
+    if warnings := [f"Warning: {told}" for told in cautions(table.frame, plan.config.roles)]:
+        notes["data"] = "\n".join(warnings)
+        for warning in warnings:
+            console.note(warning)
     if plan.model.kind == "predictions":
         notes["policy"] = _POLICY
         console.note(_POLICY_NOTE)
-        if kept_tolerance(plan, table) is not None:
-            notes["tolerance"] = _KEPT
     console.note(f"Keep the plan beside {arguments.file.name}, which it calls by its name.")
     return plan, notes
 

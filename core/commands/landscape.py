@@ -57,15 +57,17 @@ def _printed(made: Landscape) -> Iterator[str]:
         else "one seed, which says nothing of others"
     )
     yield (
-        f"control (everybody called {made.majority_name}) {_percent(controls['majority'].value)}, before correction "
+        f"baseline (everybody called {made.majority_name}) {_percent(controls['majority'].value)}, before correction "
         f"{_percent(controls['before'].value)}, strong attacker, told nothing {_percent(controls['strong'].value)}"
     )
     yield ""
-    header = ["tolerance", "epsilon", "recovered", "change", "model right", "unfairness", "members, AUC", "told true"]
+    header = ["tolerance", "epsilon", "recovered", "change", "model right", "unfairness", "difference"]
+    header += ["members, AUC", "told true"]
     yield aligned(header, [_cells(cell) for cell in made.cells])
     same = _percent(controls["majority_label"].value)
     yield f"Change: against before correction. Model right: of unseen people; the same answer for all {same}."
-    yield f"Unfairness: training people. Members: {MEMBER_ATTACKER}."
+    yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
+    yield f"Both on training people. Members: {MEMBER_ATTACKER}."
 
 
 def _cells(cell: MapCell) -> list[str]:
@@ -76,6 +78,7 @@ def _cells(cell: MapCell) -> list[str]:
         "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
         estimate_words(cell.accuracy),
         estimate_words(cell.unfairness_train, percent=False),
+        estimate_words(cell.difference_train, percent=False),
         estimate_words(cell.members, percent=False),
         "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
     ]

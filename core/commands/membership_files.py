@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["everything", "records"]
 
 _RATES = (0.001, 0.01, 0.1)
-"""Rates of false alarms at which the JSON file has the members caught."""
+"""FPRs at which the JSON file has the TPR."""
 
 
 def records(audit: Audit, dataset: str) -> list[dict[str, Any]]:
@@ -101,7 +101,7 @@ def _attack(attack: AttackFindings) -> dict[str, Any]:
     told: dict[str, Any] = plain(attack)
     curve = attack.roc
     points = {f"{rate:g}": plain(curve.tpr_at(rate)) | {"reason": curve.resolution_reason(rate)} for rate in _RATES}
-    told["roc"] = {"auc": plain(curve.auc), "members caught at false alarms": points}
+    told["roc"] = {"auc": plain(curve.auc), "TPR at FPR": points}
     told["roc_by_group"] = [plain(own.auc) for own in attack.roc_by_group]
     return told
 

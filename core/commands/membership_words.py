@@ -104,7 +104,8 @@ def _gap_table(audit: Audit) -> Iterator[str]:
                 reasons |= dict.fromkeys(why)
     yield "Gaps in points, group minus others"
     yield aligned(["epsilon", "attack", "group", *_GAP_HEADER, "TPR gap at 1% FPR"], rows, left=3)
-    yield "VD: members called members. FPR gap: outsiders called members. TPR - FPR gap: what leaks."
+    yield "VD: members called members. FPR gap: outsiders called members. TPR - FPR gap: membership advantage, net"
+    yield "of false positives."
     yield "*: no gap at all would show such a gap in less than 5% of cases (permutation test, Holm over groups);"
     yield "   at 1% FPR the interval leaves out 0 as well."
     if any("muted" in cell for row in rows for cell in row):

@@ -146,7 +146,8 @@ def _ask_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
         default="statistical_parity",
-        help="statistical_parity (all people, the default) or equal_opportunity (people with a positive label)",
+        help="who is compared: statistical_parity (all people, the default) or equal_opportunity (people with a "
+        "positive label); of scores the answer is a difference of means, of labels one of rates",
     )
     parser.add_argument(
         "--asker",
@@ -233,7 +234,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     answer = ledger.ask(arguments.name, test_set, scores, asker=arguments.asker, **settings)
     if answer.refused:
         return _refused(answer.reason, console)
-    for line in _answer_lines(answer, columns, epsilon):
+    for line in _answer_lines(answer, columns, epsilon, labels=set(scores) <= {0.0, 1.0}):
         console.result(line)
     _tell_old(answer, epsilon, console)
     return 0
@@ -301,10 +302,12 @@ def _registration_lines(made: Registration) -> list[str]:
     ]
 
 
-def _answer_lines(answer: LedgerAnswer, columns: Columns, epsilon: float) -> list[str]:
+def _answer_lines(answer: LedgerAnswer, columns: Columns, epsilon: float, *, labels: bool) -> list[str]:
+    from core.queries.desk_terms import gap_title
+
     assert answer.gap is not None
     return [
-        f"{answer.metric.replace('_', ' ')} gap, advantaged minus disadvantaged: {_gap(answer.gap)}",
+        f"{gap_title(answer.metric, labels=labels)}, advantaged minus disadvantaged: {_gap(answer.gap)}",
         f"compares        {_sides(columns)}",
         f"standard error  {answer.standard_error:.4f}",
         f"charged         epsilon {answer.charged:g}{_free(answer.from_past)}",
@@ -315,6 +318,8 @@ def _answer_lines(answer: LedgerAnswer, columns: Columns, epsilon: float) -> lis
 
 
 def _status_lines(status: LedgerStatus) -> list[str]:
+    from core.queries.desk_terms import gap_title
+
     odds = f"e^{status.spent:g}"
     lines = [
         *_registration_lines(status.registration),
@@ -327,9 +332,17 @@ def _status_lines(status: LedgerStatus) -> list[str]:
         f"last hash       {status.seal}",
     ]
     if status.answers:
-        header = ["entry", "asked", "asker", "metric", "question", "gap [95%]", "charged"]
+        header = ["entry", "asked", "asker", "compares", "question", "gap [95%]", "charged"]
         rows = [
-            [str(one.number), one.asked, one.asker, one.metric, one.question, _gap(one.gap), f"{one.charged:g}"]
+            [
+                str(one.number),
+                one.asked,
+                one.asker,
+                gap_title(one.metric),
+                one.question,
+                _gap(one.gap),
+                f"{one.charged:g}",
+            ]
             for one in status.answers
         ]
         lines += ["", aligned(header, rows, left=5)]

@@ -112,7 +112,7 @@ def _bits_table(study: ReleaseStudy) -> str:
     meter, bits = study.meter, study.measured.bits
     rows = [
         ["gain of the attacker, measured", _span(bits)],
-        ["gain of the attacker, predicted by the meter", f"{meter.df_bits:.1f}"],
+        [f"gain of the attacker, predicted {_how(study)}", _span(study.prediction.bits)],
         ["what the numbers hold at most, by the meter", f"{meter.joint_bits:.1f}"],
         ["of that, told person by person", f"{meter.person_bits:.1f}"],
         ["what there was to know", f"{meter.prior_bits:.1f}"],
@@ -122,7 +122,12 @@ def _bits_table(study: ReleaseStudy) -> str:
 
 
 def _span(bits: Estimate) -> str:
-    return f"{bits.value:.1f} [{bits.low:.1f}, {bits.high:.1f}]"
+    return f"{bits.value:.1f}" + ("" if math.isnan(bits.low) else f" [{bits.low:.1f}, {bits.high:.1f}]")
+
+
+def _how(study: ReleaseStudy) -> str:
+    draws = study.prediction.draws
+    return f"from {draws} draws of the attribute" if draws else "by the meter's formula"
 
 
 def _named_table(study: ReleaseStudy) -> str:
@@ -247,6 +252,7 @@ def everything(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, a
         "status": study.status,
         "reason": study.reason,
         "meter": plain(study.meter) | {"share": study.meter.share},
+        "prediction": plain(study.prediction),
         "measured": plain(study.measured),
         "pinned": {
             "count": found.count,

@@ -130,10 +130,12 @@ def _with_missing(after: Spread | None, seeds: int) -> str:
 
 
 def _models(rows: list[SweepRow]) -> Iterator[str]:
-    yield "Audited models: accuracy in %, unfairness as a difference of rates"
+    yield "Audited models: accuracy in %. unfair: largest deviation of a group from the overall rate. differ:"
+    yield "difference between groups, which is Fairlearn's (demographic parity difference and kin)."
     yield ""
     one = {(row.method, row.metric, row.tolerance): row for row in rows}
     header = ["method", "metric", "tolerance", "train", "test", "majority, test", "unfair, train", "unfair, test"]
+    header += ["differ, train", "differ, test"]
     yield aligned(
         header,
         [
@@ -143,6 +145,7 @@ def _models(rows: list[SweepRow]) -> Iterator[str]:
                 f"{row.tolerance:g}",
                 *(spread_words(spread) for spread in (row.model_train, row.model_test, row.model_majority)),
                 *(spread_words(spread, percent=False) for spread in (row.unfairness_train, row.unfairness_test)),
+                *(spread_words(spread, percent=False) for spread in (row.difference_train, row.difference_test)),
             ]
             for row in one.values()
         ],

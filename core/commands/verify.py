@@ -1,4 +1,4 @@
-"""``python -m core verify``: whether a report is as it was written, and whether this FairLeak wrote it.
+"""``python -m core verify``: whether a report is as it was written, says what its numbers say, and who signed it.
 
 Exit codes: 0 everything holds, 1 something does not, 3 the file is no report.
 """
@@ -6,59 +6,105 @@ Exit codes: 0 everything holds, 1 something does not, 3 the file is no report.
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.commands.console import Console
-from core.errors import InputError
+from core.errors import FairLeakError, InputError
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
+if TYPE_CHECKING:
+    from core.report.verification import Finding
+
+__all__ = ["HELP", "NAME", "add_arguments", "content_of", "run", "text_of"]
 
 NAME = "verify"
-HELP = "tell whether a report (JSON or HTML) was altered, and whether this FairLeak wrote it"
+HELP = "judge a report (JSON or HTML) again by its own numbers, and tell whether it was altered and who signed it"
 
 _LARGEST = 64 * 1024**2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("report", metavar="REPORT", help="JSON or HTML file of a report")
+    parser.add_argument("report", metavar="REPORT", help="JSON or HTML file of a report; its signature is REPORT.sig")
     parser.add_argument(
         "--fingerprint", default="", metavar="DIGITS", help="as signed: the first 8 or more digits of its fingerprint"
     )
+    parser.add_argument("--signer", type=Path, metavar="PUBLIC.pem", help="public key of who must have signed it")
     parser.add_argument(
-        "--any-code", action="store_true", help="do not ask for the code, and the page's look, of this FairLeak"
+        "--any-code",
+        action="store_true",
+        help="do not ask for the code of this FairLeak, its page's look and the words of its checks",
     )
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Verify and say so."""
     from core.report import verify_report
+    from core.report.verification import OF_THIS_CODE
 
     path = Path(arguments.report)
-    found = verify_report(_text(path), signed=arguments.fingerprint, name=repr(path.name))
+    content = content_of(path, "The report")
+    signer = None if arguments.signer is None else content_of(arguments.signer, "--signer")
+    found = verify_report(text_of(content, path), signed=arguments.fingerprint, name=repr(path.name))
+    asked = [f for f in found.findings if not (arguments.any_code and f.name in OF_THIS_CODE)]
+    asked.append(_signature(path, content, signer, str(arguments.signer)))
     if found.fingerprint:
         console.result(f"Fingerprint {found.fingerprint[:64]}")
-    asked = [f for f in found.findings if not (arguments.any_code and f.name in ("code", "page"))]
     for finding in asked:
-        console.result(f"{'holds  ' if finding.holds else 'BROKEN '} {finding.told}")
+        console.result(f"{_label(finding)} {finding.told}")
     return 0 if all(finding.holds for finding in asked) else 1
 
 
-def _text(path: Path) -> str:
-    """Return a file's text.
+def _label(finding: Finding) -> str:
+    from core.report.signing import NOT_SIGNED
+
+    if not finding.holds:
+        return "BROKEN "
+    return "NOTE   " if finding.told == NOT_SIGNED else "holds  "
+
+
+def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> Finding:
+    from core.report.signing import ENDING, signature_finding
+    from core.report.verification import Finding
+
+    beside = path.with_name(f"{path.name}{ENDING}")
+    signature = content_of(beside, "The signature") if os.path.lexists(beside) else None
+    try:
+        return signature_finding(content, signature, signer=signer, name=name)
+    except InputError:
+        raise
+    except FairLeakError as error:
+        return Finding(name="signature", holds=False, told=f"Signature cannot be checked: {error}")
+
+
+def content_of(path: Path, what: str) -> bytes:
+    """Return a file's content.
 
     Raises
     ------
     InputError
-        If it cannot be read, is too large or is no text.
+        If it cannot be read or is too large.
     """
     try:
         if path.stat().st_size > _LARGEST:
-            raise InputError(f"A report must not be larger than {_LARGEST // 1024**2} MB, got {path.name!r}.")
-        return path.read_bytes().decode("utf-8")
+            raise InputError(f"{what} must not be larger than {_LARGEST // 1024**2} MB, got {path.name!r}.")
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{what} {path.name!r} cannot be read: {error.strerror}.") from None
+
+
+def text_of(content: bytes, path: Path) -> str:
+    """Return a report's text.
+
+    Raises
+    ------
+    InputError
+        If it is no text.
+    """
+    try:
+        return content.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(
             f"{path.name!r} must be a report of FairLeak, report.json or report.html, got no text."
         ) from None
-    except OSError as error:
-        raise InputError(f"The report {path.name!r} cannot be read: {error.strerror}.") from None

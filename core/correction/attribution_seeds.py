@@ -93,9 +93,9 @@ class LeakChange(Result):
     over : str
         "seeds" or "people".
     verdict : str
-        What happened to the measure: "raises", "lowers" or "nothing measurable" (also where nothing was measured).
+        What happened to the measure: "raises", "lowers" or "no significant effect" (also where nothing was measured).
     more_leak : bool or None
-        Whether the attacker knows more by it: True, False, or None where nothing is measurable.
+        Whether the attacker knows more by it: True, False, or None where the effect is not significant.
     sentence : str
     """
 
@@ -141,7 +141,7 @@ class LeakAttribution(Result):
         choice(measure, MEASURES, name="measure")
         found = self.step(step).changes[measure]
         low, high = found.estimate.low, found.estimate.high
-        verdict = "raises" if low > 0 else "lowers" if high < 0 else "nothing measurable"
+        verdict = "raises" if low > 0 else "lowers" if high < 0 else "no significant effect"
         return LeakChange(
             attacker=self.attacker,
             step=step,
@@ -149,7 +149,7 @@ class LeakAttribution(Result):
             change=found.estimate,
             over=found.over,
             verdict=verdict,
-            more_leak=None if verdict == "nothing measurable" else (verdict == "lowers") == (measure == "log_loss"),
+            more_leak=None if verdict == "no significant effect" else (verdict == "lowers") == (measure == "log_loss"),
             sentence=_sentence(self.attacker, step, measure, found, verdict) + self._caution(step),
         )
 
@@ -257,10 +257,9 @@ def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, ve
     value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
     based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
     limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
-    if verdict == "nothing measurable":
-        return (
-            f"{_ADDED[step]} changes the {attacker} attacker's {said} by nothing measurable: {value} {unit} ({limits})."
-        )
+    if verdict == "no significant effect":
+        none = f"{_ADDED[step]} has no statistically significant effect on the {attacker} attacker's {said}"
+        return f"{none}: {value} {unit} ({limits})."
     return f"{_ADDED[step]} {verdict} the {attacker} attacker's {said} by {value.lstrip('+−')} {unit} ({limits})."
 
 

@@ -204,7 +204,7 @@ def highest_b(counts: Counts, a: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]
     bound = np.full(a.shape, float(negatives))
     if positives > slack:
         np.minimum(bound, a * ((negatives + slack) / (positives - slack)), out=bound)
-    if negatives > slack and positives + slack > 0:
+    if negatives > slack and positives > 0:
         np.minimum(bound, negatives - (positives - a) * ((negatives - slack) / (positives + slack)), out=bound)
     b = np.clip(np.floor(bound).astype(np.int64) + 1, 0, negatives)
     for _ in range(2):

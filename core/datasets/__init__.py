@@ -1,6 +1,7 @@
 """Tables in, audit-ready arrays out: the built-in demo, datasets by name, and users' own files."""
 
 from core.datasets.catalog import CATALOG, CatalogEntry, default_cache_folder, load
+from core.datasets.cautions import cautions
 from core.datasets.columns import describe_columns
 from core.datasets.dataset import MINIMUM_PER_GROUP, AuditDataset, GroupRow, Roles, Table, build_dataset
 from core.datasets.demo import demo_table, make_demo
@@ -11,7 +12,7 @@ from core.datasets.ratings_demo import demo_ratings
 from core.datasets.ratings_files import ratings_from_files
 from core.datasets.several import SeveralPredictions, prediction_candidates, several_predictions
 from core.datasets.splits import Splits, split
-from core.datasets.suggestion import SuggestedRoles, suggest_roles, suggested_group, suggested_limit
+from core.datasets.suggestion import Suggestion, suggest_roles, suggested_group, suggested_limit
 from core.datasets.table import read_table
 
 __all__ = [
@@ -27,10 +28,11 @@ __all__ = [
     "Roles",
     "SeveralPredictions",
     "Splits",
-    "SuggestedRoles",
+    "Suggestion",
     "Table",
     "build_dataset",
     "build_ratings",
+    "cautions",
     "default_cache_folder",
     "demo_ratings",
     "demo_table",

@@ -14,7 +14,17 @@ from core.errors import InputError
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["as_text", "describe_columns", "encode", "is_numeric", "listed", "quoted", "shown", "usable_columns"]
+__all__ = [
+    "as_text",
+    "describe_columns",
+    "encode",
+    "is_numeric",
+    "listed",
+    "names_records",
+    "quoted",
+    "shown",
+    "usable_columns",
+]
 
 _FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
 _IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
@@ -79,6 +89,17 @@ def describe_columns(frame: pandas.DataFrame) -> pandas.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def names_records(column: pandas.Series, name: str) -> bool:
+    """Whether a column names the records rather than measures them: an identifier, or a text for most of them."""
+    if column.dtype.kind in "mM":
+        return False
+    if not is_numeric(column):
+        text = as_text(column)
+        return _is_identifier(text) and not len(_stray(text))
+    values = column.dropna().to_numpy(dtype=np.float64)
+    return bool(values.size and np.isfinite(values).all() and identifier_reason(values, len(column), name))
 
 
 def usable_columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
@@ -153,18 +174,23 @@ def encode(
 
 
 def _check_not_mixed(text: pandas.Series, name: str) -> None:
+    if len(stray := _stray(text)):
+        raise InputError(
+            f"Column {quoted(name)} mixes numbers and text: {len(stray):,} of {text.count():,} values, such as "
+            f"{quoted(stray.iloc[0])}, are not numbers; correct them, empty them, or leave the column out."
+        )
+
+
+def _stray(text: pandas.Series) -> pandas.Series:
+    """Return the cells that are no numbers where most others are."""
     import pandas as pd
 
     present = text.dropna()
     values = pd.Series(present.unique())
     if len(values) <= _FEW_VALUES:
-        return
+        return present[:0]
     stray = present[present.isin(values[pd.to_numeric(values, errors="coerce").isna()])]
-    if len(stray) and len(present) - len(stray) >= _MOSTLY_NUMBERS * len(present):
-        raise InputError(
-            f"Column {quoted(name)} mixes numbers and text: {len(stray):,} of {len(present):,} values, such as "
-            f"{quoted(stray.iloc[0])}, are not numbers; correct them, empty them, or leave the column out."
-        )
+    return stray if len(present) - len(stray) >= _MOSTLY_NUMBERS * len(present) else stray[:0]
 
 
 def _is_identifier(text: pandas.Series) -> bool:

@@ -192,6 +192,8 @@ class AuditDataset:
         A given model's scores.
     sets : ndarray of shape (n,), str, or None
         "train", "attack" or "test" for each record, where the table says so.
+    withheld : ndarray of shape (n,), bool, or None
+        See `core.datasets.given.Given`.
     """
 
     title: str
@@ -212,6 +214,7 @@ class AuditDataset:
     predictions: npt.NDArray[np.uint8] | None = None
     scores: npt.NDArray[np.float64] | None = None
     sets: npt.NDArray[np.str_] | None = None
+    withheld: npt.NDArray[np.bool_] | None = None
 
     @property
     def n(self) -> int:
@@ -299,11 +302,13 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
             chosen.given.predictions,
             chosen.given.scores,
             chosen.given.sets,
+            *(() if chosen.given.withheld is None else (chosen.given.withheld,)),
         ),
         categories=categories,
         predictions=chosen.given.predictions,
         scores=chosen.given.scores,
         sets=chosen.given.sets,
+        withheld=chosen.given.withheld,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )

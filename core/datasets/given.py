@@ -56,12 +56,15 @@ class Given:
         None also where only labels are given.
     sets : ndarray of shape (rows,), str, or None
         Of `SETS`; empty where it is missing.
+    withheld : ndarray of shape (rows,), bool, or None
+        Records with a predicted label and no score, where others have one; their label stands for the score.
     """
 
     known: npt.NDArray[np.bool_]
     predictions: npt.NDArray[np.uint8] | None
     scores: npt.NDArray[np.float64] | None
     sets: npt.NDArray[np.str_] | None
+    withheld: npt.NDArray[np.bool_] | None = None
 
     def of(self, known: npt.NDArray[np.bool_]) -> Given:
         """Return it for some of the records."""
@@ -70,24 +73,34 @@ class Given:
             predictions=None if self.predictions is None else self.predictions[known],
             scores=None if self.scores is None else self.scores[known],
             sets=None if self.sets is None else self.sets[known],
+            withheld=None if self.withheld is None else self.withheld[known],
         )
 
     def notes(self, roles: Roles) -> list[str]:
         """Return what a reader must know about it, a sentence each."""
         told = []
         if self.predictions is not None and self.scores is not None and roles.prediction:
-            odd = int(((self.scores >= roles.threshold) != (self.predictions == 1)).sum())
+            odd = int(((self.scores >= roles.threshold) != (self.predictions == 1))[~self._withheld].sum())
             if odd:
                 told.append(
                     f"In {odd:,} records {roles.prediction} is not what a {roles.score} of at least "
                     f"{roles.threshold:g} would say; {roles.prediction} is what counts."
                 )
+        if hidden := int(self._withheld.sum()):
+            told.append(
+                f"{hidden:,} records have a {roles.prediction} and no {roles.score}: whose score is withheld counts as "
+                "released, and where a number is needed the label stands for it."
+            )
         if self.sets is not None and "attack" not in self.sets:
             told.append(
                 f"Column {roles.sets} names no attack records, so half of its test records, drawn with the seed, are "
                 "those the attacker knows."
             )
         return told
+
+    @property
+    def _withheld(self) -> npt.NDArray[np.bool_]:
+        return np.zeros(self.known.size, dtype=bool) if self.withheld is None else self.withheld
 
 
 def read_given(frame: pandas.DataFrame, roles: Roles) -> Given:
@@ -108,9 +121,13 @@ def read_given(frame: pandas.DataFrame, roles: Roles) -> Given:
         predictions = (np.nan_to_num(scores, nan=0.0) >= threshold).astype(np.uint8)
     if roles.sets:
         sets = _sets(frame[roles.sets], roles.sets)
-    columns = [column for column in (roles.prediction, roles.score, roles.sets) if column]
-    known = frame[columns].notna().all(axis=1).to_numpy(dtype=bool)
-    return Given(known=known, predictions=predictions, scores=scores, sets=sets)
+    needed = (roles.prediction or roles.score, roles.sets)
+    known = frame[[column for column in needed if column]].notna().all(axis=1).to_numpy(dtype=bool)
+    withheld = None
+    if roles.prediction and scores is not None and predictions is not None and np.isnan(scores).any():
+        withheld = np.isnan(scores)
+        scores = np.where(withheld, predictions, scores)
+    return Given(known=known, predictions=predictions, scores=scores, sets=sets, withheld=withheld)
 
 
 def _labels(column: pandas.Series, label: pandas.Series, roles: Roles) -> npt.NDArray[np.uint8]:

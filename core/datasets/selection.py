@@ -72,7 +72,7 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
         notes.append(f"{lost:,} records without {shown(roles.label)} or {shown(roles.sensitive)} are left out.")
     given = read_given(frame, roles)
     if missing := int((known & ~given.known).sum()):
-        named = " or ".join(shown(column) for column in (roles.prediction, roles.score, roles.sets) if column)
+        named = " or ".join(shown(column) for column in (roles.prediction or roles.score, roles.sets) if column)
         notes.append(f"{missing:,} records without {named} are left out.")
         known = known & given.known
     others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded, *roles.given}]

@@ -1,70 +1,67 @@
-"""Which columns of a table look, by name and content, like label, prediction, score and set; and which group is first.
+"""What the columns of a user's table are for, guessed from names and values, each guess with its reason.
 
-Nothing is decided here: a user sees the suggestions and changes them. Names are known in English, German and French,
-with or without their accents. A column of two values is taken for the prediction where the score orders it: whoever is
-on one side of a threshold is predicted one thing, whoever is on the other side the other. The names of Aequitas
-(Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Toolkit*) are known: `label_value` is the label, and `score`
-a score or, where it holds only two values, the prediction.
+Nothing is decided here: a user sees the guesses and changes them. The Data page and `gen-config` ask this one function.
+Names are known in English, German and French, with or without their accents. A column of two values is taken for the
+prediction where the score orders it: whoever is on one side of a threshold is predicted one thing, whoever is on the
+other side the other. The names of Aequitas (Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Toolkit*) are
+known: `label_value` is the label, and `score` a score or, where it holds only 0 and 1 and nothing else is the
+prediction, the prediction. Whatever is named like a prediction, a score or a set is never the label.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.datasets.columns import as_text, is_numeric
+from core.datasets.columns import as_text, is_numeric, names_records
+from core.datasets.dataset import MINIMUM_PER_GROUP, Roles
 from core.datasets.given import named_set
+from core.datasets.groups import groups_of
+from core.errors import InputError
 from core.results import Result
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["SuggestedRoles", "plain_name", "suggest_roles", "suggested_group", "suggested_limit"]
+__all__ = ["Suggestion", "suggest_roles", "suggested_group", "suggested_limit"]
 
-_LABELS = ("label value", "y true", "true label")
+_ATTRIBUTES = (
+    *("sex", "gender", "geschlecht", "sexe", "genre"),
+    *("race", "ethnicity", "ethnic", "ethnic group", "ethnie", "herkunft", "origine"),
+    *("origin", "nationality", "national origin", "country of birth", "citizenship", "nationalitat", "nationalite"),
+    *("religion", "disability", "disabled", "orientation", "behinderung", "handicap"),
+    *("age", "age group", "age cat", "agep", "alter", "altersgruppe"),
+)
+"""Names of sensitive columns, those asked for most often first."""
+
+_LABELS = ("label value", "y true", "true label", "label", "target", "outcome")
+_POSITIVES = (
+    *("1", "true", "yes", "y", "positive", "approved", "accepted", "granted", "hired", "good", ">50k"),
+    *("ja", "oui"),
+)
 _PREDICTIONS = (
-    "model prediction",
-    "prediction",
-    "predictions",
-    "predicted",
-    "predicted label",
-    "prediction label",
-    "pred",
-    "y pred",
-    "y hat",
-    "yhat",
-    "decision",
-    "vorhersage",
-    "vorhersagen",
-    "vorhergesagt",
-    "modellvorhersage",
-    "prognose",
-    "entscheidung",
-    "prevision",
-    "predit",
-    "predite",
+    *("model prediction", "prediction", "predictions", "predicted", "predicted label", "prediction label"),
+    *("pred", "y pred", "y hat", "yhat", "decision"),
+    *("vorhersage", "vorhersagen", "vorhergesagt", "modellvorhersage", "prognose", "entscheidung"),
+    *("prevision", "predit", "predite"),
 )
 _SCORES = (
-    "model score",
-    "score",
-    "scores",
-    "y score",
-    "probability",
-    "predicted probability",
-    "proba",
-    "y proba",
-    "prob",
-    "y prob",
-    "wahrscheinlichkeit",
-    "punktwert",
-    "probabilite",
+    *("model score", "score", "scores", "y score", "probability", "predicted probability"),
+    *("proba", "y proba", "prob", "y prob", "wahrscheinlichkeit", "punktwert", "probabilite"),
 )
 _SETS = ("split", "set", "sets", "subset", "partition", "aufteilung", "teilmenge", "ensemble", "sous ensemble")
+
+_OUTPUT_WORDS = {
+    *("prediction", "predictions", "predicted", "pred", "yhat", "score", "scores"),
+    *("probability", "proba", "prob", "vorhersage", "wahrscheinlichkeit", "probabilite"),
+}
+"""Words that tell of a model's output anywhere in a name; a "court decision", a "test set" may be something else."""
+
 _MOST_LABELS = 50
 
 _FEWEST_ORDERED = 10
@@ -76,57 +73,54 @@ _MOST_VALUES_OF_GROUPS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuggestedRoles(Result):
-    """Columns by what they look like.
+class Suggestion(Result):
+    """Guessed roles, and why.
 
     Attributes
     ----------
-    label, prediction, score, sets : str
-        As in `core.datasets.Roles`; empty where no column looks like it.
+    roles : Roles
+        Empty in `label`, `positive` and `sensitive` where no column can be it.
+    reasons : mapping of str to str
+        Role -> why, as a phrase; of a label or an attribute that is not found, what was looked for. "group" stands for
+        however the groups are told apart. Columns that were told have none.
     """
 
-    label: str = ""
-    prediction: str = ""
-    score: str = ""
-    sets: str = ""
+    roles: Roles
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-def suggest_roles(frame: pandas.DataFrame, *, taken: Collection[str] = ()) -> SuggestedRoles:
-    """Return the columns that look like label, prediction, score and set.
+def suggest_roles(frame: pandas.DataFrame, *, attribute: str = "", label: str = "", model: bool = False) -> Suggestion:
+    """Guess what the columns of a table are for.
 
     Parameters
     ----------
     frame : DataFrame
         As it was read.
-    taken : collection of str
-        Columns known to be something else.
+    attribute, label : str
+        Columns known to be sensitive attribute and label; "" where they are to be guessed.
+    model : bool
+        Whether a model file answers, so that the table's own predictions and scores are to be left out.
     """
-    plain = {plain_name(name): str(name) for name in frame.columns if str(name) not in taken}
-
-    def called(names: tuple[str, ...]) -> list[str]:
-        return [plain[name] for name in names if name in plain]
-
-    answers = [*called(_PREDICTIONS), *called(_SCORES)]
-    labels = [name for name in answers if _may_be_labels(frame[name])]
-    scores = [name for name in [*called(_SCORES), *called(_PREDICTIONS)] if _may_be_scores(frame[name])]
-    label = next((name for name in called(_LABELS) if _may_be_labels(frame[name])), "")
-    score = next((name for name in scores if name not in labels), "")
-    prediction = next(iter(labels), "")
-    if score and not prediction:
-        prediction = _ordered_by(frame, score, {label, *taken})
-    return SuggestedRoles(
-        label=label,
-        prediction=prediction,
-        score=score,
-        sets=next((name for name in called(_SETS) if _may_be_sets(frame[name])), ""),
-    )
-
-
-def plain_name(name: object) -> str:
-    """Return a column's name in small letters, without accents, its parts with a blank between them."""
-    letters = unicodedata.normalize("NFKD", str(name))
-    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return re.sub(r"[\s_.-]+", " ", bare).strip().casefold()
+    why: dict[str, str] = {}
+    columns = {str(name): _plain_name(name) for name in frame.columns if str(name) not in (attribute, label)}
+    sensitive = attribute or _attribute(frame, columns, why)
+    columns.pop(sensitive, None)
+    given = _named_answers(frame, columns, why)
+    ordered = ""
+    if "score" in given and "prediction" not in given:
+        ordered = _ordered_by(frame, given["score"], [c for c, name in columns.items() if name not in _LABELS])
+    if not label:
+        label = _label(frame, columns, {*given.values(), ordered}, given.get("prediction", ordered), why)
+        if not label and ordered:
+            label, ordered, why["label"] = ordered, "", "two values, the only such column"
+    if ordered:
+        given["prediction"], why["prediction"] = ordered, "two values that the score divides"
+    roles = replace(Roles(label=label, positive="", sensitive=sensitive), **given)
+    if label:
+        roles = replace(roles, positive=_positive(frame[label], why))
+    if sensitive:
+        roles = _with_groups(frame[sensitive], roles, why)
+    return Suggestion(roles=_with_excluded(frame, columns, roles, why, model=model), reasons=why)
 
 
 def suggested_group(column: pandas.Series) -> str:
@@ -134,7 +128,7 @@ def suggested_group(column: pandas.Series) -> str:
 
     Two that are equally frequent are told apart by their names.
     """
-    counts = {str(value): int(n) for value, n in as_text(column).value_counts().items()}
+    counts = _counts(column)
     sign = 1 if len(counts) <= 2 else -1
     return min(counts, key=lambda value: (sign * counts[value], value), default="")
 
@@ -146,12 +140,136 @@ def suggested_limit(column: pandas.Series) -> float | None:
     return float(column.dropna().quantile(0.25, interpolation="lower"))
 
 
-def _ordered_by(frame: pandas.DataFrame, score: str, taken: Collection[str]) -> str:
+def _plain_name(name: object) -> str:
+    """Return a column's name in small letters, without accents, its parts with a blank between them."""
+    letters = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name)))
+    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return re.sub(r"[\s_.-]+", " ", bare).strip().casefold()
+
+
+def _called(columns: Mapping[str, str], names: Collection[str]) -> list[str]:
+    """Return the columns with these plain names, in the order of the names."""
+    return [column for name in names for column, plain in columns.items() if plain == name]
+
+
+def _counts(column: pandas.Series) -> dict[str, int]:
+    return {str(value): int(n) for value, n in as_text(column).value_counts().items()}
+
+
+def _attribute(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[str, str]) -> str:
+    named = _called(columns, _ATTRIBUTES)
+    found = next((column for column in named if as_text(frame[column]).nunique() > 1), "")
+    why["sensitive"] = (
+        "named like a sensitive attribute"
+        if found
+        else "no column is called like a sensitive attribute (sex, race, origin, age, …)"
+    )
+    return found
+
+
+def _named_answers(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[str, str]) -> dict[str, Any]:
+    """Return the columns called like prediction, score and sets, by role."""
+
+    def first(names: tuple[str, ...], fits: Callable[[pandas.Series], bool], *, but: str = "") -> str:
+        return next((column for column in _called(columns, names) if column != but and fits(frame[column])), "")
+
+    prediction = first((*_PREDICTIONS, *_SCORES), _may_be_labels)
+    score = first(_SCORES, _may_be_scores, but=prediction) or first(_PREDICTIONS, _must_be_scores)
+    sets = first(_SETS, _may_be_sets)
+    if prediction:
+        named = "prediction" if _plain_name(prediction) in _PREDICTIONS else "score"
+        why["prediction"] = f"named like a {named}, with few values"
+    if score:
+        why["score"] = "named like a score, numbers from 0 to 1"
+    if sets:
+        why["sets"] = "named like a set, with train and test among its values"
+    found = {"prediction": prediction, "score": score, "sets": sets}
+    return {role: column for role, column in found.items() if column}
+
+
+def _label(
+    frame: pandas.DataFrame, columns: Mapping[str, str], taken: Collection[str], prediction: str, why: dict[str, str]
+) -> str:
+    """Return the column called like a label, else the last with the prediction's two values, else with any two."""
+    for column in _called(columns, _LABELS):
+        if _may_be_labels(frame[column], fewest=2):
+            why["label"] = "named like a label"
+            return column
+    free = [column for column, name in columns.items() if column not in taken and not _never_label(name)]
+    two = [c for c in reversed(free) if as_text(frame[c]).nunique() == 2 and not _must_be_scores(frame[c])]
+    said = set(_counts(frame[prediction])) if prediction else set()
+    same = [column for column in two if said and said <= set(_counts(frame[column]))]
+    if same:
+        why["label"] = "the values of the prediction, the last such column"
+    else:
+        why["label"] = "two values, the last such column" if two else "no column has two values and could be the label"
+    return next(iter((*same, *two)), "")
+
+
+def _never_label(name: str) -> bool:
+    """Whether a plain name is that of a prediction, a score or a set, or of a sensitive attribute."""
+    known = {*_PREDICTIONS, *_SCORES, *_SETS, *_ATTRIBUTES}
+    return name in known or bool(_OUTPUT_WORDS.intersection(name.split()))
+
+
+def _positive(column: pandas.Series, why: dict[str, str]) -> str:
+    """Return the label's value that sounds like a yes, else its rarest one."""
+    counts = _counts(column)
+    named = {value.casefold(): value for value in counts}
+    word = next((word for word in _POSITIVES if word in named), "")
+    why["positive"] = "it sounds like a yes" if word else "the label's rarest value"
+    return named[word] if word else min(counts, key=lambda value: (counts[value], value), default="")
+
+
+def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Roles:
+    """Return the roles with the groups told apart: two values, each value, or a limit."""
+    if (limit := suggested_limit(column)) is not None:
+        why["group"] = "a number, so the lowest quarter against the others"
+        return replace(roles, at_most=limit)
+    if as_text(column).nunique() > 2:
+        each = replace(roles, each=True)
+        try:
+            sizes = groups_of(column, each)[0].value_counts()
+        except InputError:  # too many values
+            sizes = None
+        if sizes is not None and sizes.min() >= MINIMUM_PER_GROUP:
+            why["group"] = f"a group for each value, all of {MINIMUM_PER_GROUP} people or more"
+            return each
+        why["group"] = "the most frequent value against the others"
+    else:
+        why["group"] = "the rarer of two values"
+    return replace(roles, group=(suggested_group(column),))
+
+
+def _with_excluded(
+    frame: pandas.DataFrame, columns: Mapping[str, str], roles: Roles, why: dict[str, str], *, model: bool
+) -> Roles:
+    """Return the roles with what is no feature left out: identifiers, and whatever else a model has said."""
+    free = {column: name for column, name in columns.items() if column != roles.label and column not in roles.given}
+    found = {
+        column: "another prediction or score, by its name"
+        for column, name in free.items()
+        if (name in _PREDICTIONS and _may_be_labels(frame[column]))
+        or (name in _SCORES and _may_be_scores(frame[column]))
+    }
+    if model:
+        found |= {column: "the table's own predictions" for column in (roles.prediction, roles.score) if column}
+        roles = replace(roles, prediction="", score="")
+        for role in ("prediction", "score"):
+            why.pop(role, None)
+    others = [column for column in free if column not in found]
+    found |= {column: "names the records" for column in others if names_records(frame[column], column)}
+    if found:
+        why["excluded"] = "; ".join(dict.fromkeys(found.values()))
+    return replace(roles, excluded=tuple(str(name) for name in frame.columns if str(name) in found))
+
+
+def _ordered_by(frame: pandas.DataFrame, score: str, columns: Collection[str]) -> str:
     """Return the one column of two values of which all scores of one are at most those of the other; "" else."""
     known = frame[score].notna()
     found = []
-    for name in map(str, frame.columns):
-        if name == score or name in taken:
+    for name in columns:
+        if name == score:
             continue
         text = as_text(frame[name])
         rows = (known & text.notna()).to_numpy(dtype=bool)
@@ -166,10 +284,10 @@ def _ordered_by(frame: pandas.DataFrame, score: str, taken: Collection[str]) -> 
     return found[0] if len(found) == 1 else ""
 
 
-def _may_be_labels(column: pandas.Series) -> bool:
-    """Whether a column holds few values, and only two if they are numbers."""
-    few = 2 if is_numeric(column) else _MOST_LABELS
-    return 1 <= as_text(column).nunique() <= few
+def _may_be_labels(column: pandas.Series, *, fewest: int = 1) -> bool:
+    """Whether a column holds few values; of numbers only two, and none between 0 and 1."""
+    most = 2 if is_numeric(column) else _MOST_LABELS
+    return fewest <= as_text(column).nunique() <= most and not _must_be_scores(column)
 
 
 def _may_be_scores(column: pandas.Series) -> bool:
@@ -177,6 +295,11 @@ def _may_be_scores(column: pandas.Series) -> bool:
         return False
     values = column.dropna().to_numpy(dtype=np.float64)
     return bool(values.size and values.min() >= 0.0 and values.max() <= 1.0)
+
+
+def _must_be_scores(column: pandas.Series) -> bool:
+    """Whether a column holds numbers between 0 and 1, not 0 and 1 alone."""
+    return _may_be_scores(column) and not column.dropna().isin((0, 1)).all()
 
 
 def _may_be_sets(column: pandas.Series) -> bool:

@@ -3,7 +3,16 @@
 from core.decision.comparison import BOUNDS, Comparison, Difference, same_numbers
 from core.decision.embedded import plan_of
 from core.decision.measures import false_promise
-from core.decision.plan import PLAN_SCHEMA, AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.decision.plan import (
+    PLAN_SCHEMA,
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+)
 from core.decision.plan_file import read_plan
 from core.decision.plan_text import commented_plan, plan_text
 from core.decision.provenance import data_fingerprint, provenance
@@ -20,7 +29,7 @@ from core.decision.result import (
 from core.decision.run import audit_steps, audit_with_people, run_audit
 from core.decision.self_test import cached_self_test, self_test, self_test_apart
 from core.decision.sources import dataset_of, load_model, load_policy_text, load_table
-from core.decision.suggested import catalogue_plan, kept_tolerance, suggested_plan
+from core.decision.suggested import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 
 __all__ = [
     "BOUNDS",
@@ -36,6 +45,7 @@ __all__ = [
     "MembershipPlan",
     "ModelPlan",
     "ModelSummary",
+    "OutputsPlan",
     "PlannedAnswers",
     "Provenance",
     "ReleaseAudit",
@@ -61,5 +71,6 @@ __all__ = [
     "same_numbers",
     "self_test",
     "self_test_apart",
+    "suggested_outputs",
     "suggested_plan",
 ]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits
-from core.decision.plan import AuditPlan
+from core.decision.plan import AuditPlan, OutputsPlan
 from core.errors import Cancelled
 from core.training import ModelFindings
 
@@ -102,6 +105,17 @@ class Audited:
     def has_scores(self) -> bool:
         """Whether the model gives scores, and not only labels."""
         return self.model.scores_given
+
+    @property
+    def released_scores(self) -> npt.NDArray[np.float64] | None:
+        """Everybody's score with the decimals it is released with; None where labels alone are released."""
+        return self.scores_of(self.plan.outputs)
+
+    def scores_of(self, outputs: OutputsPlan) -> npt.NDArray[np.float64] | None:
+        """Return everybody's score as a release would give it; None where it gives labels alone."""
+        if not self.has_scores or outputs.released != "scores":
+            return None
+        return self.model.scores if outputs.decimals is None else np.round(self.model.scores, outputs.decimals)
 
     @property
     def sets_known(self) -> bool:

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from core.config import AuditConfig
+from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.results import Result
 
-__all__ = ["PLAN_SCHEMA", "AuditPlan", "DataPlan", "GuardPlan", "MembershipPlan", "ModelPlan", "PlannedAnswers"]
+__all__ = [
+    "PLAN_SCHEMA",
+    "RELEASED",
+    "AuditPlan",
+    "DataPlan",
+    "GuardPlan",
+    "MembershipPlan",
+    "ModelPlan",
+    "OutputsPlan",
+    "PlannedAnswers",
+]
 
 PLAN_SCHEMA = 1
 """Version of the file format."""
+
+RELEASED = ("scores", "labels")
+"""What a model may hand out about each person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +69,22 @@ class ModelPlan(Result):
     threshold: float = 0.5
     features: tuple[str, ...] = ()
     positive: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputsPlan(Result):
+    """What the model hands out about each person, and so what attacks may use.
+
+    Attributes
+    ----------
+    released : {"scores", "labels"}
+        Scores with the labels, where the model gives scores; or labels alone.
+    decimals : int or None
+        Decimals of the scores as they are released; None where they are released as they are.
+    """
+
+    released: str = "scores"
+    decimals: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +152,7 @@ class AuditPlan(Result):
     model : ModelPlan
     config : AuditConfig
         Roles of the columns, method, metric, tolerance, seed; its tolerance is what is disclosed.
+    outputs : OutputsPlan
     answers : PlannedAnswers
     membership : MembershipPlan
     guard : GuardPlan
@@ -134,7 +164,8 @@ class AuditPlan(Result):
     title: str = ""
     data: DataPlan = field(default_factory=DataPlan)
     model: ModelPlan = field(default_factory=ModelPlan)
-    config: AuditConfig = field(default_factory=AuditConfig)
+    config: AuditConfig = field(default_factory=lambda: AuditConfig(tolerance=TRAINED_TOLERANCE))
+    outputs: OutputsPlan = field(default_factory=OutputsPlan)
     answers: PlannedAnswers = field(default_factory=PlannedAnswers)
     membership: MembershipPlan = field(default_factory=MembershipPlan)
     guard: GuardPlan = field(default_factory=GuardPlan)

@@ -9,10 +9,20 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from core.config import AuditConfig
+from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Roles
-from core.decision.plan import PLAN_SCHEMA, AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.decision.plan import (
+    PLAN_SCHEMA,
+    RELEASED,
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+)
 from core.decision.sections import Section
 from core.errors import InputError
 from core.fairness import METRICS
@@ -37,6 +47,7 @@ NO_LIMIT = "none"
 
 _MOST_QUESTIONS, _MOST_PEOPLE, _MOST_REPEATS, _MOST_SHADOWS, _MOST_TITLE = 1_000, 5_000, 1_000, 1_024, 200
 _LARGEST = 1_000.0
+_MOST_DECIMALS = 15
 _SHOWN = 3
 _SOURCE = ("dataset", "attribute", "file")
 _NEEDED_ROLES = ("label", "positive", "sensitive")
@@ -78,13 +89,14 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
         raise whole.error("title", f"have at most {_MOST_TITLE} characters", len(title))
     check_source(content, name=name)
     data_plan, model_plan, config = read_source(whole)
-    answers, membership, guard = (whole.section(key) for key in ("answers", "membership", "guard"))
+    outputs, answers, membership, guard = (whole.section(key) for key in ("outputs", "answers", "membership", "guard"))
     whole.end()
     return AuditPlan(
         title=title,
         data=data_plan,
         model=model_plan,
         config=config,
+        outputs=_outputs(outputs),
         answers=_answers(answers),
         membership=_membership(membership),
         guard=_guard(guard),
@@ -189,7 +201,7 @@ def _model(model: Section, kind: str, data: DataPlan, roles: Roles | None) -> tu
         roles=roles,
         method=method,
         metric=model.text("metric", standard.metric, options=METRICS),
-        tolerance=model.number("tolerance", standard.tolerance, most=1.0),
+        tolerance=model.number("tolerance", TRAINED_TOLERANCE, most=1.0),
         train_share=model.number("train_share", standard.train_share, least=0.1, most=0.8),
         seed=model.whole("seed", standard.seed, least=0, most=2**32 - 1),
         epsilon=model.number("epsilon", math.inf, least=LEAST_EPSILON, infinite=True),
@@ -214,6 +226,15 @@ def _forest(model: Section) -> tuple[tuple[str, int | float | str | None], ...] 
     return found
 
 
+def _outputs(outputs: Section) -> OutputsPlan:
+    released = outputs.text("released", OutputsPlan().released, options=RELEASED)
+    if released != "scores":
+        outputs.refuse("decimals", 'be left out where outputs.released is not "scores"')
+    decimals = outputs.whole("decimals", 0, least=0, most=_MOST_DECIMALS) if "decimals" in outputs else None
+    outputs.end(("released", "decimals"))
+    return OutputsPlan(released=released, decimals=decimals)
+
+
 def _answers(answers: Section) -> PlannedAnswers:
     standard = PlannedAnswers()
     found = PlannedAnswers(
@@ -221,7 +242,7 @@ def _answers(answers: Section) -> PlannedAnswers:
         people=answers.whole("people", standard.people, least=4, most=_MOST_PEOPLE),
         mechanism=answers.text("mechanism", standard.mechanism, options=MECHANISMS),
         epsilon=answers.number("epsilon", standard.epsilon, least=LEAST_EPSILON, most=_LARGEST),
-        decimals=answers.whole("decimals", standard.decimals, least=0, most=15),
+        decimals=answers.whole("decimals", standard.decimals, least=0, most=_MOST_DECIMALS),
         repeats=answers.whole("repeats", standard.repeats, least=2, most=_MOST_REPEATS),
     )
     answers.end()

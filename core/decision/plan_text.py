@@ -48,6 +48,11 @@ _COMMENTS = {
         "train_share": "Share of the records that trains the model; of the rest the attacker knows half.",
         "seed": "Fixes sets, training, predictions and attackers.",
     },
+    "outputs": {
+        "released": 'What is handed out about each person: "scores" (with the labels), or "labels" alone. Attacks use '
+        "all of it. Scores are released as they are, or with decimals = 3 beside this line rounded so.",
+        "decimals": "Decimals the scores are released with.",
+    },
     "answers": {
         "questions": "Answers to bias questions that are planned; 0 for none. Long beyond 100.",
         "people": "People they are about.",
@@ -77,8 +82,8 @@ def commented_plan(
     options : mapping of str to str
         What can be chosen, for the comments: datasets, attributes, methods, metrics, mechanisms.
     notes : mapping of str to str
-        Further comments: "tolerance" goes over that key, "policy" stands in its place, in one line or
-        several, where the plan names none.
+        Further comments, of one line or several: "data.label" goes over that key of [data], "data" over the table's
+        first, "policy" stands in that key's place where the plan names none.
     """
     return "\n".join(_lines(plan, options, notes))
 
@@ -99,17 +104,21 @@ def _lines(plan: AuditPlan, options: Mapping[str, str] | None, notes: Mapping[st
         if title:
             yield ""
             yield f"[{title}]"
+        yield from _commented(notes.get(title, ""))
         for key, value in fields.items():
             comment = _COMMENTS.get(title, {}).get(key)
             if options is not None and comment:
                 yield f"# {comment.format(**options)}"
-            if title == "model" and key in notes:
-                yield f"# {notes[key]}"
+            yield from _commented(notes.get(f"{title}.{key}", ""))
             yield f"{key} = {toml_value(value)}"
         if not title and "policy" in notes and not plan.policy:
             yield f"# {_COMMENTS[title]['policy']}"
-            yield from (f"# {line}" for line in notes["policy"].split("\n"))
+            yield from _commented(notes["policy"])
     yield ""
+
+
+def _commented(text: str) -> Iterator[str]:
+    yield from (f"# {line}" for line in text.splitlines())
 
 
 def _tables(plan: AuditPlan) -> dict[str, dict[str, Any]]:
@@ -117,6 +126,8 @@ def _tables(plan: AuditPlan) -> dict[str, dict[str, Any]]:
     head: dict[str, Any] = {"schema": plan.schema}
     head |= {key: value for key, value in (("title", plan.title), ("policy", plan.policy)) if value}
     tables = {"": head} | source_tables(plan)
+    outputs = plan.outputs.to_dict().items()
+    tables["outputs"] = {key: value for key, value in outputs if value is not None}
     for title, part in (("answers", plan.answers), ("membership", plan.membership), ("guard", plan.guard)):
         tables[title] = part.to_dict()
     return tables

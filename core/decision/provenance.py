@@ -7,6 +7,7 @@ kind of processor that the linear algebra was built for, on which the last digit
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -107,7 +108,8 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
     answers : bool
         Whether predictions and scores enter; not where a model file gave them, whose last digits hang on the machine.
     """
-    given = {"predictions": dataset.predictions, "scores": dataset.scores} if answers else {}
+    answered = {"predictions": dataset.predictions, "scores": dataset.scores, "withheld": dataset.withheld}
+    given = answered if answers else {}
     told = {name: array for name, array in {**given, "sets": dataset.sets}.items() if array is not None}
     return content_fingerprint(
         dataset.features,
@@ -140,10 +142,13 @@ def kind_of_machine() -> str:
 
 
 def _linear_algebra() -> str:
-    """Return what processor the linear algebra takes this one for; empty where it does not say."""
+    """Return what processor numpy's own linear algebra takes this one for; empty where it has none or does not say.
+
+    Only numpy's is asked: other packages bring libraries of their own, and which are loaded hangs on what ran before.
+    """
     import numpy as np
     from threadpoolctl import threadpool_info
 
-    assert np.__name__  # its library must be loaded to be asked
-    kinds = {str(found["architecture"]) for found in threadpool_info() if found.get("architecture")}
-    return ", ".join(sorted(kinds))
+    own = os.path.realpath(os.path.dirname(np.__file__))  # the library lies in "numpy.libs" beside it, or inside
+    found = [library for library in threadpool_info() if library["filepath"].startswith(own)]
+    return ", ".join(sorted({str(library["architecture"]) for library in found if library.get("architecture")}))

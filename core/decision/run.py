@@ -38,7 +38,9 @@ def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.answers.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    return 1 + INFERENCE_STEPS + answers + shadows + guard_steps(plan) + 1  # the model first, the tables last
+    return (
+        1 + INFERENCE_STEPS + 1 + answers + shadows + guard_steps(plan) + 1
+    )  # the model first, what is released, the tables last
 
 
 def run_audit(

@@ -5,53 +5,35 @@ A guess is one that a user sees and corrects; nothing is audited by it before.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from core.config import AuditConfig
+from core.adversaries import decimals_of
+from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.correction import true_tolerance
-from core.datasets import CATALOG, Roles, Table, suggest_roles, suggested_group, suggested_limit
+from core.datasets import CATALOG, AuditDataset, Table, suggest_roles
 from core.datasets.columns import as_text, quoted
-from core.datasets.groups import MINIMUM_PER_GROUP, MOST_GROUPS
 from core.datasets.splits import split
-from core.datasets.suggestion import plain_name
-from core.decision.plan import AuditPlan, DataPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.decision.plan import AuditPlan, DataPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers
 from core.decision.plan_file import UPLOAD
 from core.decision.sources import dataset_of
-from core.errors import InputError
+from core.errors import FairLeakError, InputError
 from core.fairness import unfairness
 from core.models import GIVEN
 from core.validation import choice
 
-__all__ = ["catalogue_plan", "kept_tolerance", "suggested_plan"]
+if TYPE_CHECKING:
+    from core.models.files import ModelFile
 
-_ATTRIBUTES = (
-    ("sex", "gender", "geschlecht", "sexe", "genre"),
-    ("race", "ethnicity", "ethnic", "ethnic group", "ethnie", "herkunft", "origine"),
-    ("origin", "nationality", "national origin", "country of birth", "citizenship", "nationalitat", "nationalite"),
-    ("religion", "disability", "disabled", "orientation", "behinderung", "handicap"),
-    ("age", "age group", "age cat", "agep", "alter", "altersgruppe"),
-)
-"""Names of sensitive columns, without accents, those asked for most often first."""
+__all__ = ["catalogue_plan", "kept_tolerance", "suggested_outputs", "suggested_plan"]
 
-_POSITIVES = (
-    "1",
-    "true",
-    "yes",
-    "y",
-    "positive",
-    "approved",
-    "accepted",
-    "granted",
-    "hired",
-    "good",
-    ">50k",
-    "ja",
-    "oui",
-)
+_ANSWERS = PlannedAnswers(epsilon=0.5)
+"""None are planned: a plan promises answers only if somebody writes so; 0.5 is where their budget starts then."""
 
-_ANSWERS = PlannedAnswers(questions=10, epsilon=0.5)
 _SHADOWS = 16
+
+_MOST_DECIMALS = 6
+"""Decimals up to which a column's scores were rounded on purpose; with more they are taken for as they are."""
 
 
 def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
@@ -74,28 +56,41 @@ def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
     return AuditPlan(
         title=f"{entry.title}, by {entry.attributes[chosen].lower()}",
         data=DataPlan(dataset=dataset, attribute=chosen),
-        config=AuditConfig(dataset=dataset),
+        config=AuditConfig(dataset=dataset, tolerance=TRAINED_TOLERANCE),
         answers=_ANSWERS,
         membership=MembershipPlan(shadows=_SHADOWS),
     )
 
 
 def suggested_plan(
-    table: Table, file: str, *, model: str = "", features: int | None = None, attribute: str = "", label: str = ""
-) -> AuditPlan:
-    """Return a plan for a user's table, with roles guessed from names and values of its columns.
+    table: Table,
+    file: str,
+    *,
+    model: str = "",
+    model_file: ModelFile | None = None,
+    attribute: str = "",
+    label: str = "",
+) -> tuple[AuditPlan, dict[str, str]]:
+    """Return a plan for a user's table, with roles guessed from names and values of its columns, and why they are so.
 
-    Of predictions that the table brings, the tolerance promised is the smallest that they keep to.
+    Of predictions that are given, the tolerance promised is the smallest that they keep to.
 
     Parameters
     ----------
     table : Table
     file, model : str
         What the plan calls the table's file, and that of a model where there is one.
-    features : int, optional
-        How many columns the model takes, where its file does not name them: as many of the table's are.
+    model_file : ModelFile, optional
+        The model, if there is one; of one that does not name its columns, as many of the table's are.
     attribute, label : str
         The columns of the sensitive attribute and of the label, where they are known and need not be guessed.
+
+    Returns
+    -------
+    plan : AuditPlan
+    reasons : mapping of str to str
+        As of `core.datasets.Suggestion`; of given predictions also "tolerance", and "released" or "decimals" where
+        they say so.
 
     Raises
     ------
@@ -104,50 +99,91 @@ def suggested_plan(
         value only; or both are the same.
     """
     _check_named(table, attribute=attribute, label=label)
-    found = suggest_roles(table.frame, taken={attribute, label})
-    given = {name for name in (found.prediction, found.score, found.sets) if name}
-    sensitive = attribute or _sensitive(table, {label, found.label, *given})
-    label = label or found.label or _label(table, {sensitive, *given})
-    kind = "file" if model else "predictions" if found.prediction or found.score else "train"
-    roles = Roles(label=label, positive=_positive(table, label), sensitive=sensitive, sets=found.sets)
-    roles = _with_groups(table, roles)
-    if kind == "predictions":
-        roles = replace(roles, prediction=found.prediction, score=found.score)
-    elif kind == "file":
-        roles = replace(roles, excluded=tuple(name for name in (found.prediction, found.score) if name))
-    config = AuditConfig(dataset=UPLOAD, roles=roles, method=AuditConfig().method if kind == "train" else GIVEN)
-    others = [str(name) for name in table.frame.columns if str(name) not in {label, sensitive, *given}]
-    has_scores = kind == "train" or bool(found.score)
+    suggestion = suggest_roles(table.frame, attribute=attribute, label=label, model=model_file is not None)
+    roles = suggestion.roles
+    for role, found in (("attribute", roles.sensitive), ("label", roles.label)):
+        if not found:
+            reason = suggestion.reasons["sensitive" if role == "attribute" else role]
+            raise InputError(f"In {quoted(table.title)} {reason}; name yours with --{role} COLUMN.")
+    kind = "file" if model_file else "predictions" if roles.gives_predictions else "train"
+    unnamed = model_file.width or 0 if model_file and not model_file.feature_names else 0
+    others = {label, roles.label, roles.sensitive, roles.sets, *roles.excluded}
+    features = [str(name) for name in table.frame.columns if str(name) not in others]
     plan = AuditPlan(
         title=table.title,
         data=DataPlan(dataset="", file=file),
-        model=ModelPlan(kind=kind, file=model, features=tuple(others[: features or 0])),
-        config=config,
-        answers=_ANSWERS if has_scores else PlannedAnswers(),
+        model=ModelPlan(kind=kind, file=model, features=tuple(features[:unnamed])),
+        config=AuditConfig(
+            dataset=UPLOAD,
+            roles=roles,
+            method=AuditConfig().method if kind == "train" else GIVEN,
+            tolerance=TRAINED_TOLERANCE,
+        ),
+        answers=_ANSWERS,
         membership=MembershipPlan(shadows=_SHADOWS if kind == "train" else 0),
     )
-    kept = kept_tolerance(plan, table)
-    return plan if kept is None else replace(plan, config=replace(config, tolerance=kept))
+    return _with_promise(plan, table, model_file, dict(suggestion.reasons))
 
 
-def kept_tolerance(plan: AuditPlan, table: Table) -> float | None:
-    """Return the smallest tolerance, in steps of 0.001, that the table's predictions keep to on the attacked records.
+def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
+    """Return what a model hands out, by what is known of it.
 
-    None where the table brings no predictions, or cannot be audited as the plan says.
+    Parameters
+    ----------
+    dataset : AuditDataset
+        With what is given of the model.
+    kind : {"train", "predictions", "file"}
+        As in `core.decision.ModelPlan`; the decimals of given scores are those of the column, if they are few.
     """
-    if plan.model.kind != "predictions":
-        return None
-    config = plan.config
-    try:
-        dataset = dataset_of(plan, table)
-        rows = split(dataset, train_share=config.train_share, seed=config.seed).train
-        assert dataset.predictions is not None  # the plan names them
-        found = unfairness(
-            dataset.predictions[rows], dataset.sensitive[rows], metric=config.metric, labels=dataset.labels[rows]
-        )
-    except InputError:
-        return None
+    if kind == "train":
+        return OutputsPlan()
+    if dataset.scores is None:
+        return OutputsPlan(released="labels")
+    decimals = decimals_of(dataset.scores)
+    return OutputsPlan(decimals=decimals if decimals <= _MOST_DECIMALS and kind == "predictions" else None)
+
+
+def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
+    """Return the smallest tolerance, in steps of 0.001, that given predictions keep to on the records attacked.
+
+    Parameters
+    ----------
+    dataset : AuditDataset
+        With predictions.
+    config : AuditConfig
+        Its metric, training share and seed say which records these are, and what is kept to.
+
+    Raises
+    ------
+    InputError
+        If the records are too few to be divided into sets.
+    """
+    if dataset.predictions is None:
+        raise InputError("A tolerance that is kept to needs predictions, got none.")
+    rows = split(dataset, train_share=config.train_share, seed=config.seed).train
+    labels, groups = dataset.labels[rows], dataset.sensitive[rows]
+    found = unfairness(dataset.predictions[rows], groups, metric=config.metric, labels=labels)
     return round(true_tolerance(0.0, found), 3)
+
+
+def _with_promise(
+    plan: AuditPlan, table: Table, model_file: ModelFile | None, reasons: dict[str, str]
+) -> tuple[AuditPlan, dict[str, str]]:
+    """Return the plan with what given predictions keep to and show; as it is where they cannot be audited yet."""
+    if plan.model.kind == "train":
+        return plan, reasons
+    try:
+        dataset = dataset_of(plan, table, model_file=model_file)
+        kept = kept_tolerance(dataset, plan.config)
+    except FairLeakError:
+        return plan, reasons
+    outputs = suggested_outputs(dataset, plan.model.kind)
+    reasons["tolerance"] = "the smallest, in steps of 0.001, that the predictions keep to on the attacked records"
+    if outputs.released == "labels":
+        reasons["released"] = "no scores are given"
+    elif outputs.decimals is not None:
+        reasons["decimals"] = "as many as the scores show"
+    return replace(plan, config=replace(plan.config, tolerance=kept), outputs=outputs), reasons
 
 
 def _check_named(table: Table, *, attribute: str, label: str) -> None:
@@ -158,44 +194,3 @@ def _check_named(table: Table, *, attribute: str, label: str) -> None:
             raise InputError(f"The {role} must be a column with two values or more, got {quoted(name)} with {values}.")
     if attribute and attribute == label:
         raise InputError(f"Label and sensitive attribute must be two columns, got {quoted(label)} for both.")
-
-
-def _sensitive(table: Table, taken: Collection[str]) -> str:
-    plain = {plain_name(name): str(name) for name in table.frame.columns if str(name) not in taken}
-    for names in _ATTRIBUTES:
-        for name in names:
-            if name in plain and as_text(table.frame[plain[name]]).nunique() > 1:
-                return plain[name]
-    raise InputError(
-        f"No column of {quoted(table.title)} is called like a sensitive attribute (sex, race, origin, age, …); name "
-        "yours with --attribute COLUMN."
-    )
-
-
-def _label(table: Table, taken: Collection[str]) -> str:
-    """Return the last column with two values, where labels tend to stand."""
-    for name in reversed(table.frame.columns):
-        if str(name) not in taken and as_text(table.frame[name]).nunique() == 2:
-            return str(name)
-    raise InputError(
-        f"No column of {quoted(table.title)} has two values and could be the label; name yours with --label COLUMN."
-    )
-
-
-def _positive(table: Table, label: str) -> str:
-    """Return the label's value that sounds like a yes, else its rarest one."""
-    counts = as_text(table.frame[label]).value_counts()
-    named = {str(value).casefold(): str(value) for value in counts.index}
-    return next((named[word] for word in _POSITIVES if word in named), str(counts.index[-1]))
-
-
-def _with_groups(table: Table, roles: Roles) -> Roles:
-    """Return the roles with the groups told apart: two values, each value, or a limit."""
-    column = table.frame[roles.sensitive]
-    if (limit := suggested_limit(column)) is not None:
-        return replace(roles, at_most=limit)
-    counts = as_text(column).value_counts()
-    often = counts[counts >= MINIMUM_PER_GROUP]
-    if len(counts) > 2 and 2 <= len(often) <= MOST_GROUPS:
-        return replace(roles, each=True)
-    return replace(roles, group=(suggested_group(column),))

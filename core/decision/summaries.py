@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.datasets import Table, shared_note
+from core.datasets import Table, cautions, shared_note
 from core.datasets.columns import quoted
 from core.decision.audited import Audited
 from core.decision.provenance import data_fingerprint
@@ -46,7 +46,7 @@ def data_summary(audited: Audited, table: Table) -> DataSummary:
         sets={name: int(getattr(audited.splits, name).size) for name in _SETS},
         split=_split(audited),
         features=dataset.feature_names,
-        notes=(*dataset.notes, *([shared] if shared else [])),
+        notes=(*cautions(table.frame, dataset.roles), *dataset.notes, *([shared] if shared else [])),
         fingerprint=data_fingerprint(dataset, answers=audited.plan.model.kind != "file"),
     )
 

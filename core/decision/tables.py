@@ -13,6 +13,7 @@ from core.decision.attacks import (
     attribution_of,
     disclosure_of,
     guard_study,
+    member_advantages,
     member_curves,
     member_gaps,
     planned_leakages,
@@ -140,15 +141,19 @@ def _answers(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
 
 
 def _members(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
-    if not audited.has_scores:
+    if not audited.has_scores and not audited.sets_known:
         return
-    gaps = member_gaps(audited)
+    gaps, advantages = member_gaps(audited), member_advantages(audited)
     for name, curve in member_curves(audited).items():
-        shared: dict[str, str | float | int | None] = {"attack": ATTACK_TITLES[name], "AUC": _plain(curve.auc.value)}
-        yield {**shared, "people": "everybody", **_columns("caught at 1% false alarms", curve.tpr_at(FALSE_ALARMS))}
+        shared: dict[str, str | float | int | None] = {
+            "attack": ATTACK_TITLES[name],
+            "AUC": _plain(curve.auc.value),
+            "advantage": _plain(advantages[name].value),
+        }
+        yield {**shared, "people": "everybody", **_columns("TPR at 1% FPR", curve.tpr_at(FALSE_ALARMS))}
         for gap in gaps[name]:
             for people, rate in zip((gap.group, gap.others), gap.rates, strict=True):
-                yield {**shared, "people": people, **_columns("caught at 1% false alarms", rate)}
+                yield {**shared, "people": people, **_columns("TPR at 1% FPR", rate)}
 
 
 def _guard(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from core.correction import Correction, correct, smallest_tolerance
 from core.examples.example import Answer, Example, ExampleTable, Step
 from core.examples.writing import number, total
-from core.fairness import group_rates, unfairness
+from core.fairness import difference_between_groups, group_rates, unfairness
 
 __all__ = ["correction_gains", "correction_impossible", "correction_loses"]
 
@@ -194,9 +194,17 @@ def _rates_step(accepted: _Codes, guess: _Codes, title: str) -> Step:
         formula="unfairness = max over groups g of |P/N − PPR_g|",
         source="Ferry et al. (2023), constraints 4 and 5",
         computation=", ".join((*told, everybody)),
-        result=f"The largest distance is {number(value)}, above 0: some guesses must be wrong.",
+        result=(
+            f"The largest distance is {number(value)}, above 0: some guesses must be wrong. {_apart(accepted, guess)}"
+        ),
         values={"women": women.rate.value, "men": men.rate.value, "unfairness": value},
     )
+
+
+def _apart(accepted: _Codes, groups: _Codes) -> str:
+    """Say how far the groups' rates lie apart."""
+    apart = difference_between_groups(accepted, groups, metric="statistical_parity")
+    return f"The difference between the groups, which Fairlearn reports, is {number(apart)}."
 
 
 def _ways_step() -> Step:
@@ -249,7 +257,7 @@ def _repair_step(accepted: _Codes, correction: Correction, title: str) -> Step:
         computation=f"{total(_CONFIDENCE[changed], 2)} = {sum_told}" if len(changed) > 1 else sum_told,
         result=(
             f"Then women are accepted at {number(women.rate.value)} and men at {number(men.rate.value)}; the "
-            f"unfairness is {number(after)}. Status: {correction.certificate.status}."
+            f"unfairness is {number(after)}. {_apart(accepted, vector)} Status: {correction.certificate.status}."
         ),
         values={
             "changed": float(correction.n_changed or 0),
@@ -295,9 +303,10 @@ def _nearest(accepted: _Codes) -> ExampleTable:
             split[positives : positives + women - a] = 1
             found.append((unfairness(accepted, split, metric="statistical_parity"), a))
         value, a = min(found)
-        rows.append((women, a, f"{a}/{women}", f"{positives - a}/{20 - women}", number(value)))
+        apart = abs(a / women - (positives - a) / (20 - women))
+        rows.append((women, a, f"{a}/{women}", f"{positives - a}/{20 - women}", number(value), number(apart)))
     return ExampleTable(
         caption="The nearest split for each number of women (more than 10 women: exchange the groups)",
-        columns=("Women", "Accepted", "Women's rate", "Men's rate", "Unfairness"),
+        columns=("Women", "Accepted", "Women's rate", "Men's rate", "Unfairness", "Difference between groups"),
         rows=tuple(rows),
     )

@@ -1,10 +1,12 @@
-"""Unfairness measured on a sample, as an estimate for the people the sample was drawn from."""
+"""Unfairness and difference between groups on a sample, as estimates for the people the sample was drawn from."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy.typing as npt
 
@@ -13,7 +15,13 @@ from core.estimates import Estimate, proportion
 from core.fairness.metrics import GroupRate, group_rates
 from core.strongest import strongest
 
-__all__ = ["unfairness_estimate"]
+__all__ = [
+    "difference_estimate",
+    "difference_of_rates",
+    "folded_difference",
+    "largest_difference",
+    "unfairness_estimate",
+]
 
 
 def unfairness_estimate(
@@ -39,16 +47,80 @@ def unfairness_estimate(
     folded at 0 because of the absolute value. Of several such distances (over groups and row sets; the two of two
     groups are one) it is that of `core.strongest`, which also holds where a policy widens it.
     """
+    parts = _parts(predictions, sensitive, metric, labels, "unfairness")
+    compared = [(rate, rates) for rates in parts.values() for rate in _distinct(rates)]
+    found = {str(place): _distance(rate, rates, level) for place, (rate, rates) in enumerate(compared)}
+    _, largest = strongest(found, within=(0.0, 1.0))
+    return replace(largest, n=sum(rate.count for rates in parts.values() for rate in rates))
+
+
+def difference_estimate(
+    predictions: npt.ArrayLike,
+    sensitive: npt.ArrayLike,
+    *,
+    metric: str,
+    labels: npt.ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Return the difference between groups (`core.fairness.difference_between_groups`) with an interval.
+
+    Parameters and errors are those of `unfairness_estimate`. The interval of a pair of groups is Newcombe's (1998,
+    method 10), folded at 0; of several pairs it is that of `core.strongest`.
+    """
+    parts = _parts(predictions, sensitive, metric, labels, "difference between groups")
+    return largest_difference(
+        [[proportion(_hits(rate), rate.count, level=level) for rate in part] for part in parts.values()]
+    )
+
+
+def difference_of_rates(rates: Iterable[GroupRate]) -> Estimate:
+    """Return the difference between groups whose rates are known, as `difference_estimate` does, at their level.
+
+    nan where no row set has rates of two groups.
+    """
+    parts: dict[str, list[Estimate]] = defaultdict(list)
+    for rate in rates:
+        parts[rate.part].append(rate.rate)
+    return largest_difference(parts.values())
+
+
+def largest_difference(parts: Iterable[Sequence[Estimate]]) -> Estimate:
+    """Return the largest difference between two groups' rates within a row set, with an interval."""
+    known = [[rate for rate in part if rate.n and not math.isnan(rate.value)] for part in parts]
+    pairs = [pair for part in known for pair in combinations(part, 2)]
+    n = sum(rate.n for part in known for rate in part)
+    if not pairs:
+        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=n)
+    found = {str(place): folded_difference(*pair) for place, pair in enumerate(pairs)}
+    return replace(strongest(found, within=(0.0, 1.0))[1], n=n)
+
+
+def folded_difference(one: Estimate, other: Estimate, *, weight: float = 1.0) -> Estimate:
+    """Return |one − other| times a weight; the distances to the rates' limits add as squares and are folded at 0."""
+    d = one.value - other.value
+    low = d - math.hypot(one.value - one.low, other.high - other.value)
+    high = d + math.hypot(one.high - one.value, other.value - other.low)
+    folded_low = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
+    return Estimate(
+        value=weight * abs(d),
+        low=weight * folded_low,
+        high=weight * max(abs(low), abs(high)),
+        n=one.n + other.n,
+        level=one.level,
+    )
+
+
+def _parts(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, metric: str, labels: npt.ArrayLike | None, what: str
+) -> dict[str, list[GroupRate]]:
+    """Return the groups' rates by row set; refuse a row set with one group."""
     parts: dict[str, list[GroupRate]] = defaultdict(list)
     for rate in group_rates(predictions, sensitive, metric=metric, labels=labels):
         parts[rate.part].append(rate)
     for part, rates in parts.items():
         if len(rates) < 2:
-            raise InputError(f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}.")
-    compared = [(rate, rates) for rates in parts.values() for rate in _distinct(rates)]
-    found = {str(place): _distance(rate, rates, level) for place, (rate, rates) in enumerate(compared)}
-    _, largest = strongest(found, within=(0.0, 1.0))
-    return replace(largest, n=sum(rate.count for rates in parts.values() for rate in rates))
+            raise InputError(f"An interval for the {what} needs two groups in '{part}', got {len(rates)}.")
+    return parts
 
 
 def _distinct(rates: list[GroupRate]) -> list[GroupRate]:
@@ -58,16 +130,11 @@ def _distinct(rates: list[GroupRate]) -> list[GroupRate]:
 
 def _distance(rate: GroupRate, rates: list[GroupRate], level: float) -> Estimate:
     """Return the distance of one group's rate from the rate of its row set."""
-    n = sum(r.count for r in rates)
-    hits = sum(round(r.rate.value * r.count) for r in rates)
-    own = round(rate.rate.value * rate.count)
+    n, hits, own = sum(r.count for r in rates), sum(map(_hits, rates)), _hits(rate)
     r1 = proportion(own, rate.count, level=level)
     r0 = proportion(hits - own, n - rate.count, level=level)
-    weight = r0.n / n
-    d = r1.value - r0.value
-    low = d - math.hypot(r1.value - r1.low, r0.high - r0.value)
-    high = d + math.hypot(r1.high - r1.value, r0.value - r0.low)
-    folded_low = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
-    return Estimate(
-        value=weight * abs(d), low=weight * folded_low, high=weight * max(abs(low), abs(high)), n=n, level=level
-    )
+    return folded_difference(r1, r0, weight=r0.n / n)
+
+
+def _hits(rate: GroupRate) -> int:
+    return round(rate.rate.value * rate.count)

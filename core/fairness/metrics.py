@@ -19,7 +19,17 @@ from core.estimates import Estimate, proportion
 from core.results import Result
 from core.validation import binary_array, choice, one_length
 
-__all__ = ["METRICS", "METRIC_TITLES", "GroupRate", "group_rates", "row_sets", "unfairness"]
+__all__ = [
+    "METRICS",
+    "METRIC_TITLES",
+    "UNFAIRNESS_TITLE",
+    "GroupRate",
+    "difference_between_groups",
+    "difference_title",
+    "group_rates",
+    "row_sets",
+    "unfairness",
+]
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 """The metrics by name."""
@@ -31,6 +41,22 @@ METRIC_TITLES = {
     "equalized_odds": "Equalized odds",
 }
 """What a page calls each metric."""
+
+_FAIRLEARN_NAMES = {
+    "statistical_parity": "demographic parity difference",
+    "predictive_equality": "false positive rate difference",
+    "equal_opportunity": "equal opportunity difference",
+    "equalized_odds": "equalized odds difference",
+}
+
+UNFAIRNESS_TITLE = "Unfairness (largest deviation of a group from the overall rate)"
+"""What a page calls `unfairness` where it first names it."""
+
+
+def difference_title(metric: str) -> str:
+    """Return what a page calls `difference_between_groups`, with Fairlearn's name for this metric."""
+    return f"Difference between groups (Fairlearn's {_FAIRLEARN_NAMES[metric]})"
+
 
 _LABELS_COMPARED = {
     "statistical_parity": (),
@@ -126,6 +152,25 @@ def unfairness(
     for _, _, size, positive in _tallies(predictions, sensitive, metric, labels):
         worst = max(worst, float(np.abs(positive / size - positive.sum() / size.sum()).max()))
     return worst
+
+
+def difference_between_groups(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+) -> float:
+    """Return the largest difference between two groups' rates of positive predictions.
+
+    It is what `fairlearn.metrics` calls demographic parity difference, false positive rate difference, equal
+    opportunity difference and equalized odds difference, and at least as large as `unfairness`, whose parameters and
+    errors it has.
+
+    Returns
+    -------
+    float
+        In [0, 1]; 0 where a row set has one group only.
+    """
+    return max(
+        float(np.ptp(positive / size)) for _, _, size, positive in _tallies(predictions, sensitive, metric, labels)
+    )
 
 
 def group_rates(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from core.figures.drawing import Drawing, Palette, Sketch, bare, line, short, spread, value_axis
+from core.figures.drawing import Drawing, Palette, Sketch, bare, group_style, line, short, spread, value_axis
 from core.queries import ErrorQuantiles, Reading
 from core.questions import People
 from core.wording import percent
@@ -96,13 +96,17 @@ def _decades(value: float) -> float:
     return min(max(math.log10(value) if value > 0 else -math.inf, _ERRORS[0]), _ERRORS[1])
 
 
-def draw_values(people: People, reading: Reading, palette: Palette, *, names: tuple[str, str]) -> Drawing:
+def draw_values(
+    people: People, reading: Reading, palette: Palette, *, names: tuple[str, str], advantaged: int = 1
+) -> Drawing:
     """Draw what a decoder recovered for each person, by group, and the threshold it decides with.
 
     Parameters
     ----------
     names : (str, str)
         Of the advantaged and the disadvantaged group.
+    advantaged : int
+        Code of the advantaged group in the dataset, which decides the colours.
     """
     import numpy as np
     import pandas as pd
@@ -119,7 +123,8 @@ def draw_values(people: People, reading: Reading, palette: Palette, *, names: tu
     level = reading.threshold
     sketch.segment((0, n), (level, level), {"color": palette.ink, "width": 1.5, "dash": "longdash"})
     sketch.write(1.02 * n, 1.45, "dashed: called the smaller group above", palette.ink, "middle left", 12)
-    for group, color, symbol in ((0, palette.second, "diamond"), (1, palette.first, "circle")):
+    for group in (0, 1):
+        style = group_style(palette, advantaged if group == 1 else 1 - advantaged)
         rows = np.flatnonzero(truth == group)
         right = reading.recovered[order][rows] == group
         for hit, suffix in ((True, ""), (False, "-open")):
@@ -128,14 +133,14 @@ def draw_values(people: People, reading: Reading, palette: Palette, *, names: tu
                 x=some.tolist(),
                 y=shown[some].tolist(),
                 mode="markers",
-                marker={"size": 8 if n <= 200 else 5, "symbol": symbol + suffix, "color": color},
+                marker={"size": 8 if n <= 200 else 5, "symbol": style.symbol + suffix, "color": style.color},
                 text=[f"{values[i]:.2f}" for i in some],
                 hovertemplate="%{text}<extra></extra>",
             )
         middle = float(rows.mean()) if rows.size else 0.0
         label = f"{rows.size:,} {short(names[1 - group], 24)}: <b>{int(right.sum()):,} found</b>"
         side = "middle right" if group == 0 else "middle center"
-        sketch.write(0 if group == 0 else middle, 1.72, label, color, side)
+        sketch.write(0 if group == 0 else middle, 1.72, label, style.color, side)
     table = pd.DataFrame({"attribute (1 = advantaged)": truth, "recovered value": values})
     alt = (
         f"Recovered value of each of {n} people by group; from {level:.2f} on somebody is called disadvantaged. "
@@ -151,7 +156,7 @@ def draw_targeted(
     epsilon: float,
     palette: Palette,
 ) -> Drawing:
-    """Draw how often one targeted person is named rightly, over epsilon, for each noise, with the limits.
+    """Draw the balanced accuracy on one targeted person, over epsilon, for each noise, with the limits.
 
     Parameters
     ----------
@@ -188,12 +193,12 @@ def draw_targeted(
     for height, (_, text, color) in zip(heights, words, strict=True):
         sketch.write(at + (0.06 if right else -0.06), height, text, color, "middle right" if right else "middle left")
     rows = [
-        {"curve": name, "epsilon": e, "named rightly": rate}
+        {"curve": name, "epsilon": e, "balanced accuracy": rate}
         for name, points in [*curves.items(), *limits.items()]
         for e, rate in points
     ]
     told = "; ".join(text.replace("<b>", "").replace("</b>", "") for _, text, _ in words)
-    alt = f"How often one targeted person is named rightly after one answer, by epsilon. At {epsilon:g}: {told}."
+    alt = f"Balanced accuracy on one targeted person after one answer, by epsilon. At {epsilon:g}: {told}."
     return Drawing(sketch=sketch, alt=alt, table=pd.DataFrame(rows))
 
 

@@ -26,7 +26,7 @@ from core.wording import percent, tolerance_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["WIDEST", "draw_disclosure", "draw_recognition", "dumbbells", "recovery_range", "strongest", "ticks"]
+__all__ = ["IMPUTATION", "WIDEST", "draw_disclosure", "draw_recognition", "dumbbells", "recovery_range", "ticks"]
 
 _HEIGHT = 270
 _PLOT = _HEIGHT - 38  # pixels between the margins
@@ -41,9 +41,8 @@ def recovery_range(estimates: Sequence[Estimate]) -> tuple[float, float]:
     return max(0.0, math.floor(low - air)), min(103.0, math.ceil(high + air))
 
 
-def strongest(strong: Estimate, before: Estimate) -> str:
-    """Return what to call gradient boosting told nothing: it is not stronger than the paper's attacker everywhere."""
-    return "Stronger attacker, told nothing" if strong.low > before.value else "Gradient boosting, told nothing"
+IMPUTATION = "Imputation, without the model"
+"""What charts call gradient boosting from features and label; it is not stronger than every attacker everywhere."""
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -61,6 +60,7 @@ def draw_disclosure(
     *,
     attribute: str,
     attacker: str,
+    difference: float = math.nan,
 ) -> Drawing:
     """Draw the corrected accuracy over the tolerance the attacker is told, with a marker at one tolerance.
 
@@ -74,6 +74,8 @@ def draw_disclosure(
         Accuracy of the strong adversary, told nothing; None where the curve is its own.
     attribute, attacker : str
         Name of the sensitive attribute, and of the attacker, as the labels say them.
+    difference : float
+        The model's difference between groups, for the table.
     """
     before, majority = curve[0].before, curve[0].majority
     known = [d for d in curve if d.after is not None]
@@ -98,8 +100,7 @@ def draw_disclosure(
         ),
     ]
     if strong is not None:
-        words = strongest(strong, before)
-        rates.insert(0, Reference(words=words, estimate=strong, color=palette.strongest, dash="dashdot"))
+        rates.insert(0, Reference(words=IMPUTATION, estimate=strong, color=palette.strongest, dash="dashdot"))
     references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
     line(
         sketch,
@@ -110,7 +111,7 @@ def draw_disclosure(
         hover="told %{x:.3f}: %{y:.1f}%",
     )
     _mark(sketch, curve, marker, palette, (low, pixel), attacker, levels)
-    return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong))
+    return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong, difference))
 
 
 def _band_of(sketch: Sketch, known: Sequence[Disclosure], palette: Palette) -> None:
@@ -169,11 +170,11 @@ def _mark(
 
 def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate | None, attribute: str) -> str:
     told = (
-        f"Told {tolerance_text(marker.told)}, the attacker names the {attribute} of {percent(marker.after)} of people"
+        f"Told {tolerance_text(marker.told)}, the attacker infers the {attribute} of {percent(marker.after)} correctly"
         if marker.after is not None
         else f"At tolerance {tolerance_text(marker.told)} no correction exists"
     )
-    other = "" if strong is None else f"gradient boosting told nothing {percent(strong)}, "
+    other = "" if strong is None else f"imputation, without the model, {percent(strong)}, "
     return (
         f"Line chart of the people whose {attribute} is recovered, by the tolerance told, from 0 to 0.2. "
         f"{told}; before {percent(curve[0].before)}, {other}"
@@ -181,7 +182,7 @@ def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate | Non
     )
 
 
-def _table(curve: Sequence[Disclosure], strong: Estimate | None) -> pandas.DataFrame:
+def _table(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> pandas.DataFrame:
     import pandas as pd
 
     rows = [
@@ -189,6 +190,7 @@ def _table(curve: Sequence[Disclosure], strong: Estimate | None) -> pandas.DataF
             "tolerance told": d.told,
             "tolerance used": d.used,
             "model's unfairness": d.achieved,
+            "model's difference between groups": difference,
             "majority guess": d.majority.value,
             "accuracy before": d.before.value,
             "accuracy after": d.after.value if d.after else None,
@@ -201,7 +203,7 @@ def _table(curve: Sequence[Disclosure], strong: Estimate | None) -> pandas.DataF
             "changed rightly": d.n_right,
             "exponent": d.exponent,
             "solver status": d.certificate.status,
-            "gradient boosting, told nothing": strong.value if strong else None,
+            "imputation, without the model": strong.value if strong else None,
         }
         for d in curve
     ]

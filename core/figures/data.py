@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.datasets.dataset import AuditDataset, GroupRow
-from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, short
+from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, group_style, short
 from core.wording import count, interval, percent
 
 __all__ = ["draw_groups"]
@@ -44,10 +44,11 @@ def _tall_bars(groups: Sequence[GroupRow], overall: float, palette: Palette) -> 
     sketch = bare(palette, height=290, x=(0, 103), y=(0, 1))
     sketch.xaxis(tickvals=[0, 25, 50, 75, 100], ticktext=["0", "25%", "50%", "75%", "100%"])
     bottom, usable = 0.0, 0.90
-    for group, color, pattern in zip(groups, (palette.first, palette.second), ("", "/"), strict=True):
+    for group, code in zip(groups, (1, 0), strict=True):  # the first group first, see AuditDataset.groups
+        style = group_style(palette, code)
         height = usable * group.share
         _bar(sketch, bottom + height / 2, 100.0, height, palette.grid, "")
-        _bar(sketch, bottom + height / 2, 100 * group.label_rate.value, height, color, pattern)
+        _bar(sketch, bottom + height / 2, 100 * group.label_rate.value, height, style.color, style.pattern)
         name = short(group.group, 40)
         middle = bottom + height / 2
         words = f"<b>{name}</b>, {count(group.count)} records<br>{percent(group.label_rate)} have the positive label"

@@ -23,12 +23,14 @@ __all__ = [
     "DARK",
     "LIGHT",
     "Drawing",
+    "GroupStyle",
     "Palette",
     "Reference",
     "Sketch",
     "band",
     "bare",
     "dots",
+    "group_style",
     "line",
     "references",
     "short",
@@ -89,6 +91,29 @@ DARK = Palette(
     grey="#A9B0BA",
     fail="#F2837B",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupStyle:
+    """How one of two groups is drawn.
+
+    Attributes
+    ----------
+    color, symbol, dash, pattern : str
+        Of marks and words, of markers, of lines, of bars.
+    """
+
+    color: str
+    symbol: str
+    dash: str
+    pattern: str
+
+
+def group_style(palette: Palette, code: int) -> GroupStyle:
+    """Return how one of two groups is drawn on every chart, by its code in the dataset: 1, the first group, or 0."""
+    if code == 1:
+        return GroupStyle(color=palette.first, symbol="circle", dash="solid", pattern="")
+    return GroupStyle(color=palette.second, symbol="diamond", dash="dash", pattern="/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

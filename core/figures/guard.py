@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.attriguard import Point
+from core.attriguard import Point, strongest_point
 from core.estimates import Estimate
 from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, spread
 from core.wording import percent
@@ -143,7 +143,7 @@ def draw_budget(
 
 
 def _rate(point: Point, *, balanced: bool) -> Estimate:
-    return point.balanced if balanced else point.accuracy
+    return point.rate(balanced=balanced)
 
 
 def _heights(point: Point, *, balanced: bool) -> tuple[float, ...]:
@@ -243,8 +243,9 @@ def _marker(
     if not now:
         return
     heights = [100 * _rate(point, balanced=balanced).value for point in now]
+    highest = 100 * _rate(strongest_point(now, balanced=balanced), balanced=balanced).value
     kinds = [styles[point.attacker] for point in now]
-    sketch.segment((budget, budget), (low, max(heights)), {"color": palette.ink, "width": 1})
+    sketch.segment((budget, budget), (low, highest), {"color": palette.ink, "width": 1})
     sketch.scatter(
         x=[budget] * len(now),
         y=heights,
@@ -303,10 +304,11 @@ def _labels(
 
 def _alt(now: Sequence[Point], floor: Estimate, unit: str, attribute: str, budget: float, *, balanced: bool) -> str:
     told = "; ".join(f"{attacker_label(p.attacker)} {percent(_rate(p, balanced=balanced))}" for p in now)
-    measure = " (balanced accuracy)" if balanced else ""
+    measure = "Balanced accuracy" if balanced else "Accuracy"
+    best = f" Best: {attacker_label(strongest_point(now, balanced=balanced).attacker)}." if now else ""
     return (
-        f"Line chart of the people whose {attribute} each attacker names{measure}, by the {unit} changed per person on "
-        f"average. At {budget:g}: {told or 'no attacker yet'}; majority guess {percent(floor)}."
+        f"Line chart. {measure} of each attacker on {attribute}, by the {unit} changed per person on average. At "
+        f"{budget:g}: {told or 'no attacker yet'}; baseline {percent(floor)}.{best}"
     )
 
 

@@ -127,6 +127,8 @@ def _told(found: Landscape, cell: MapCell, same_for_all: str) -> str:
             f"  the same answer for all {same_for_all}",
             f"unfairness <b>{_distance(cell.unfairness_train)}</b> training",
             f"  {_distance(cell.unfairness_test)} unseen",
+            f"difference between groups <b>{_distance(cell.difference_train)}</b> training",
+            f"  {_distance(cell.difference_test)} unseen",
             f"members: AUC <b>{_distance(cell.members)}</b>",
             f"  {MEMBER_ATTACKER}",
             f"in brackets 95% over {cell.n_seeds} seeds",

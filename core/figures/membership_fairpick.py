@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.estimates import Estimate, not_measured
-from core.figures.drawing import Drawing, Palette, band, line, short
+from core.figures.drawing import Drawing, Palette, band, group_style, line, short
 from core.figures.epsilon_axis import ends, reached, value_of, within
 from core.figures.framed import Framed, framed, label_column, plain_name
 from core.membership.findings import CurveBand, FairPickFindings
@@ -231,9 +231,9 @@ def draw_deleted(found: FairPickFindings, palette: Palette, *, group_names: Sequ
         palette, height=_ROW * rows_shown + 12, x=(0, 1.02 * end), y=(rows_shown - 0.65, -0.65), top=4, bottom=8
     )
     sketch.xaxis(showticklabels=False, ticks="", showline=False)
-    two = len(names) == 2
+    two = len(group_names) == 2
     for i, (name, number) in enumerate(zip(names, rows, strict=True)):
-        color = (palette.first, palette.second)[i] if two else palette.before
+        color = group_style(palette, group_names.index(name)).color if two else palette.before
         share = f" ({100 * number / sum(rows):.0f}% of the rows deleted)" if sum(rows) else ""
         sketch.bar(
             x=[number],

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.estimates import Estimate
-from core.figures.drawing import Drawing, Palette, short
+from core.figures.drawing import Drawing, Palette, group_style, short
 from core.figures.framed import Framed, framed, gap_axis, gap_range, lines_of, mixed, plain_name
 from core.membership.disparity import DisparityResult, GapTest
 from core.membership.findings import ATTACK_TITLES, AttackFindings, MembershipFindings
@@ -129,7 +129,7 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, 
     kinds = (
         ("vd", "VD", _muted(found) if found is not None and muted else "members flagged"),
         ("fpr_gap", "FPR gap", "outsiders flagged"),
-        ("advantage_gap", "TPR − FPR gap", "what really leaks"),
+        ("advantage_gap", "TPR − FPR gap", "net of false positives"),
     )
     if result is None:
         return [_Row(name=name, words=words, attack=title, reason=reason) for _, name, words in kinds]
@@ -150,7 +150,7 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, 
 
 
 def _lira_row(findings: MembershipFindings, group: str) -> _Row:
-    """Return LiRA's gap in members caught at 1% false alarms."""
+    """Return LiRA's gap in TPR at 1% FPR."""
     title, lira = ATTACK_TITLES["lira"], findings.attacks.get("lira")
     words = "TPR at 1% FPR"
     if lira is None:
@@ -175,8 +175,12 @@ def _heads(sketch: Framed, palette: Palette, names: tuple[str, str], what: str, 
     first, second = (short(name, 16) for name in names)
     gap_of = "<br>" if len(names[0]) > _ONE_LINE[0] or len(names[1]) > _ONE_LINE[1] else " "
     place: dict[str, Any] = {"x": 0, "y": above - _HEAD, "size": 12}
-    sketch.remark(f"← {second}{gap_of}{what}", palette.second, shift=(-7, 0), anchor=("right", "bottom"), **place)
-    sketch.remark(f"{first}{gap_of}{what} →", palette.first, shift=(7, 0), anchor=("left", "bottom"), **place)
+    sketch.remark(
+        f"← {second}{gap_of}{what}", group_style(palette, 0).color, shift=(-7, 0), anchor=("right", "bottom"), **place
+    )
+    sketch.remark(
+        f"{first}{gap_of}{what} →", group_style(palette, 1).color, shift=(7, 0), anchor=("left", "bottom"), **place
+    )
 
 
 def _draw(sketch: Framed, palette: Palette, row: _Row, y: float, fill: str) -> None:
@@ -203,7 +207,8 @@ def _look(row: _Row, palette: Palette) -> tuple[str, str]:
         return palette.muted, "circle-open"
     if not row.clear or row.estimate is None:
         return palette.chance, "circle"
-    return (palette.first, "circle") if row.estimate.value > 0 else (palette.second, "diamond")
+    style = group_style(palette, int(row.estimate.value > 0))
+    return style.color, style.symbol
 
 
 def _mark(sketch: Framed, palette: Palette, row: _Row, found: Estimate, y: float) -> None:

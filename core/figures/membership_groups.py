@@ -6,7 +6,7 @@ import math
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from core.figures.drawing import Drawing, Palette, short
+from core.figures.drawing import Drawing, Palette, group_style, short
 from core.figures.framed import Framed, framed, gap_axis, gap_range, plain_name
 from core.membership.disparity import DisparityResult
 from core.membership.findings import AttackFindings
@@ -54,7 +54,7 @@ def _row(sketch: Framed, palette: Palette, result: DisparityResult, y: int, *, m
     real, test = result.advantage_gap, result.tests["advantage_gap"]
     color = palette.chance
     if test.significant and not muted:
-        color = palette.first if real.value > 0 else palette.second
+        color = group_style(palette, int(real.value > 0)).color
     vd = palette.muted if muted else palette.before
     side = ("paper", "y")
     sketch.remark(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from core.figures.drawing import Drawing, Palette, short
+from core.figures.drawing import Drawing, Palette, group_style, short
 from core.figures.framed import Framed, framed, mixed, plain_name
 from core.membership.disparity import RangeTable
 from core.wording import gap
@@ -100,7 +100,7 @@ def _steps(sketch: Framed, palette: Palette, ranges: RangeTable, pixel: float, *
     for i, row in enumerate(ranges.rows):
         middle = (row.low + row.high) / 2
         change = 0.0 if math.isnan(row.difference) else 100 * row.difference
-        role = palette.first if change > 0 else palette.second
+        role = group_style(palette, int(change > 0)).color
         color = mixed(role, palette.background, 0.45) if muted else role
         after = before + change
         sketch.bar(
@@ -139,7 +139,7 @@ def _sum(sketch: Framed, palette: Palette, ranges: RangeTable, reached: float, *
     """Draw VD where the steps end, its label on the side that the last step's label leaves free."""
     known, first = not math.isnan(ranges.vd), ranges.vd > 0
     quiet = muted or not known
-    color = palette.muted if quiet else palette.first if first else palette.second
+    color = palette.muted if quiet else group_style(palette, int(first)).color
     level = 100 * ranges.vd if known else reached
     marker = {
         "size": 13,
@@ -164,7 +164,8 @@ def _numbers(
     sketch: Framed, palette: Palette, ranges: RangeTable, names: tuple[str, str], left: int, *, muted: bool
 ) -> None:
     """Write both groups' shares under the axis."""
-    for i, (name, color) in enumerate(zip(names, (palette.first, palette.second), strict=True)):
+    for i, name in enumerate(names):
+        color = group_style(palette, 1 - i).color
         y = -28 - 15 * i
         place = ("paper", "paper")
         sketch.remark(f"<b>{name} %</b>", color, x=0, y=0, refs=place, shift=(4 - left, y), size=12)

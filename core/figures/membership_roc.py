@@ -1,7 +1,7 @@
-"""Members caught against false alarms, by group, on two logarithmic axes.
+"""ROC curve of a membership attack, by group, on two logarithmic axes.
 
-Every curve steps over tied scores: between two thresholds nothing is claimed. Left of the point where a curve rests on
-fewer than ten false alarms the plot is shaded, because there the sample says next to nothing.
+Between two thresholds a curve shows what breaking ties at random reaches. Left of the point where a curve rests on
+fewer than ten false positives the plot is shaded, because there the sample says next to nothing.
 """
 
 from __future__ import annotations
@@ -31,11 +31,9 @@ _LEAST = -3.0  # decades: the axes begin at 0.1%
 _PIXEL = -_LEAST / _PLOT
 _LETTER, _DECADE = 6.3, 76.0  # pixels of a letter, and of a decade on a narrow screen
 _LOW_RATE = 0.01
-_EXACT = 1e-12  # rates no farther apart are alike
-_ALARMS = 10  # false alarms a rate should rest on
+_ALARMS = 10  # false positives an FPR should rest on
 _SMALLEST = 100  # outsiders and members of a group that gets a curve of its own
-_MOST_POINTS = 400
-_FEW = 30  # points of a curve that are marked one by one, because scores tie so much that nothing lies between them
+_POINTS = 300
 _LOOKS = (("first", "solid", "circle", 2.5), ("second", "dash", "diamond", 2.5), ("leak", "solid", "circle", 3.0))
 
 
@@ -51,11 +49,8 @@ class _Curve:
     width: float
 
     def caught(self, rate: float) -> float:
-        """Return the share of members caught with at most this rate of false alarms; nan without such a threshold."""
-        there = int(np.searchsorted(self.roc.fpr, rate + _EXACT, side="right")) - 1
-        if there < 0 or not (self.roc.fpr[there] > 0 or self.roc.tpr[there] > 0):
-            return math.nan  # the only threshold is above all scores and flags nobody
-        return float(self.roc.tpr[there])
+        """Return the TPR at this FPR, ties broken at random; nan where everybody has the same score."""
+        return math.nan if self.roc.fpr.size == 2 else float(self.roc.reached(rate))
 
 
 def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "lira", group: int = 0) -> Drawing:
@@ -77,9 +72,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
     title = ATTACK_TITLES.get(attack, attack)
     if not curves:
         sketch.in_the_middle("being measured", palette)
-        return Drawing(
-            sketch=sketch, alt=f"Members caught against false alarms by {title}: being measured.", table=_table([])
-        )
+        return Drawing(sketch=sketch, alt=f"ROC curve of {title}, TPR against FPR: being measured.", table=_table([]))
     edge = min(0.0, math.log10(_ALARMS / fewest)) if fewest else 0.0
     _shade(sketch, palette, edge)
     for curve in reversed(curves):
@@ -130,47 +123,42 @@ def _axes(palette: Palette) -> Framed:
     for tick in (-2, -1, 0):
         sketch.segment((_LEAST, 0), (tick, tick), {"color": palette.grid, "width": 1}, layer="below")
     sketch.segment((_LEAST, 0), (_LEAST, 0), {"color": palette.chance, "width": 1.5, "dash": "dot"})
-    sketch.axis_title("false alarms (FPR)", palette, below=24)
+    sketch.axis_title("False positive rate (FPR)", palette, below=24)
     return sketch
 
 
 def _shade(sketch: Framed, palette: Palette, edge: float) -> None:
-    """Shade where a rate rests on fewer than ten false alarms."""
+    """Shade where an FPR rests on fewer than ten false positives."""
     if edge <= _LEAST:
         return
     sketch.shade((_LEAST, edge), (_LEAST, 0.04), mixed(palette.grid, palette.background, 0.5), opacity=1)
-    sketch.above(f"under {_ALARMS} false alarms", palette, x=_LEAST)
+    sketch.above(f"under {_ALARMS} false positives", palette, x=_LEAST)
 
 
-def _steps(roc: Roc) -> tuple[list[float], list[float]]:
-    """Return the curve in decades from the left end of the axis on, in steps no finer than can be seen."""
-    grid = np.concatenate([[10.0**_LEAST], roc.fpr[roc.fpr > 10.0**_LEAST + _EXACT]])
-    if grid.size > _MOST_POINTS:
-        grid = np.unique(np.concatenate([np.logspace(_LEAST, 0, _MOST_POINTS - 1), [0.01]]))
-    caught = roc.tpr[np.searchsorted(roc.fpr, grid + _EXACT, side="right") - 1]
-    return np.log10(grid).tolist(), np.log10(np.maximum(caught, 10.0 ** (_LEAST - 1))).tolist()
+def _points(roc: Roc) -> tuple[list[float], list[float]]:
+    """Return the curve in decades from the left end of the axis on, no finer than can be seen."""
+    grid = np.logspace(_LEAST, 0, _POINTS + 1)  # 1% is among them
+    return np.log10(grid).tolist(), np.log10(np.maximum(roc.reached(grid), 10.0 ** (_LEAST - 1))).tolist()
 
 
 def _draw(sketch: Framed, curve: _Curve) -> None:
-    x, y = _steps(curve.roc)
-    few = len(x) <= _FEW
+    x, y = _points(curve.roc)
     sketch.scatter(
         x=x,
         y=y,
-        mode="lines+markers" if few else "lines",
-        line={"shape": "hv", "color": curve.color, "width": curve.width, "dash": curve.dash},
-        marker={"size": 6, "opacity": 1, "color": curve.color, "symbol": curve.symbol},
+        mode="lines",
+        line={"color": curve.color, "width": curve.width, "dash": curve.dash},
         text=[_told(curve.name, 10**b, 10**a) for a, b in zip(x, y, strict=True)],
         hovertemplate="%{text}<extra></extra>",
     )
 
 
 def _told(name: str, caught: float, at: float) -> str:
-    return f"{short(name)}: {percent(caught)} of members at {percent(at)} false alarms"
+    return f"{short(name)}: {percent(caught)} of members at {percent(at)} FPR"
 
 
 def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float) -> None:
-    """Draw what is caught at one rate of false alarms, with labels above the upper and below the lower curve."""
+    """Draw the TPR at one FPR, with labels above the upper and below the lower curve."""
     x = math.log10(at)
     order = sorted(curves, key=lambda curve: curve.caught(at), reverse=True)
     for curve in order:
@@ -186,7 +174,7 @@ def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float)
                 "symbol": curve.symbol,
                 "line": {"color": palette.background, "width": 2},
             },
-            text=[f"{short(curve.name)}: {percent(curve.caught(at))} of members at {100 * at:g}% false alarms"],
+            text=[f"{short(curve.name)}: {percent(curve.caught(at))} of members at {100 * at:g}% FPR"],
             hovertemplate="%{text}<extra></extra>",
         )
     if order:
@@ -194,10 +182,10 @@ def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float)
 
 
 def _silent(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float, *, above: float) -> None:
-    """Say of which curves nothing can be told at one rate, because scores tie so much that no threshold reaches it."""
+    """Say of which curves no TPR can be read, because everybody has the same score."""
     if not curves:
         return
-    words = [f"{short(curve.name, 16)}: no threshold at {100 * at:g}%" for curve in curves]
+    words = [f"{short(curve.name, 16)}: one score for everybody" for curve in curves]
     _together(sketch, curves, words, palette, x=0.0, y=_LEAST, shift=(-6.0, 8.0 + above), anchor=("right", "bottom"))
 
 
@@ -249,28 +237,29 @@ def _name(sketch: Framed, curves: Sequence[_Curve]) -> None:
 def _alt(curves: Sequence[_Curve], title: str, at: float, fewest: int) -> str:
     told = ", ".join(f"{plain_name(curve.name)} {_share(curve.caught(at))}" for curve in curves) if at == at else ""
     names = " and ".join(plain_name(curve.name) for curve in curves)
-    here = f"At {100 * at:g}% false alarms it catches of the members: {told}. " if told else ""
+    here = f"TPR at {100 * at:g}% FPR: {told}. " if told else ""
     return (
-        f"Members caught against false alarms by {title}, both axes logarithmic, for {names}. {here}"
-        f"Chance is the diagonal; the shaded part rests on fewer than {_ALARMS} false alarms of {fewest:,} outsiders."
+        f"ROC curve of {title}, TPR against FPR, both axes logarithmic, for {names}. {here}"
+        f"Chance is the diagonal; the shaded part rests on fewer than {_ALARMS} false positives of {fewest:,} "
+        "non-members."
     )
 
 
 def _share(caught: float) -> str:
-    return "n/a, no threshold there" if math.isnan(caught) else percent(caught)
+    return "n/a, everybody has the same score" if math.isnan(caught) else percent(caught)
 
 
 def _table(curves: Sequence[_Curve]) -> pandas.DataFrame:
-    """Return what is caught at round rates of false alarms; nan where none is or it rests on fewer than ten."""
+    """Return the TPR at round FPRs; nan where it rests on fewer than ten false positives or on nothing but ties."""
     import pandas as pd
 
     rows = [
         {
             "people": curve.name,
-            "false alarms": rate,
-            "members caught": curve.caught(rate) if rate * curve.roc.n_outsiders >= _ALARMS - 1e-9 else math.nan,
+            "FPR": rate,
+            "TPR": curve.caught(rate) if rate * curve.roc.n_outsiders >= _ALARMS - 1e-9 else math.nan,
             "members": curve.roc.n_members,
-            "outsiders": curve.roc.n_outsiders,
+            "non-members": curve.roc.n_outsiders,
             "AUC": curve.roc.auc.value,
             "AUC, low": curve.roc.auc.low,
             "AUC, high": curve.roc.auc.high,
@@ -278,5 +267,5 @@ def _table(curves: Sequence[_Curve]) -> pandas.DataFrame:
         for curve in curves
         for rate in (0.001, 0.01, 0.1, 0.5)
     ]
-    columns = ["people", "false alarms", "members caught", "members", "outsiders", "AUC", "AUC, low", "AUC, high"]
+    columns = ["people", "FPR", "TPR", "members", "non-members", "AUC", "AUC, low", "AUC, high"]
     return pd.DataFrame(rows, columns=columns)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from core.audit import ModelFindings
 from core.fairness import GroupRate
-from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, short
+from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, group_style, short
 from core.wording import percent
 
 __all__ = ["draw_accuracy", "draw_rates"]
@@ -94,7 +94,7 @@ def _rates_of_many(rows: _Rows, palette: Palette, names: Sequence[str], seen: tu
     for told, part, rates in rows:
         trained = told == seen[0]
         first = top - 1 - pitch * parts.index(part)
-        color, symbol, shift = (palette.first, "circle", 0.14) if trained else (palette.second, "diamond", -0.14)
+        color, symbol, shift = (palette.ink, "circle", 0.14) if trained else (palette.grey, "diamond", -0.14)
         dots(sketch, [(first - int(r.group) + shift, r.rate) for r in rates], color, symbol)
         if trained:
             overall = 100 * rates[0].overall.value
@@ -124,13 +124,12 @@ def _rate_row(
     overall = 100 * rates[0].overall.value
     sketch.segment((overall, overall), (y - 0.3, y + 0.3), {"color": palette.ink, "width": 1.5, "dash": "dot"})
     for rate in rates:
-        first = int(rate.group) == 1
-        color = palette.first if first else palette.second
-        offset = 0.14 if first else -0.14
-        dots(sketch, [(y + offset, rate.rate)], color, "circle" if first else "diamond")
-        side = 1 if first else -1
+        side = 1 if int(rate.group) == 1 else -1
+        offset = 0.14 * side
+        style = group_style(palette, int(rate.group))
+        dots(sketch, [(y + offset, rate.rate)], style.color, style.symbol)
         words = f"{short(names[int(rate.group)], 22)} <b>{percent(rate.rate)}</b>"
-        sketch.write(100 * rate.rate.value, y + offset + 0.2 * side, words, color, "middle center")
+        sketch.write(100 * rate.rate.value, y + offset + 0.2 * side, words, style.color, "middle center")
 
 
 def draw_accuracy(model: ModelFindings, palette: Palette, *, seen: tuple[str, str] = SEEN) -> Drawing:

@@ -209,9 +209,9 @@ def _marker(sketch: Sketch, palette: Palette, now: Leak) -> None:
 def _leak_alt(now: Leak, prior: Estimate, limit: tuple[str, float] | None, attribute: str) -> str:
     bound = "" if limit is None else f" {limit[0]}: {100 * limit[1]:.1f}%."
     return (
-        f"Line chart of the people whose {attribute} is recovered (balanced accuracy), by the number of answers. After "
-        f"{now.m} answers the strongest decoder recovers {percent(now.leakage)}; features alone give {percent(prior)}, "
-        f"a random guess 50%.{bound}"
+        f"Line chart of the balanced accuracy of inferring the {attribute}, by the number of answers. After {now.m} "
+        f"answers the strongest decoder reaches {percent(now.leakage)}; features alone give {percent(prior)}, a random "
+        f"guess 50%.{bound}"
     )
 
 

@@ -45,7 +45,7 @@ def draw_release_bits(
         All numbers of models the axis has; those of the studies when left out.
     """
     places = {study.n_models: i for i, study in enumerate(studies)}
-    values = [v for s in studies for v in (s.measured.bits.value, s.meter.df_bits)]
+    values = [v for s in studies for v in (s.measured.bits.value, s.prediction.bits.value)]
     low, high = _reach(values)
     sketch = _over_models(counts or [study.n_models for study in studies], palette, low, high)
     for tick in _round_steps(low, high):
@@ -64,21 +64,21 @@ def draw_release_bits(
     clipped = [(max(s.measured.bits.low, low), min(s.measured.bits.high, high)) for s in studies]
     if len(studies) > 1:
         band(sketch, xs, [c[0] for c in clipped], [c[1] for c in clipped], palette.leak)
-    line(sketch, xs, [s.meter.df_bits for s in studies], palette.before, dash="dash")
+    line(sketch, xs, [s.prediction.bits.value for s in studies], palette.before, dash="dash")
     line(sketch, xs, [s.measured.bits.value for s in studies], palette.leak, width=3)
     at, many = places[now.n_models], len(counts or studies)
-    _marker(sketch, palette, at, (low, high), now.meter.df_bits, palette.before, 9, "predicted")
+    _marker(sketch, palette, at, (low, high), now.prediction.bits.value, palette.before, 9, "predicted")
     _marker(sketch, palette, at, (low, high), now.measured.bits.value, palette.leak, 12, "measured")
     words = [
         (now.measured.bits.value, f"measured <b>{bits_text(now.measured.bits.value)}</b>", palette.leak),
-        (now.meter.df_bits, f"predicted <b>{bits_text(now.meter.df_bits)}</b>", palette.before),
+        (now.prediction.bits.value, f"predicted <b>{bits_text(now.prediction.bits.value)}</b>", palette.before),
     ]
     _label(sketch, words, at, many, (low, high), palette.background)
     bits = now.measured.bits
     alt = (
         f"Bits given away by the number of models, from {studies[0].n_models} to {studies[-1].n_models}. At "
         f"{now.n_models}: measured {bits_text(bits.value)} ({bits_text(bits.low)} to {bits_text(bits.high)}), "
-        f"predicted {bits_text(now.meter.df_bits)}."
+        f"predicted {bits_text(now.prediction.bits.value)}."
     )
     return Drawing(sketch=sketch, alt=alt, table=_table(studies))
 
@@ -176,7 +176,9 @@ def _table(studies: Sequence[ReleaseStudy]) -> pandas.DataFrame:
                 "measured bits": study.measured.bits.value,
                 "low": study.measured.bits.low,
                 "high": study.measured.bits.high,
-                "predicted bits": study.meter.df_bits,
+                "predicted bits": study.prediction.bits.value,
+                "low by chance": study.prediction.low,
+                "high by chance": study.prediction.high,
                 "joint bits": study.meter.joint_bits,
                 "bits to know": study.meter.prior_bits,
                 "share": study.meter.share,

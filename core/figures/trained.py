@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.estimates import Estimate
-from core.figures.correction import WIDEST, recovery_range, strongest, ticks
+from core.figures.correction import IMPUTATION, WIDEST, recovery_range, ticks
 from core.figures.drawing import (
     Drawing,
     Palette,
@@ -68,7 +68,7 @@ def draw_trained(
     corrected = [(row.tolerance, row.after) for row in done]
     _banded(sketch, corrected, palette.leak, dash="solid")
     _points(sketch, done, palette)
-    rates = [Reference(words=strongest(strong, before), estimate=strong, color=palette.strongest, dash="dashdot")]
+    rates = [Reference(words=IMPUTATION, estimate=strong, color=palette.strongest, dash="dashdot")]
     if done:
         rates.append(Reference(words="Before", estimate=as_estimate(done[-1].before), color=palette.before, below=True))
     rates.append(Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"))
@@ -93,12 +93,12 @@ def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
     crowded = [100 * e.value for e in every[-3:]]
     value_axis(sketch, palette, ticks(low, high), WIDEST, crowded=crowded, room=16 * pixel)
     if done:
-        _banded(sketch, [(row.tolerance, row.model_train) for row in done], palette.first, dash="solid")
-        _banded(sketch, [(row.tolerance, row.model_test) for row in done], palette.second, dash="dash")
+        _banded(sketch, [(row.tolerance, row.model_train) for row in done], palette.ink, dash="solid")
+        _banded(sketch, [(row.tolerance, row.model_test) for row in done], palette.grey, dash="dash")
         last = done[-1]
         rates = (
-            Reference(words="Training people", estimate=as_estimate(last.model_train), color=palette.first),
-            Reference(words="Unseen people", estimate=as_estimate(last.model_test), color=palette.second, below=True),
+            Reference(words="Training people", estimate=as_estimate(last.model_train), color=palette.ink),
+            Reference(words="Unseen people", estimate=as_estimate(last.model_test), color=palette.grey, below=True),
             Reference(
                 words="Always the same answer",
                 estimate=as_estimate(last.model_majority),
@@ -126,8 +126,8 @@ def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawin
     line(sketch, [0, end], [0, end], palette.ink, width=1.5, dash="longdash")
     sketch.write(0.5 * end, 0.44 * end, "asked for", palette.ink, "middle right", 12)
     for name, color, dash in (
-        ("unfairness_train", palette.first, "solid"),
-        ("unfairness_test", palette.second, "dash"),
+        ("unfairness_train", palette.ink, "solid"),
+        ("unfairness_test", palette.grey, "dash"),
     ):
         spreads = [(row.tolerance, getattr(row, name)) for row in done]
         _banded(sketch, spreads, color, dash=dash, scale=1.0)
@@ -135,12 +135,18 @@ def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawin
         last = done[-1]
         apart = 0.07 * high if abs(last.unfairness_train.mean - last.unfairness_test.mean) < 0.1 * high else 0.0
         for spread, words, color, up in (
-            (last.unfairness_train, "Training people", palette.first, -1),
-            (last.unfairness_test, "Unseen people", palette.second, 1),
+            (last.unfairness_train, "Training people", palette.ink, -1),
+            (last.unfairness_test, "Unseen people", palette.grey, 1),
         ):
             told = f"{words} <b>{spread.mean:.3f}</b>"
             sketch.write(0.93 * WIDEST, spread.mean + up * (apart or 0.04 * high), told, color, "middle left")
     alt = f"Line chart of the unfairness of models trained for {len(done)} tolerances, on training and unseen people."
+    if done:
+        last = done[-1]
+        differ = (
+            f"{last.difference_train.mean:.3f} on training people, {last.difference_test.mean:.3f} on unseen people"
+        )
+        alt += f" At the loosest the difference between groups is {differ}."
     return Drawing(sketch=sketch, alt=alt, table=_table(done))
 
 
@@ -176,6 +182,8 @@ def _table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
                 "seeds told the truth": row.n_true,
                 **told("unfairness, training", row.unfairness_train),
                 **told("unfairness, unseen", row.unfairness_test),
+                **told("difference between groups, training", row.difference_train),
+                **told("difference between groups, unseen", row.difference_test),
                 **told("model accuracy, training", row.model_train),
                 **told("model accuracy, unseen", row.model_test),
                 **told("accuracy before", row.before),

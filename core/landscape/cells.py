@@ -35,6 +35,9 @@ class Readings(Result):
         Share of the training people whose attribute the paper's attacker names rightly, once corrected; nan where no
         correction was found.
     unfairness_train, unfairness_test : tuple of float
+        Largest deviation of a group from the overall rate.
+    difference_train, difference_test : tuple of float
+        Largest difference between two groups (Fairlearn's).
     accuracy : tuple of float
         Of the model, on unseen people.
     members : tuple of float
@@ -47,6 +50,8 @@ class Readings(Result):
     after: Numbers
     unfairness_train: Numbers
     unfairness_test: Numbers
+    difference_train: Numbers
+    difference_test: Numbers
     accuracy: Numbers
     members: Numbers
 
@@ -61,7 +66,7 @@ class MapCell(Result):
     epsilon : float
     after, gain : Estimate
         Right guesses after correction, and the change from before it, paired by seed.
-    accuracy, unfairness_train, unfairness_test, members : Estimate
+    accuracy, unfairness_train, unfairness_test, difference_train, difference_test, members : Estimate
     told : float
         Mean of what the attacker was told; nan where nothing.
     n_true : int
@@ -76,6 +81,8 @@ class MapCell(Result):
     accuracy: Estimate
     unfairness_train: Estimate
     unfairness_test: Estimate
+    difference_train: Estimate
+    difference_test: Estimate
     members: Estimate
     told: float
     n_true: int
@@ -139,6 +146,8 @@ class Landscape(Result):
             accuracy=rate_over_repeats(readings.accuracy),
             unfairness_train=rate_over_repeats(readings.unfairness_train),
             unfairness_test=rate_over_repeats(readings.unfairness_test),
+            difference_train=rate_over_repeats(readings.difference_train),
+            difference_test=rate_over_repeats(readings.difference_test),
             members=rate_over_repeats(readings.members),
             told=_mean(readings.told),
             n_true=sum(own <= told + 1e-6 for own, told in zip(readings.unfairness_train, readings.told, strict=True)),
@@ -184,6 +193,8 @@ class Landscape(Result):
                 ("model accuracy, unseen", cell.accuracy),
                 ("unfairness, training", cell.unfairness_train),
                 ("unfairness, unseen", cell.unfairness_test),
+                ("difference between groups, training", cell.difference_train),
+                ("difference between groups, unseen", cell.difference_test),
                 (f"members told apart, AUC, {MEMBER_ATTACKER}", cell.members),
             ):
                 row |= {name: found.value, f"{name}, low": found.low, f"{name}, high": found.high}

@@ -22,7 +22,7 @@ from core.config import AuditConfig
 from core.correction import disclose, smallest_tolerance
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split
-from core.fairness import unfairness
+from core.fairness import difference_between_groups, unfairness
 from core.landscape.cells import Landscape, Readings
 from core.landscape.plan import LandscapePlan
 from core.landscape.stored import landscape_key, made_by
@@ -174,8 +174,9 @@ def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> Nu
     data, train, test, metric = at.dataset, at.splits.train, at.splits.test, at.plan.metric
     drawn = model.predict(data.features, data.sensitive, seed=child_seed(at.seed, f"landscape, tolerance {tolerance}"))
     unfair = {
-        f"unfairness_{name}": unfairness(drawn[rows], data.sensitive[rows], metric=metric, labels=data.labels[rows])
-        for name, rows in (("train", train), ("test", test))
+        f"{name}_{part}": measure(drawn[rows], data.sensitive[rows], metric=metric, labels=data.labels[rows])
+        for name, measure in (("unfairness", unfairness), ("difference", difference_between_groups))
+        for part, rows in (("train", train), ("test", test))
     }
     told, after = _corrected(at, drawn, tolerance)
     return {"told": told, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}

@@ -5,18 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.membership.accountings import AccountingFindings, accountings, ledger_of
+from core.membership.advantage import advantage
 from core.membership.attacked import Attacked, attacked, clusters_of, target_of
 from core.membership.attacks import (
     FEWEST_SHADOWS,
+    TAUGHT,
     MemberGuess,
     Shadows,
     Train,
     confidence_attack,
+    gap_attack,
     lira,
+    lira_boosted,
     lira_from,
     loss_attack,
     network_attack,
     precision_recall,
+    released_attack,
     train_shadows,
     true_label_probability,
 )
@@ -73,11 +78,12 @@ from core.membership.grouping import (
     regrouped,
     table_grouping,
 )
+from core.membership.halves import taught_both_ways
 from core.membership.judging import judge
 from core.membership.people import MemberPeople, member_people
 from core.membership.promise import most_caught, most_times
 from core.membership.roc import Roc, area, group_rocs, roc
-from core.membership.splits import MembershipSplit, member_split, split_between
+from core.membership.splits import MembershipSplit, judging_everybody, member_split, split_between
 from core.membership.study import findings_of, guesses, study, study_steps
 from core.membership.targets import (
     TARGET_TITLES,
@@ -101,6 +107,7 @@ __all__ = [
     "FEWEST_SHADOWS",
     "TARGETS",
     "TARGET_TITLES",
+    "TAUGHT",
     "THETAS",
     "AccountingFindings",
     "AttackFindings",
@@ -131,6 +138,7 @@ __all__ = [
     "TargetFindings",
     "Train",
     "accountings",
+    "advantage",
     "area",
     "attacked",
     "audited_target",
@@ -148,6 +156,7 @@ __all__ = [
     "fairpick_literal",
     "fairpick_program",
     "findings_of",
+    "gap_attack",
     "given_target",
     "group_rocs",
     "grouped_by",
@@ -155,10 +164,12 @@ __all__ = [
     "id3_target",
     "is_muted",
     "judge",
+    "judging_everybody",
     "ledger_of",
     "library_target",
     "like_outsiders",
     "lira",
+    "lira_boosted",
     "lira_from",
     "lira_gap",
     "lira_gaps",
@@ -177,6 +188,7 @@ __all__ = [
     "random_deletion",
     "recall_by_range",
     "regrouped",
+    "released_attack",
     "roc",
     "split_between",
     "study",
@@ -185,6 +197,7 @@ __all__ = [
     "table_grouping",
     "target_by_name",
     "target_of",
+    "taught_both_ways",
     "train_shadows",
     "true_label_probability",
     "vulnerability_disparity",

@@ -27,14 +27,18 @@ EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
 """Privacy budgets of the curves."""
 
 ATTACKS = ("loss", "confidence", "network", "lira")
-"""Attacks in the order they finish."""
+"""Attacks of a membership audit, in the order they finish; a release audit has others beside them."""
 
 ATTACK_TITLES = {
     "loss": "Loss threshold",
     "confidence": "Confidence threshold",
     "network": "The paper's network",
     "lira": "LiRA",
+    "gap": "Gap attack",
+    "released": "Boosting on everything released",
+    "lira_boosted": "LiRA's shadows, boosted",
 }
+"""Name of an attack -> what it is called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +115,7 @@ class AttackFindings(Result):
     disparities : Disparities or None
         Of the verdict; None for an attack that gives scores alone.
     low_fpr : tuple of GapResult
-        Gap in members caught at 1% false alarms, a group each, as in `Disparities.results`.
+        Gap in TPR at 1% FPR, a group each, as in `Disparities.results`.
     ranges : tuple of RangeTable
         Where the flags fall, a group each; empty without a verdict.
     muted : bool

@@ -1,7 +1,7 @@
-"""Members caught against false alarms, as a curve that steps over tied scores and claims no finer resolution.
+"""ROC curve of a membership attack: one point a distinct score, the AUC, and the TPR at a given FPR.
 
-Trees give many people the same score. A threshold takes all of them or none, so the curve has one point a distinct
-score, and a rate between two points was never reached by anybody.
+Trees give many people the same score. The curve has one point a distinct score; between two points lies what breaking
+ties at random reaches, which is how the TPR at a given FPR is read, see `core.membership.tpr_at_fpr`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.estimates import Estimate, not_measured, proportion
-from core.membership.caught import caught_estimate
+from core.estimates import Estimate, not_measured
+from core.membership.tpr_at_fpr import members_above, tpr_estimate
 from core.results import Result
 from core.validation import binary_array, one_length
 
 __all__ = ["FEWEST_PEOPLE", "RESOLUTION", "Roc", "area", "group_rocs", "roc"]
 
 FEWEST_PEOPLE = 10
-"""Fewest members, and fewest outsiders, of whom a curve is drawn."""
+"""Fewest members, and fewest non-members, of whom a curve is drawn."""
 
 RESOLUTION = 10
-"""Fewest false alarms a rate of false alarms must allow to be read."""
+"""Fewest false positives an FPR must allow to be read."""
 
 _Floats = npt.NDArray[np.float64]
 
@@ -36,10 +36,9 @@ class Roc(Result):
     Attributes
     ----------
     fpr, tpr : ndarray of shape (k,)
-        Rising from 0 to 1, one point a distinct score; between two points nothing is claimed. Empty where too few
-        people were judged.
+        Rising from 0 to 1, one point a distinct score. Empty where too few people were judged.
     auc : Estimate
-        Probability that a member scores above an outsider, ties counting half.
+        Probability that a member scores above a non-member, ties counting half.
     n_members, n_outsiders : int
     """
 
@@ -50,26 +49,31 @@ class Roc(Result):
     n_outsiders: int
 
     def tpr_at(self, fpr: float) -> Estimate:
-        """Return the share of members caught by the lowest threshold with at most this rate of false alarms.
+        """Return the TPR at this FPR, ties broken at random, so that it is the FPR on average where nothing leaks.
 
-        The interval takes members and outsiders, and with them the threshold, for a sample; see
-        `core.membership.caught`. All is nan where `resolution_reason` gives a reason.
+        The interval takes members and non-members, and with them the threshold, for a sample; see
+        `core.membership.tpr_at_fpr`. All is nan where `resolution_reason` gives a reason.
         """
         if self.resolution_reason(fpr):
             return not_measured(level=self.auc.level)
-        alarms, caught = (
-            np.rint(rate * n).astype(np.int64) for rate, n in ((self.fpr, self.n_outsiders), (self.tpr, self.n_members))
-        )
-        at_place = caught[np.searchsorted(alarms, np.arange(self.n_outsiders), side="right") - 1]
-        allowed = math.floor(fpr * self.n_outsiders + 1e-9)
-        if allowed >= self.n_outsiders:  # everybody may be called a member
-            return proportion(self.n_members, self.n_members, level=self.auc.level)
-        return caught_estimate(at_place, allowed, self.n_outsiders, self.n_members, level=self.auc.level)
+        return tpr_estimate(fpr, *self._counts, level=self.auc.level)
+
+    def reached(self, fpr: npt.ArrayLike) -> _Floats:
+        """Return the values of `tpr_at` at many FPRs, in [0, 1], however few people they rest on."""
+        places = np.asarray(fpr, dtype=np.float64) * (self.n_outsiders + 1)
+        return members_above(places, *self._counts) / self.n_members
+
+    @property
+    def _counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Non-members and members at or above each distinct score, falling, after a 0 each."""
+        false, true = np.rint(self.fpr * self.n_outsiders), np.rint(self.tpr * self.n_members)
+        return false.astype(np.int64), true.astype(np.int64)
 
     def resolution_reason(self, fpr: float) -> str:
-        """Return why this rate of false alarms cannot be read off so few people, or "" if it can.
+        """Return why the TPR at this FPR cannot be read off these people, or "" if it can.
 
-        A rate must allow `RESOLUTION` false alarms among the outsiders.
+        An FPR must allow `RESOLUTION` false positives among the non-members, and not all scores may be the same: then
+        the attack orders nobody, and a TPR would say something of the coin alone.
 
         Raises
         ------
@@ -77,12 +81,14 @@ class Roc(Result):
             If the rate is outside (0, 1].
         """
         if not 0.0 < fpr <= 1.0:
-            raise InputError(f"A rate of false alarms must be in (0, 1], got {fpr!r}.")
+            raise InputError(f"An FPR must be in (0, 1], got {fpr!r}.")
         needed = math.ceil(RESOLUTION / fpr - 1e-9)
         if self.n_outsiders < needed:
-            return f"n/a, needs at least {needed:,} people outside the training data, got {self.n_outsiders:,}"
+            return f"n/a, needs at least {needed:,} non-members, got {self.n_outsiders:,}"
         if not self.fpr.size:
             return f"n/a, needs at least {FEWEST_PEOPLE} members, got {self.n_members:,}"
+        if self.fpr.size == 2:
+            return "n/a, ties prevent it: the attack gives everybody the same score"
         return ""
 
 
@@ -100,12 +106,12 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     Raises
     ------
     InputError
-        If a score is not finite, or there are fewer than `FEWEST_PEOPLE` members or outsiders.
+        If a score is not finite, or there are fewer than `FEWEST_PEOPLE` members or non-members.
     """
     scores, truth = _checked(score, member)
     n_members = int(truth.sum())
     n_outsiders = truth.size - n_members
-    for told, count in (("members", n_members), ("people outside the training data", n_outsiders)):
+    for told, count in (("members", n_members), ("non-members", n_outsiders)):
         if count < FEWEST_PEOPLE:
             raise InputError(f"A curve needs at least {FEWEST_PEOPLE} {told}, got {count}.")
     fpr, tpr = _steps(scores, truth)
@@ -140,7 +146,7 @@ def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[_Floats, npt.
 
 
 def _steps(score: _Floats, member: npt.NDArray[np.uint8]) -> tuple[_Floats, _Floats]:
-    """Return false alarms and members caught at no threshold and at every distinct score, falling."""
+    """Return FPR and TPR at no threshold and at every distinct score, falling."""
     order = np.argsort(-score, kind="stable")
     ordered, inside = score[order], member[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), ordered.size - 1)  # of each run of ties
@@ -150,7 +156,7 @@ def _steps(score: _Floats, member: npt.NDArray[np.uint8]) -> tuple[_Floats, _Flo
 
 
 def area(members: _Floats, outsiders: _Floats, *, level: float = 0.95) -> Estimate:
-    """Return the probability that a member scores above an outsider, ties counting half, with its interval.
+    """Return the probability that a member scores above a non-member, ties counting half, with its interval.
 
     Parameters
     ----------

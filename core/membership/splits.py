@@ -14,7 +14,7 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.seeds import child_generator
 
-__all__ = ["FEWEST", "MembershipSplit", "member_split", "split_between"]
+__all__ = ["FEWEST", "MembershipSplit", "judging_everybody", "member_split", "split_between"]
 
 FEWEST = 10
 """Fewest known, and fewest judged, members and outsiders."""
@@ -56,13 +56,6 @@ class MembershipSplit:
     def judged(self) -> tuple[_Rows, npt.NDArray[np.uint8]]:
         """The rows the attacker judges, members first, and whether each is a member."""
         return _together(self.judged_members, self.judged_outsiders)
-
-    def judging_everybody(self) -> MembershipSplit:
-        """Return the split with all members and outsiders judged.
-
-        Only for attacks that use nobody's membership, as `lira`: the known are among the judged then.
-        """
-        return replace(self, judged_members=self.members, judged_outsiders=self.outsiders)
 
     def keeping(self, kept: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
         """Return the split after all members but these rows were deleted from the training data.
@@ -144,6 +137,31 @@ def split_between(
     if (both := np.intersect1d(inside, outside)).size:
         raise InputError(f"Nobody can be a member and an outsider, got row {both[0]} as both.")
     return _shared_out(rng.permutation(inside), rng.permutation(outside), known_share, judged_share)
+
+
+def judging_everybody(members: npt.ArrayLike, outsiders: npt.ArrayLike) -> MembershipSplit:
+    """Return the split in which everybody is judged, for attacks that use nobody's membership or set halves apart.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than `FEWEST` members or non-members, or somebody is both.
+    """
+    inside, outside = (np.sort(np.asarray(rows, dtype=np.int64)) for rows in (members, outsiders))
+    if (both := np.intersect1d(inside, outside)).size:
+        raise InputError(f"Nobody can be a member and a non-member, got row {both[0]} as both.")
+    for told, rows in (("members", inside), ("non-members", outside)):
+        if rows.size < FEWEST:
+            raise InputError(f"A membership attack needs at least {FEWEST} {told}, got {rows.size}.")
+    return MembershipSplit(
+        members=inside,
+        outsiders=outside,
+        unseen=outside,
+        known_members=inside,
+        known_outsiders=outside,
+        judged_members=inside,
+        judged_outsiders=outside,
+    )
 
 
 def _shared_out(members: _Rows, outsiders: _Rows, known_share: float, judged_share: float) -> MembershipSplit:

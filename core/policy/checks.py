@@ -9,8 +9,9 @@ from core.results import Result
 
 __all__ = ["CHECKS", "UNITS", "Check"]
 
-UNITS = ("points", "percent", "gap", "ratio", "columns")
-"""How a number is written: a difference of rates, a rate, a difference between groups, a quotient, changed columns."""
+UNITS = ("points", "percent", "gap", "ratio", "bits", "columns")
+"""How a number is written: a difference of rates, a rate, a difference between groups, a number from 0 to 1, bits a
+person, changed columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +46,24 @@ class Check(Result):
 _ALL = (
     Check(
         name="attribute_excess",
-        title="{attribute} read off the predictions",
+        title="{attribute} inferred from what is released: gain in accuracy",
         unit="points",
-        definition="Accuracy of the strong adversary with the model's predictions minus its accuracy with features and "
-        "labels alone, on the people the model was trained on.",
+        definition="Accuracy of the best attack on everything released, labels, scores and their digits, minus that of "
+        "imputation from features and label alone.",
+    ),
+    Check(
+        name="attribute_balanced",
+        title="{attribute} inferred from what is released: gain in balanced accuracy",
+        unit="points",
+        definition="The same gain in balanced accuracy, with each group called where its probability is above its "
+        "share: it sees what accuracy cannot where one group is small.",
+    ),
+    Check(
+        name="attribute_bits",
+        title="{attribute} inferred from what is released: bits a person",
+        unit="bits",
+        definition="The same gain in log-loss, in bits a person: how much better the attacker's probabilities "
+        "become, whether or not a guess changes.",
     ),
     Check(
         name="correction_gain",
@@ -67,7 +82,7 @@ _ALL = (
     ),
     Check(
         name="targeted_leakage",
-        title="One person singled out by the planned answers",
+        title="Targeted query: one person's attribute (upper bound)",
         unit="percent",
         definition="Largest balanced accuracy with which the planned answers can tell one person's group, whatever is "
         "asked and without a prior: computed from the declared mechanism and budget, not measured.",
@@ -75,25 +90,39 @@ _ALL = (
     ),
     Check(
         name="membership_caught",
-        title="Members caught at 1% false alarms",
+        title="Training records identified (TPR at 1% FPR)",
         unit="percent",
-        definition="Share of the training records that the strongest membership attack names while it wrongly names 1% "
-        "of the others.",
+        definition="Share of the training records that the best membership attack tried identifies while it flags 1% "
+        "of the non-members; ties are broken at random, so that 1% is chance.",
         needs=("scores",),
     ),
     Check(
-        name="membership_gap",
-        title="Difference in members caught, between groups",
+        name="membership_auc",
+        title="Training records told from others (AUC)",
+        unit="ratio",
+        definition="Chance that the best membership attack tried ranks a training record above a non-member; 0.5 "
+        "where nothing leaks.",
+    ),
+    Check(
+        name="membership_advantage",
+        title="Training records told from others: advantage (TPR − FPR)",
         unit="points",
-        definition="Largest absolute difference between a group and the others in the share of members caught at 1% "
-        "false alarms of each group.",
+        definition="Largest TPR − FPR of the best membership attack tried, its threshold chosen on other people "
+        "(Yeom et al. 2018); 0 where nothing leaks.",
+    ),
+    Check(
+        name="membership_gap",
+        title="Training records identified (TPR at 1% FPR): difference between groups",
+        unit="points",
+        definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group.",
         needs=("scores",),
     ),
     Check(
         name="unfairness",
         title="Unfairness on unseen people",
         unit="gap",
-        definition="Largest distance of a group's rate from everybody's on the test records, by the audited metric.",
+        definition="Largest deviation of a group's rate from the overall rate on the test records, by the audited "
+        "metric. Fairlearn's difference between groups is at least as large; it stands beside, without a limit.",
     ),
     Check(
         name="four_fifths",

@@ -2,7 +2,7 @@
 
 A file gives `schema = 1`, then the policy's name, version, author, date and rationale, and, if it is not 0.95, the
 level. A table [[limit]] for each limit follows, with check, value (as a share: 0.02 is 2 points), author, date and
-rationale; required and source may be left out. A limit without a source has none, and every table says so.
+rationale; required, if_not_run and source may be left out. A limit without a source has none, and every table says so.
 `core/policy/default.toml` is an example.
 """
 
@@ -21,7 +21,7 @@ from core.toml_files import parsed, quoted, told
 __all__ = ["policy_text", "read_policy"]
 
 _OF_POLICY = ("schema", "name", "version", "author", "date", "rationale", "level", "limit")
-_OF_LIMIT = ("check", "value", "required", "author", "date", "rationale", "source")
+_OF_LIMIT = ("check", "value", "required", "if_not_run", "author", "date", "rationale", "source")
 
 
 def read_policy(text: str | bytes, *, name: str) -> Policy:
@@ -62,6 +62,8 @@ def policy_text(policy: Policy) -> str:
     for limit in policy.limits:
         lines += ["", "[[limit]]", f"check = {quoted(limit.check)}", f"value = {float(limit.value)!r}"]
         lines.append(f"required = {'true' if limit.required else 'false'}")
+        if limit.if_not_run != "blocks":
+            lines.append(f"if_not_run = {quoted(limit.if_not_run)}")
         lines += [f"{key} = {quoted(getattr(limit, key))}" for key in ("author", "date", "rationale", "source")]
     return "\n".join(lines) + "\n"
 
@@ -101,6 +103,7 @@ def _limit(table: Mapping[str, Any], item: int) -> Limit:
         check=check,
         value=float(value) if type(value) is int and abs(value) < 2**53 else value,
         required=table.get("required", True),
+        if_not_run=table.get("if_not_run", "blocks"),
         author=_text(table, "author", where),
         date=_date(table, where),
         rationale=_text(table, "rationale", where),

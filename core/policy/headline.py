@@ -12,7 +12,7 @@ from core.wording import in_words
 __all__ = ["headline_and_detail", "overall"]
 
 _BLOCKING = ("fail", "inconclusive", "not_run")
-_ITSELF = "FairLeak's test of itself"
+_MISSED = "the attack missed a planted leak, or flagged a model without one"
 _ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
 _SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were not run", "pass": "pass"}
 
@@ -20,9 +20,12 @@ _SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were
 def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> str:
     """Return the worst verdict of the required checks: fail, then inconclusive, then not run, then pass.
 
+    A check that could not be run, where its limit allows that, is left out; of none that was run nothing passes.
     Where FairLeak's test of itself failed for an attack, pass is inconclusive.
     """
-    found = {row.verdict for row in rows if row.limit and row.limit.required}
+    found = {row.verdict for row in rows if row.counts}
+    if not found:
+        return "not_run"
     return next((verdict for verdict in _BLOCKING if verdict in found), "inconclusive" if failed_tests else "pass")
 
 
@@ -34,26 +37,29 @@ def headline_and_detail(
     if not failed_tests:
         return headline, detail
     if overall(rows) == "pass":
-        return f"Do not release yet: {_ITSELF} failed.", _mistrust("It", failed_tests)
-    return headline, _joined(detail, _mistrust(_ITSELF, failed_tests))
+        return f"Do not release yet: the self-test failed, as {_MISSED}.", _mistrust(failed_tests)
+    return headline, _joined(detail, f"The self-test failed: {_MISSED}.", _mistrust(failed_tests))
 
 
-def _mistrust(what: str, failed_tests: Sequence[str]) -> str:
+def _mistrust(failed_tests: Sequence[str]) -> str:
     told = "; ".join(f"“{attack}”" for attack in failed_tests)
-    return f"{what} failed for {told}: no verdict here can be relied on until the cause is found."
+    return f"It failed for {told}: no verdict here can be relied on until the cause is found."
 
 
 def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
-    required = Counter(row.verdict for row in rows if row.limit and row.limit.required)
+    required = Counter(row.verdict for row in rows if row.counts)
     others = Counter(row.verdict for row in rows if row.limit and not row.limit.required)
     n, worst = required.total(), overall(rows)
+    excused = _excused(rows)
+    if not n:
+        return "Do not release yet: no required check could be run.", _joined(_optional(others))
     if worst == "pass":
-        return _kept(n, bool(others)), _joined(_claim(level), _optional(others))
+        return _kept(n, bool(others or excused)), _joined(_claim(level), excused, _optional(others))
     warning = "Do not release" if worst == "fail" else "Do not release yet"
     headline = f"{warning}: {_of_all(required[worst], n, worst)}."
     if required[worst] == n:
-        return headline, _joined(_optional(others))
-    return headline, _joined(_further(required, worst), _passing(required["pass"]), _optional(others))
+        return headline, _joined(excused, _optional(others))
+    return headline, _joined(_further(required, worst), _passing(required["pass"]), excused, _optional(others))
 
 
 def _kept(n: int, others: bool) -> str:
@@ -92,6 +98,15 @@ def _further(required: Counter[str], worst: str) -> str:
 
 def _passing(count: int) -> str:
     return f"{_sentence(in_words(count))} {_counted(count, 'pass')}."
+
+
+def _excused(rows: Sequence[CheckVerdict]) -> str:
+    """Write which checks the policy lets go because they could not be run."""
+    titles = [f"“{row.title or row.check}”" for row in rows if row.excused]
+    if not titles:
+        return ""
+    listed = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
+    return f"Not tested, which the policy allows here: {listed}."
 
 
 def _optional(others: Counter[str]) -> str:

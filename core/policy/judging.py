@@ -19,6 +19,9 @@ from core.toml_files import told
 
 __all__ = ["judge"]
 
+_MOST_TIMES = 10
+"""From how many times as many people on more of them are no advice."""
+
 
 def judge(
     policy: Policy, measurements: Sequence[Measurement], *, attribute: str, failed_tests: Sequence[str] = ()
@@ -107,7 +110,7 @@ def _claim(limit: Limit, measurement: Measurement | None) -> Claim | None:
 
 def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: Decision | None) -> CheckVerdict:
     verdict = decision.verdict if decision else "not_run"
-    return CheckVerdict(
+    row = CheckVerdict(
         check=limit.check,
         verdict=verdict,
         limit=limit,
@@ -119,6 +122,7 @@ def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: D
         why=_why(limit, measurement, decision) if decision and measurement else _why_not_run(limit, measurement),
         blocks=limit.required and verdict != "pass",
     )
+    return replace(row, blocks=False) if row.excused else row
 
 
 def _not_asked(name: str, measurement: Measurement | None) -> CheckVerdict:
@@ -144,14 +148,31 @@ def _why(limit: Limit, measurement: Measurement, decision: Decision) -> str:
         return {
             "pass": f"The whole interval, {told_at}, keeps to the limit of {limited}.",
             "fail": f"The whole interval, {told_at}, breaks the limit of {limited}.",
-            "inconclusive": f"The interval, {told_at}, holds the limit of {limited}.",
+            "inconclusive": f"The interval, {told_at}, holds the limit of {limited}. "
+            + _settling(limit, measurement, decision),
         }[decision.verdict]
     if decision.verdict == "inconclusive" or measurement.estimate is None:
         return f"There is no interval, so it cannot be told whether the limit of {limited} is kept."
-    value = value_text(limit.check, measurement.estimate.value)
+    value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
     does = "keeps to" if decision.verdict == "pass" else "breaks"
     how = "Computed from what was declared" if measurement.basis == "declared" else "Without an interval"
     return f"{how}, {value} {does} the limit of {limited}."
+
+
+def _settling(limit: Limit, measurement: Measurement, decision: Decision) -> str:
+    """Say how many more people would settle it: the interval then ends at the limit, n · (half width / distance)²."""
+    found = decision.decided
+    assert found is not None
+    value, bound, unit = found.value, float(limit.value), "people" if measurement.freedom is None else "repeats"
+    half, distance = (value - found.low if bound < value else found.high - value), abs(value - bound)
+    if distance == 0.0 or (half / distance) ** 2 > _MOST_TIMES:
+        return f"Not even {_MOST_TIMES} times as many {unit} would settle it: decide in writing."
+    needed = math.ceil(found.n * (half / distance) ** 2)
+    digits = max(0, len(str(needed)) - 2)
+    needed = math.ceil(needed / 10**digits) * 10**digits
+    beyond = (value > bound) != CHECKS[limit.check].at_least
+    outcome = "likely as a fail, as the estimate is beyond the limit" if beyond else "likely as a pass"
+    return f"About {needed:,} {unit} in place of {found.n:,} would settle it, {outcome}."
 
 
 def _why_not_run(limit: Limit, measurement: Measurement | None) -> str:

@@ -24,6 +24,9 @@ class Limit(Result):
         Largest value that is still allowed, or least where the check says so; as a share (0.05 for 5 points).
     required : bool
         Whether a release needs this check to pass; otherwise it is shown and does not block.
+    if_not_run : {"blocks", "allowed"}
+        Whether a required check that cannot be run on what is at hand stands against a release. One that was begun
+        and broke always does.
     author, date : str
         Who set the limit, and when (YYYY-MM-DD).
     rationale : str
@@ -35,6 +38,7 @@ class Limit(Result):
     check: str
     value: float
     required: bool = True
+    if_not_run: str = "blocks"
     author: str = ""
     date: str = ""
     rationale: str = ""

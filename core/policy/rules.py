@@ -19,6 +19,7 @@ RANGES = {
     "percent": (0.0, 1.0),
     "gap": (0.0, 1.0),
     "ratio": (0.0, 1.0),
+    "bits": (-10.0, 10.0),
     "columns": (0.0, math.inf),
 }
 """Unit of a check -> its least and largest possible value."""
@@ -94,6 +95,8 @@ def _check_limit(limit: Limit, where: str) -> None:
         raise InputError(f"value of {where} must be {_rule(limit.check)}, got {told(limit.value)}.")
     if not isinstance(limit.required, bool):
         raise InputError(f"required of {where} must be true or false, got {told(limit.required)}.")
+    if limit.if_not_run not in ("blocks", "allowed"):
+        raise InputError(f'if_not_run of {where} must be "blocks" or "allowed", got {told(limit.if_not_run)}.')
     for key in ("author", "date", "rationale", "source"):
         check_text(getattr(limit, key), key, where)
     check_date(limit.date, "date", where)
@@ -118,5 +121,6 @@ def _rule(check: str) -> str:
         "percent": "a share from 0 to 1, such as 0.05 for 5%",
         "gap": "a number from 0 to 1",
         "ratio": "a number from 0 to 1",
+        "bits": "a number of bits a person from −10 to 10",
         "columns": "a number from 0 to below 1e9",
     }[CHECKS[check].unit]

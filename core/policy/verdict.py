@@ -56,6 +56,18 @@ class CheckVerdict(Result):
     blocks: bool
     title: str = ""
 
+    @property
+    def excused(self) -> bool:
+        """Return whether it is required, could not be run on what is at hand, and its limit allows that."""
+        if self.limit is None or not self.limit.required or self.limit.if_not_run != "allowed":
+            return False
+        return self.verdict == "not_run" and (self.measurement is None or self.measurement.outcome == "not_run")
+
+    @property
+    def counts(self) -> bool:
+        """Return whether the release hangs on it."""
+        return self.limit is not None and self.limit.required and not self.excused
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict(Result):

@@ -18,8 +18,9 @@ from core.projection.constraints import Constraints, Floats
 
 __all__ = ["Dual", "Point"]
 
-_FEW_PATTERNS = 256
-"""Up to here patterns are visited one by one, with sums that round well; beyond, all at once."""
+_LARGE_PATTERNS = 128
+"""Records a pattern, on average, from which on patterns are visited one by one, with sums that round well: numpy adds
+up in pairs from 128 terms on. Smaller ones are added up all at once."""
 
 _AIM = 1e-10
 """Residual at which a point is good enough, in records (a statistic's largest feature counts as one)."""
@@ -54,6 +55,7 @@ class Dual:
         present, starts = np.unique(self.pattern, return_index=True)
         self.weights, self.pattern = self.weights[:, present], np.searchsorted(present, self.pattern)
         self.starts = np.append(starts, self.pattern.size)
+        self.one_by_one = self.pattern.size >= _LARGE_PATTERNS * starts.size
         self.aim = max(_AIM, 1e-15 * len(given))
 
     @cached_property
@@ -97,7 +99,7 @@ class Dual:
 
     def _by_pattern(self, rows: Floats) -> Floats:
         """Add up each row's entries of each pattern: (r, n) to (r, patterns)."""
-        if self.starts.size > _FEW_PATTERNS + 1:
+        if not self.one_by_one:
             return np.add.reduceat(rows, self.starts[:-1], axis=1)
         spans = zip(self.starts[:-1], self.starts[1:], strict=True)
         return np.stack([rows[:, a:b].sum(axis=1) for a, b in spans], axis=1) if rows.size else rows
@@ -121,7 +123,7 @@ class Dual:
 
     def _products(self, tilted: Floats, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> Floats:
         """Return m_gh of each pair and pattern, (pairs, patterns)."""
-        if self.starts.size > _FEW_PATTERNS + 1:
+        if not self.one_by_one:
             return np.stack(
                 [self._by_pattern(tilted[g : g + 1] * tilted[h])[0] for g, h in zip(first, second, strict=True)]
             )

@@ -14,7 +14,16 @@ from core.datasets.columns import as_text, quoted
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["EXACT", "LEAST_PRICE", "count_price", "everybody_else", "prices", "suggested_price", "together"]
+__all__ = [
+    "EXACT",
+    "LEAST_PRICE",
+    "count_price",
+    "everybody_else",
+    "gap_title",
+    "prices",
+    "suggested_price",
+    "together",
+]
 
 LEAST_PRICE = 1e-6
 """The smallest amount of epsilon there is."""
@@ -23,6 +32,20 @@ EXACT = 1e-6
 """An answer this close to the truth gains nothing from a fresh look: only constant predictions are."""
 
 _STEPS = (1, 2, 3, 5, 7)
+
+_LABEL_GAPS = {"statistical_parity": "Statistical parity gap", "equal_opportunity": "Equal opportunity gap"}
+_SCORE_GAPS = {
+    "statistical_parity": "Difference of mean scores",
+    "equal_opportunity": "Difference of mean scores, positive label",
+}
+
+
+def gap_title(metric: str, *, labels: bool = False) -> str:
+    """Return what an answer is: of scores a difference of their means, of labels (0 or 1) the gap of that name.
+
+    The ledger does not keep what it was asked about; of labels the difference of their means is the same number.
+    """
+    return (_LABEL_GAPS if labels else _SCORE_GAPS)[metric]
 
 
 def count_price(charged: float, epsilon: float) -> float:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from core.errors import InputError
-from core.estimates import Estimate, rate_over_repeats
+from core.estimates import Estimate, over_repeats, rate_over_repeats
 from core.queries.checks import Floats
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
 from core.queries.gaps import leakage
+from core.queries.mechanisms import Exact
 from core.questions import People, QueryPool
 from core.results import Result
 from core.seeds import child_generator
@@ -84,6 +85,8 @@ class Leak(Result):
     decoder : str
     leakage : Estimate
         Balanced accuracy, mean and 95% interval over repeats.
+    gain : Estimate
+        The same minus that of the features alone, paired by repeat.
     complete : float
         Share of the repeats in which everybody was recovered.
     lowest : float
@@ -95,6 +98,7 @@ class Leak(Result):
     m: int
     decoder: str
     leakage: Estimate
+    gain: Estimate
     complete: float
     lowest: float
     typical: int
@@ -199,13 +203,21 @@ class Trials:
         readings = read_answers(self.ask(m, mechanism), decoder)
         return [leakage(p.sensitive, x.recovered) for p, x in zip(self.people, readings, strict=True)]
 
+    @cached_property
+    def _alone(self) -> list[float]:
+        """What the features alone tell the attacker with a prior, one a repeat."""
+        return self.leakages(0, Exact(), "strongest")
+
     def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:
         """Return what an attacker of this kind recovers from the first `m` answers."""
         values = self.leakages(m, mechanism, decoder)
+        one_person = 0.5 / min(self.n_advantaged, self.n_disadvantaged)  # in balanced accuracy
+        gains = [after - before for after, before in zip(values, self._alone, strict=True)]
         return Leak(
             m=m,
             decoder=decoder,
             leakage=rate_over_repeats(values),
+            gain=over_repeats(gains, resolution=one_person),
             complete=float(np.mean(np.asarray(values) == 1.0)),
             lowest=min(values),
             typical=int(np.argmin(np.abs(np.asarray(values) - np.mean(values)))),

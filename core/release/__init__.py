@@ -4,7 +4,8 @@ Somebody knows everybody's features and the predictions of one or many models, a
 attribute of each of n people. A model card publishes gaps, rates and group sizes. Each number is a linear equation in
 the memberships s, exact, within an interval (rounded) or with a variance (privacy noise). From there:
 
-- `meter` says, before any true attribute is seen, how many bits the numbers are worth;
+- `meter` says, before any true attribute is seen, how many bits the numbers are worth, `predict` how many of them an
+  attacker will gain;
 - `project` moves the posterior the least that the numbers ask for, `most_probable` names one vector;
 - `measured` and `pinned` compare with the truth where it is at hand;
 - `advise` finds the finest precision that pins nobody down.
@@ -22,6 +23,7 @@ from core.release.most_probable import Certificate, MostProbable, most_probable
 from core.release.natural import FAMILIES, NaturalModels, natural_models
 from core.release.people import ReleasedPeople, released_people
 from core.release.pinned import Pinned, pinned
+from core.release.prediction import Prediction, predict
 from core.release.projection import project
 from core.release.published import Published, PublishedNumber
 from core.release.remarks import dispute, settled_as_most, unpredicted
@@ -47,6 +49,7 @@ __all__ = [
     "MostProbable",
     "NaturalModels",
     "Pinned",
+    "Prediction",
     "Published",
     "PublishedNumber",
     "Release",
@@ -66,6 +69,7 @@ __all__ = [
     "most_probable",
     "natural_models",
     "pinned",
+    "predict",
     "project",
     "release_of",
     "released_people",

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.release.draws import DRAWS, worst_of_draws
-from core.release.meter import meter
+from core.release.prediction import predict
 from core.release.projection import posterior_array
 from core.release.statistics import Release
 from core.results import Result
@@ -43,7 +43,7 @@ class Tried(Result):
     pinned : int
         People pinned down; the most of all draws of the noise, which end soon where somebody is.
     df_bits : float
-        What the meter says.
+        Predicted gain, see `core.release.Prediction`.
     known : bool
         Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
         people, and this precision is not advised.
@@ -154,7 +154,7 @@ def _tried(q: Floats, release: Release, s: npt.NDArray[np.uint8], seed: int, dra
         decimals=release.decimals,
         epsilon=release.epsilon,
         pinned=worst.pinned,
-        df_bits=meter(q, release).df_bits,
+        df_bits=predict(q, release, seed=seed).bits.value,
         known=worst.known,
         draws=worst.count,
     )

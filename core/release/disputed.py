@@ -13,7 +13,7 @@ from core.release.published import Published, PublishedNumber
 from core.results import Result
 from core.validation import binary_array
 
-__all__ = ["Disputed", "disputed"]
+__all__ = ["Disputed", "disputed", "table_value"]
 
 _ROUNDING = 1e-9
 """What a number computed again may be off by."""
@@ -63,13 +63,14 @@ def disputed(published: Published, sensitive: npt.ArrayLike) -> tuple[Disputed, 
     s = binary_array(np.asarray(sensitive), name="sensitive")
     found = []
     for number in published.numbers:
-        true = _value(published, number, s)
+        true = table_value(published, number, s)
         if not number.low - _ROUNDING <= true <= number.high + _ROUNDING:  # also where it is nan
             found.append(Disputed(number=number, table=true))
     return tuple(found)
 
 
-def _value(published: Published, number: PublishedNumber, s: npt.NDArray[np.uint8]) -> float:
+def table_value(published: Published, number: PublishedNumber, s: npt.NDArray[np.uint8]) -> float:
+    """Return what memberships (n,) give for one number; nan where a group it compares has nobody."""
     release = published.release
     inside = release.mask(part_of(number.statistic))
     size, people = float(s[inside].sum()), float(inside.sum())

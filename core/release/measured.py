@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, paired_gain
+from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
+from core.release.chance import Chance
+from core.release.meter import entropy_bits
 from core.release.projection import posterior_array
 from core.results import Result
 from core.validation import binary_array
 
-__all__ = ["Measured", "measured", "moved_bits"]
+__all__ = ["Measured", "gained_bits", "measured", "moved_bits"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -24,7 +26,9 @@ class Measured(Result):
     Attributes
     ----------
     bits : Estimate
-        Bits gained in all: Σ_i log₂ (q'_i(s_i) / q_i(s_i)); its interval treats the people as a sample.
+        Bits gained in all: Σ_i log₂ (q'_i(s_i) / q_i(s_i)). The gain itself is known; the interval is of the gain to
+        be expected of such a release about as many other people like these (see `core.release.chance.Chance`), nan
+        where no prediction was handed in.
     moved_bits : float
         KL(q'‖q) in bits; equal to `bits` for exact numbers.
     accuracy_before, accuracy_after : Estimate
@@ -47,8 +51,10 @@ class Measured(Result):
     majority_balanced: Estimate
 
 
-def measured(posterior: npt.ArrayLike, projected: npt.ArrayLike, sensitive: npt.ArrayLike) -> Measured:
-    """Compare the posterior (n,) and the projected one (n,) with the truth (n,).
+def measured(
+    posterior: npt.ArrayLike, projected: npt.ArrayLike, sensitive: npt.ArrayLike, *, chance: Chance | None = None
+) -> Measured:
+    """Compare the posterior (n,) and the projected one (n,) with the truth (n,); `chance` gives the bits an interval.
 
     Raises
     ------
@@ -57,13 +63,16 @@ def measured(posterior: npt.ArrayLike, projected: npt.ArrayLike, sensitive: npt.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
     before, after = (posterior_array(p, s.size) for p in (posterior, projected))
-    gained = mean(_log2_said(after, s) - _log2_said(before, s))
+    gain = float(gained_bits(before, after, s).sum())
+    bits = replace(not_measured(), value=gain, n=s.size)
+    if chance is not None:
+        bits = chance.expected(gain, s.size, most=_to_know(before, s))
     guess, now = (before > 0.5).astype(np.uint8), (after > 0.5).astype(np.uint8)
     was_right, is_right = guess == s, now == s
     won, lost = int(np.count_nonzero(is_right & ~was_right)), int(np.count_nonzero(was_right & ~is_right))
     larger = np.full(s.size, int(2 * s.sum() > s.size), dtype=np.uint8)
     return Measured(
-        bits=replace(gained, value=gained.value * s.size, low=gained.low * s.size, high=gained.high * s.size),
+        bits=bits,
         moved_bits=moved_bits(before, after),
         accuracy_before=accuracy(s, guess),
         accuracy_after=accuracy(s, now),
@@ -83,6 +92,16 @@ def moved_bits(before: Floats, after: Floats) -> float:
         there = to > 0
         total += float((to[there] * np.log2(to[there] / of[there])).sum())
     return total
+
+
+def _to_know(before: Floats, s: npt.NDArray[np.uint8]) -> float:
+    """Return the bits that the truth costs before the release, or is expected to cost if these are more."""
+    return max(float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum()))
+
+
+def gained_bits(before: Floats, after: Floats, s: npt.NDArray[np.uint8]) -> Floats:
+    """Return what each person's log-loss falls by, in bits; all arrays of shape (n,)."""
+    return _log2_said(after, s) - _log2_said(before, s)
 
 
 def _log2_said(probability: Floats, s: npt.NDArray[np.uint8]) -> Floats:

@@ -12,22 +12,35 @@ __all__ = ["dispute", "settled_as_most", "unpredicted"]
 
 
 def unpredicted(study: ReleaseStudy) -> str:
-    """Say why the measured bits can differ from the predicted ones; empty where their interval holds the prediction.
+    """Say whether chance explains the difference between measured and predicted bits, or a wrong posterior adds to it.
 
-    Typed numbers that the table contradicts need no such reason, and without a posterior nothing was measured.
+    Compared are the measured bits, of the real attribute, and those of attributes drawn from the posterior. Typed
+    numbers that the table contradicts need no such reason, and without a posterior nothing was measured.
     """
-    if study.disputed or study.status != "converged" or not study.unpredicted:
+    bits, prediction = study.measured.bits, study.prediction
+    if study.disputed or study.status != "converged" or math.isnan(bits.low):
         return ""
-    if study.unpredicted > 0:
-        return (
-            "More was gained than predicted: the meter takes the attacker's guess before the release for right; where "
-            "that guess was worse than it thought, the numbers also repair it, and more than predicted is gained."
-        )
-    noise = " or this draw of the noise misleads" if study.settings.epsilon is not None else ""
-    return (
-        "Less was gained than predicted: the meter says what is gained on average; where the numbers come out much as "
-        f"the attacker expected{noise}, less is gained."
+    noise = " and noise" if study.settings.epsilon is not None else ""
+    draws = (
+        f"with the attribute{noise} drawn anew from what the attacker believes, 95% of such cards give "
+        f"{_tenth(prediction.low)} to {_tenth(prediction.high)} bits"
     )
+    if not study.unpredicted:
+        return f"Measured and predicted bits differ by no more than chance gives: {draws}."
+    if study.unpredicted > 0:
+        added, low, high = (_tenth(at - prediction.bits.value) for at in (bits.value, bits.low, bits.high))
+        return (
+            f"More was gained than chance gives: {draws}. So the attacker's guess before the release is wrong about "
+            f"people like these, and the numbers repair it; that adds {added} bits (95% CI: {low} to {high})."
+        )
+    return (
+        f"Less was gained than chance gives: {draws}. These numbers came out nearer to what the attacker expected than "
+        "the numbers of such draws."
+    )
+
+
+def _tenth(bits: float) -> str:
+    return f"{bits:,.1f}".replace("-", "−")
 
 
 def dispute(found: Disputed, study: ReleaseStudy) -> str:

@@ -93,7 +93,7 @@ def parse_json(text: str) -> dict[str, Any]:
         If it is no JSON, holds nan, infinity or a key twice, is nested too deeply, or is not an object.
     """
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite)
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
     except RecursionError:
         raise InputError("A report must not be nested as deeply as this one.") from None
     except InputError:
@@ -110,6 +110,11 @@ def _finite(text: str) -> float:
     if not math.isfinite(found):
         raise InputError(f"A report must hold finite numbers, got {text[:20]}.")
     return found
+
+
+def _whole(text: str) -> int:
+    _finite(text)
+    return int(text)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

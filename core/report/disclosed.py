@@ -6,7 +6,7 @@ below the threshold stands nowhere, nor does a rate it belongs to, nor a number 
 within less than the threshold by adding up and subtracting (`core.report.suppression`, which assumes that everybody's
 totals are known: how many people are in each set, are accepted, have a label). With such a count go
 
-- numbers that compare groups (unfairness, ratio of acceptance, difference in members caught), with their intervals,
+- numbers that compare groups (unfairness, ratio of acceptance, difference in TPR at 1% FPR), with their intervals,
   and what the attack on this edition got and the release meter read, for who knows an attacker's guesses knows how many
   of a group are among those right;
 - where a group's size is withheld, rates at which its people are named rightly, with the controls and tables of these:
@@ -61,7 +61,7 @@ _COMPARING = ("unfairness", "four_fifths", "membership_gap")
 _NAMING = ("answers_excess", "attriguard_exposure")
 """Checks whose number is a rate at which people's groups are named rightly."""
 
-_NAMING_CONTROL = ("attribute_excess", "correction_gain")
+_NAMING_CONTROL = ("attribute_excess", "attribute_balanced", "attribute_bits", "correction_gain")
 """Checks whose control is one."""
 
 _COMPARES = "counts of a group are withheld here, and with them every number that compares groups"
@@ -219,10 +219,14 @@ def _measurements(found: Document, plan: AuditPlan, because: dict[str, str], *, 
 
 def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> None:
     """Round every decided interval, leave out the p-values, and word verdict and headline anew."""
+    from core.decision import failed_tests
+
     measurements = {measurement["check"]: measurement for measurement in found["measurements"]}
     level = number_of(found["policy"]["level"])
     told: Any = found["verdict"]
-    told["headline"], told["detail"] = headline_and_detail(audit.verdict.rows, level=level)
+    told["headline"], told["detail"] = strict(
+        headline_and_detail(audit.verdict.rows, level=level, failed_tests=failed_tests(audit.self_tests))
+    )
     for row in told["checks"]:
         gone = because.get(row["check"], "")
         row["decided"] = None if gone else rounded_estimate(row["decided"])

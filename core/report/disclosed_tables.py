@@ -19,7 +19,7 @@ _SHOWN = {
     "Where the leak comes from": ("attacker", "step", "accuracy", "balanced accuracy", "change"),
     "Corrections over tolerances": ("tolerance", "attacker", "true", "before", "after", "gain"),
     "Planned answers": ("attacker", "answers", "draws", "balanced accuracy"),
-    "Membership attacks": ("attack", "AUC", "people", "caught at 1% false alarms"),
+    "Membership attacks": ("attack", "AUC", "advantage", "people", "TPR at 1% FPR"),
     "AttriGuard": ("attacker", "budget", "accuracy", "balanced accuracy"),
 }
 """Title -> columns that may be shown, without those of their intervals' ends."""

@@ -17,23 +17,38 @@ from core.report.numbers import estimate_of, number_of
 from core.wording import count
 
 if TYPE_CHECKING:
-    from core.decision import AuditPlan
+    from core.decision import AuditPlan, OutputsPlan
 
 __all__ = ["WITHHELD", "reworded", "why_of"]
 
 WITHHELD = "The number is withheld from this edition because {because}; the verdict is that of the whole audit."
 
+_INFERRED = (
+    "The {attribute} of {training}, inferred from {outputs} by the better of two attackers, one from outside and "
+    "one who knows half of the training records where these are told."
+)
+_INFERS = (
+    "Features and label of everybody, {outputs}, and the {attribute} of other people, or of half of the training "
+    "records."
+)
+
 _ATTACKED = {
-    "attribute_excess": "The {attribute} of {training}, guessed by gradient boosting.",
+    "attribute_excess": _INFERRED,
+    "attribute_balanced": _INFERRED,
+    "attribute_bits": _INFERRED,
     "correction_gain": "The {attribute} of {training}, guessed by several attackers and then corrected; the best after "
     "it is compared with the best before it, the majority guess among both.",
     "answers_excess": "The {attribute} of {people} test people at a time, in {draws} draws, read by the strongest of "
     "several decoders from {answers}.",
     "targeted_leakage": "The {attribute} of one person among {people}, from {answers}.",
-    "membership_caught": "Who of the training and test records is a training record, by the strongest of the attacks.",
-    "membership_gap": "Who of the training and test records is a training record, by the strongest of the attacks, "
+    "membership_caught": "Who of the training and test records is a training record, by the best of the attacks tried.",
+    "membership_auc": "Who of the training and test records is a training record, by the best of the attacks tried.",
+    "membership_advantage": "Who of the training and test records is a training record, by the best of the attacks "
+    "tried.",
+    "membership_gap": "Who of the training and test records is a training record, by the best of the attacks tried, "
     "each group by itself.",
-    "unfairness": "{metric} between the groups by {attribute}, on {test}.",
+    "unfairness": "{metric} between the groups by {attribute}, on {test}: largest deviation of a group from the "
+    "overall rate.",
     "four_fifths": "Acceptance rates of the groups by {attribute}, the lowest over the highest, on {test}.",
     "attriguard_exposure": "The {attribute} of test people whose records change by {budget} columns each on average, "
     "guessed by the best of the attackers.",
@@ -43,14 +58,19 @@ _ATTACKED = {
 _ANSWERED = "how the answers are made"
 
 _KNOWS = {
-    "attribute_excess": "Features, label and prediction of everybody, and the {attribute} of other people.",
+    "attribute_excess": _INFERS,
+    "attribute_balanced": _INFERS,
+    "attribute_bits": _INFERS,
     "correction_gain": "Features, label and prediction of everybody, the {attribute} of other people, and the promise "
     "of {metric_inside} within {tolerance}, or within the smallest true tolerance where that is false.",
     "answers_excess": f"The features and labels of these people, how many of them are in each group, every score asked "
     f"about, and {_ANSWERED}.",
     "targeted_leakage": f"The group sizes, every score asked about, and {_ANSWERED}; nothing else of the person.",
-    "membership_caught": "Every person's features, label and score from the model; LiRA also how it is trained.",
-    "membership_gap": "Every person's features, label and score from the model; LiRA also how it is trained.",
+    **dict.fromkeys(
+        ("membership_caught", "membership_auc", "membership_advantage", "membership_gap"),
+        "Every person's true label and what the model releases; some attacks also who is a member of half of the "
+        "people, and LiRA the features and how the model is trained.",
+    ),
     "unfairness": "There is no attacker.",
     "four_fifths": "There is no attacker.",
     "attriguard_exposure": "The records as published, without their label, records and {attribute} of other people, "
@@ -59,11 +79,15 @@ _KNOWS = {
 }
 
 _CONTROL = {
-    "attribute_excess": "features and label alone",
+    "attribute_excess": "imputation, without the model",
+    "attribute_balanced": "imputation, without the model",
+    "attribute_bits": "imputation, without the model, log-loss",
     "correction_gain": "the best attacker, told nothing",
     "answers_excess": "the prior alone, no answers",
     "targeted_leakage": "a coin",
-    "membership_caught": "naming people at random",
+    "membership_caught": "random guessing",
+    "membership_auc": "random guessing",
+    "membership_advantage": "random guessing",
     "membership_gap": "no difference",
     "attriguard_exposure": "the best attacker without noise",
 }
@@ -76,12 +100,15 @@ _SETS_UNKNOWN = (
 _SAMPLE = "The test records are a sample of the people the model will decide about."
 _TOGETHER = "The interval holds for the attackers tried together."
 _MEMBERS = (
-    "The interval is over people, the threshold's chance counted; the training is taken as it is.",
-    "The attacker sees scores; where only decisions are published, less is caught.",
+    "The interval is over members and non-members; the model and its training are taken as they are.",
+    "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
+    _TOGETHER,
 )
 
 _ASSUMED = {
-    "attribute_excess": (_OVER_PEOPLE,),
+    "attribute_excess": (_OVER_PEOPLE, _TOGETHER),
+    "attribute_balanced": (_OVER_PEOPLE, _TOGETHER),
+    "attribute_bits": (_OVER_PEOPLE, _TOGETHER),
     "correction_gain": (
         _OVER_PEOPLE,
         "Whether the promise is true is not told here; a false one misleads whoever believes it, so the attackers are "
@@ -93,6 +120,8 @@ _ASSUMED = {
         "The interval is over draws of people, questions and noise, and holds for the decoders tried together.",
     ),
     "membership_caught": _MEMBERS,
+    "membership_auc": _MEMBERS,
+    "membership_advantage": _MEMBERS,
     "membership_gap": (*_MEMBERS, "Each group has a threshold of its own."),
     "unfairness": (_SAMPLE,),
     "four_fifths": (_SAMPLE,),
@@ -127,7 +156,7 @@ def reworded(measurement: Document, found: Document, plan: AuditPlan, because: s
 
 
 def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
-    from core.decision.attacks import answers_of
+    from core.decision.attacks import answers_of, outputs_text
 
     data, answers = found["data"], plan.answers
     metric = METRIC_TITLES.get(plan.config.metric, plan.config.metric)
@@ -137,6 +166,7 @@ def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
         "attribute": data["attribute"],
         "training": f"people {trained}" if train is None else f"{count(train)} people {trained}",
         "test": "the test records" if test is None else f"{count(test)} test records",
+        "outputs": outputs_text(_outputs(found, plan)),
         "people": count(answers.people),
         "draws": count(answers.repeats),
         "answers": answers_of(answers),
@@ -145,6 +175,14 @@ def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
         "tolerance": f"{plan.config.tolerance:g}",
         "budget": f"{plan.guard.budget:g}",
     }
+
+
+def _outputs(found: Document, plan: AuditPlan) -> OutputsPlan:
+    from core.decision.plan import OutputsPlan
+    from core.decision.summaries import MODEL_NOTES
+
+    labels_only = MODEL_NOTES["labels_only"] in found["model"]["notes"]
+    return OutputsPlan(released="labels") if labels_only else plan.outputs
 
 
 def _sets_known(plan: AuditPlan) -> bool:
@@ -160,10 +198,10 @@ def _assumed(name: str, plan: AuditPlan) -> tuple[str, ...]:
             "The bound is for an attacker without a prior; one with a prior starts from it.",
         )
     told = _ASSUMED[name]
-    if name in ("attribute_excess", "correction_gain") and not _sets_known(plan):
+    if (name.startswith("attribute") or name == "correction_gain") and not _sets_known(plan):
         return (*told, _SETS_UNKNOWN)
     if name.startswith("membership") and (plan.model.kind != "train" or not plan.membership.shadows):
-        return (*told, "LiRA was not among the attacks; it may catch more.")
+        return (*told, "LiRA was not among the attacks; it may find more.")
     return told
 
 
@@ -179,6 +217,8 @@ def _reason(measurement: Document, plan: AuditPlan) -> str:
         return "No answers are planned."
     if "a guard" in needs and not plan.guard.budget:
         return "AttriGuard is not planned."
+    if "scores" in needs and plan.outputs.released == "labels" and measurement["check"].startswith("membership"):
+        return "Scores are needed; labels alone are released."
     if "scores" in needs and plan.model.kind == "predictions" and not (roles and roles.score):
         return "Scores are needed; only predicted labels are given."
     return f"It could not be run on these people; {_INSIDE}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from core.policy import CHECKS
+from core.policy import CHECKS, Verdict
 from core.report.canonical import report_fingerprint, strict
 from core.validation import choice
 
@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from core.decision import ReleaseAudit
     from core.report.attacked import AttackedPeople
 
-__all__ = ["EDITIONS", "KIND", "THRESHOLD", "Document", "document", "internal_document", "sealed"]
+__all__ = [
+    "EDITIONS",
+    "KIND",
+    "THRESHOLD",
+    "Document",
+    "document",
+    "internal_document",
+    "sealed",
+    "title_of",
+    "verdict_section",
+]
 
 KIND = "fairleak release audit"
 
@@ -81,12 +91,7 @@ def internal_document(audit: ReleaseAudit) -> Document:
                 "kind": KIND,
                 "schema": audit.schema,
                 "edition": "internal",
-                "verdict": {
-                    "overall": verdict.overall,
-                    "headline": verdict.headline,
-                    "detail": verdict.detail,
-                    "checks": [_row(row, audit.data.attribute) for row in verdict.rows],
-                },
+                "verdict": verdict_section(verdict, audit.data.attribute),
                 "policy": verdict.policy,
                 "measurements": [{**m.to_dict(), "details": m.details or {}} for m in _measurements(audit)],
                 "plan": audit.plan,
@@ -103,6 +108,16 @@ def internal_document(audit: ReleaseAudit) -> Document:
             }
         )
     )
+
+
+def verdict_section(verdict: Verdict, attribute: str) -> Document:
+    """Return what a document says of a verdict; `strict` makes it JSON."""
+    return {
+        "overall": verdict.overall,
+        "headline": verdict.headline,
+        "detail": verdict.detail,
+        "checks": [_row(row, attribute) for row in verdict.rows],
+    }
 
 
 def _measurements(audit: ReleaseAudit) -> list[Any]:

@@ -52,7 +52,12 @@ GLOSSARY = (
     ),
     (
         "Unfairness",
-        "The largest distance between a group's rate of acceptance and everybody's.",
+        "The largest deviation of a group's rate of acceptance from the overall rate.",
+    ),
+    (
+        "Difference between groups",
+        "The highest rate of acceptance of a group minus the lowest: Fairlearn's demographic parity difference. It is "
+        "at least as large as the unfairness.",
     ),
     (
         "Tolerance, fairness promise",

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.estimates import Estimate, not_measured
-from core.release import Measured, Published, Release, measured, meter, pinned, project
+from core.release import Measured, Published, Release, measured, meter, pinned, predict, project
 from core.report.attacked import AttackedPeople
 from core.report.metered_words import CONTROL_UNKNOWN, control_of, distance_told, told_of
 from core.report.statements import Statement, statements_of
@@ -54,8 +54,10 @@ class MeteredForm(Result):
         The group metered against everybody else.
     numbers : int
         Sizes and rates of it and, of two groups, of the other one.
-    df_bits, joint_bits, prior_bits, person_bits : float
-        See `core.release.Meter`; no true attribute is used.
+    df_bits : float
+        Predicted gain, see `core.release.Prediction`.
+    joint_bits, prior_bits, person_bits : float
+        See `core.release.Meter`; like the prediction these use no true attribute.
     bits : Estimate
         Bits the numbers tell beyond features and label, measured with the true attribute.
     unsure, pinned : int
@@ -188,19 +190,21 @@ def _metered(
     before = np.ascontiguousarray(people.posterior[:, group], dtype=np.float64)
     truth = (people.sensitive == group).astype(np.uint8)
     published = published_of(statements, people, group)
-    after, status = before, "nothing"
+    after, status, prediction = before, "nothing", None
     # where nothing is published any release of these people has the prior's bits
     read = meter(before, Release(people.predictions, statistics=("sp_gap",)) if published is None else published)
     if published is not None:
         projected = project(before, published)
         after, status = projected.probability, projected.status
-    found, named = measured(before, after, truth), pinned(before, after, sensitive=truth)
+        prediction = predict(before, published, metered=read)
+    chance = None if prediction is None or status == "infeasible" else prediction.chance
+    found, named = measured(before, after, truth, chance=chance), pinned(before, after, sensitive=truth)
     told = published is not None
     return MeteredForm(
         form=form,
         group=people.group_names[group],
         numbers=len(published.numbers) if published is not None else 0,
-        df_bits=read.df_bits if told else 0.0,
+        df_bits=0.0 if prediction is None else prediction.bits.value,
         joint_bits=read.joint_bits if told else 0.0,
         prior_bits=read.prior_bits,
         person_bits=read.person_bits if told else 0.0,

@@ -11,7 +11,17 @@ from core.wording import count, interval, percent
 if TYPE_CHECKING:
     from core.report.metered import MeteredForm
 
-__all__ = ["CONTROL_UNKNOWN", "FORM_TITLES", "METER_WITHHELD", "control_of", "distance_told", "edition_told", "told_of"]
+__all__ = [
+    "BITS_OF_THE_EDITION",
+    "BITS_OF_THE_METER",
+    "CONTROL_UNKNOWN",
+    "FORM_TITLES",
+    "METER_WITHHELD",
+    "control_of",
+    "distance_told",
+    "edition_told",
+    "told_of",
+]
 
 FORM_TITLES = {
     "every_digit": "This report, every digit (files)",
@@ -26,6 +36,19 @@ METER_WITHHELD = (
     "What the release meter read in this edition before it was written is told in the internal edition alone: counts "
     "of a group are withheld here, and bits and pinned people may tell them."
 )
+
+BITS_OF_THE_METER = (
+    "They count what the groups' numbers tell about all test people together. Bits of an attribute check are another "
+    "quantity: what the model's answers tell about the people whom that check attacks."
+)
+"""What the meter's bits count, where those of a check may stand in the same report."""
+
+BITS_OF_THE_EDITION = (
+    "Its bits differ from the release meter's above where the two attackers' probabilities before reading differ: the "
+    "meter's attacker is cross-fitted. Numbers that also repair worse probabilities count more bits; with the same "
+    "probabilities both count the same."
+)
+"""Why the attack on the disclosure edition and the meter print different bits; a test holds both to one another."""
 
 _MOST = "Each of the groups was metered against all others; told is the one with the most bits."
 
@@ -115,7 +138,7 @@ def control_of(found: Measured, rows: Sequence[MeteredForm]) -> str:
     first = rows[0]
     reading = "every digit" if first.form == "every_digit" else "this edition"
     return (
-        f"Control: naming the larger side for everybody is right for {percent(found.majority)} "
+        f"Baseline: naming the larger side for everybody is right for {percent(found.majority)} "
         f"({interval(found.majority)}), the attacker before reading for {percent(found.accuracy_before)} "
         f"({interval(found.accuracy_before)}), after reading {reading} for {percent(first.accuracy)} "
         f"({interval(first.accuracy)})."

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from core.errors import InputError
-from core.fairness import METRIC_TITLES
-from core.policy import VERDICT_TITLES, value_text
+from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, largest_difference
+from core.policy import VERDICT_TITLES
 from core.report.bullet import bullet
 from core.report.canonical import json_text, parse_json
 from core.report.charts import group_chart, line_chart
 from core.report.document import THRESHOLD, Document, document
 from core.report.glossary import GLOSSARY
+from core.report.metered_words import BITS_OF_THE_EDITION, BITS_OF_THE_METER
 from core.report.numbers import estimate_of, number_of
 from core.report.rows import CheckRow, check_rows
 from core.report.svg import clean, element
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from core.decision import ReleaseAudit
+    from core.estimates import Estimate
     from core.report.attacked import AttackedPeople
 
 __all__ = ["embedded_document", "to_html"]
@@ -114,7 +116,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "data": data,
         "n_people": count(data["n"]),
         "sets": ", ".join(f"{name} {_count(number)}" for name, number in _by_size(data["sets"])),
-        "model": _model(told["model"]),
+        "model": _model(told),
         "model_notes": told["model"]["notes"],
         "group_chart": group_chart(told["groups"]),
         "tables": page_tables(told),
@@ -125,6 +127,8 @@ def _shown(told: Document) -> dict[str, Any]:
         "withheld": told["withheld"],
         "attack": told["edition_attack"],
         "meter": meter,
+        "bits_here": BITS_OF_THE_METER,
+        "bits_there": BITS_OF_THE_EDITION,
         "glossary": GLOSSARY,
         "provenance": provenance_rows(told),
         "replay": _replay(told),
@@ -190,17 +194,47 @@ def _brief(text: str, longest: int = 64) -> str:
     return f"{text[:longest].rsplit(' ', 1)[0]}…"
 
 
-def _model(model: Document) -> list[tuple[str, str]]:
+_RATES = {
+    "statistical_parity": ("test_rate",),
+    "predictive_equality": ("test_fpr",),
+    "equal_opportunity": ("test_tpr",),
+    "equalized_odds": ("test_fpr", "test_tpr"),
+}
+"""Metric -> the rates of the groups it compares."""
+
+
+def _difference(told: Document) -> str:
+    """Write the difference between groups on the test records, from the groups' rates that the document holds."""
+    model, groups = told["model"], told["groups"]
+    parts = [[estimate_of(group[name]) for group in groups] for name in _RATES.get(model["metric"], ())]
+    known = [[rate for rate in part if rate is not None] for part in parts]
+    if model["unfairness_test"] is None or known != parts:
+        return "withheld"
+    return _between(largest_difference(known))
+
+
+def _between(found: Estimate) -> str:
+    return "not measured" if found.value != found.value else f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+
+
+def _model(told: Document) -> list[tuple[str, str]]:
+    model = told["model"]
     gap = estimate_of(model["unfairness_test"])
-    told = "" if gap is None or gap.value != gap.value else f"{value_text('unfairness', gap.value)}"
-    ends = "" if gap is None or not told or gap.low != gap.low else f" ({gap.low:.3f} to {gap.high:.3f})"
     metric = METRIC_TITLES.get(model["metric"], model["metric"])
-    achieved = number_of(model["achieved"])
+    achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
+    details: Mapping[str, Any] = next((m["details"] for m in told["measurements"] if m["check"] == "unfairness"), {})
+    difference = difference_title(model["metric"])
+    on_training = number_of(details.get(f"{difference}, on the training records"))
     return [
         ("Model", f"{model['title']}, {_KINDS.get(model['kind'], model['kind'])}"),
-        ("Fairness metric", f"{metric}, tolerance {tolerance_text(number_of(model['tolerance']))}"),
-        ("Unfairness on training records", "withheld" if achieved != achieved else tolerance_text(achieved)),
-        ("Unfairness on test records", f"{told}{ends}" or "withheld"),
+        ("Fairness metric", f"{metric}, tolerance {tolerance_text(tolerance)}"),
+        (
+            f"{UNFAIRNESS_TITLE}, training records",
+            "withheld" if achieved != achieved else tolerance_text(achieved, limit=tolerance),
+        ),
+        (f"{UNFAIRNESS_TITLE}, test records", "withheld" if gap is None else _between(gap)),
+        (f"{difference}, training records", "withheld" if on_training != on_training else f"{on_training:.3f}"),
+        (f"{difference}, test records", _difference(told)),
         ("Accuracy on training records", _rate(model["accuracy_train"])),
         ("Accuracy on test records", _rate(model["accuracy_test"])),
         ("The more frequent label for all", _rate(model["majority_test"])),

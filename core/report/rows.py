@@ -19,7 +19,7 @@ from core.policy import (
 )
 from core.report.numbers import estimate_of, number_of
 
-__all__ = ["CheckRow", "check_rows", "policy_of"]
+__all__ = ["CheckRow", "check_rows", "measurement_of", "policy_of"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class CheckRow:
 
     @property
     def details(self) -> str:
-        """The further numbers: "LiRA, AUC: 0.589; LiRA, caught: 0.042"; counts whole, the rest to three decimals."""
+        """The further numbers: "LiRA, AUC: 0.589; LiRA, advantage: 0.042"; counts whole, the rest to three decimals."""
         told = sorted((self.found.details or {}).items())
         return "; ".join(f"{name}: {_number(value)}" for name, value in told)
 
@@ -67,7 +67,7 @@ def _number(value: float) -> str:
 
 def check_rows(document: Mapping[str, Any]) -> tuple[CheckRow, ...]:
     """Return a document's checks in their order."""
-    measurements = {m["check"]: _measurement(m) for m in document["measurements"]}
+    measurements = {m["check"]: measurement_of(m) for m in document["measurements"]}
     return tuple(_check_row(row, measurements.get(row["check"])) for row in document["verdict"]["checks"])
 
 
@@ -86,7 +86,8 @@ def _check_row(row: Mapping[str, Any], measurement: Measurement | None) -> Check
         blocks=row["blocks"],
         title=row["title"],
     )
-    value, interval = _words(row["check"], measurement.estimate if measurement else None, measurement)
+    beside = None if limit is None else limit.value
+    value, interval = _words(row["check"], measurement.estimate if measurement else None, measurement, beside)
     control = measurement.control if measurement else None
     return CheckRow(
         verdict=verdict,
@@ -96,18 +97,20 @@ def _check_row(row: Mapping[str, Any], measurement: Measurement | None) -> Check
         control=_control(row["unit"], control),
         limit="" if limit is None else limit_text(row["check"], limit.value),
         source="" if limit is None else source_text(limit),
-        decided=", ".join(part for part in _words(row["check"], verdict.decided, measurement)[1:] if part),
+        decided=", ".join(part for part in _words(row["check"], verdict.decided, measurement, beside)[1:] if part),
     )
 
 
-def _words(check: str, estimate: Estimate | None, measurement: Measurement | None) -> tuple[str, str]:
+def _words(
+    check: str, estimate: Estimate | None, measurement: Measurement | None, limit: float | None
+) -> tuple[str, str]:
     """Write an estimate; a number that is computed, not estimated, has no interval to miss."""
     if estimate is None or estimate.value != estimate.value:
         return "no value", ""
     if estimate.low == estimate.high:
         computed = measurement is not None and measurement.basis == "declared"
-        return value_text(check, estimate.value), "computed" if computed else ""
-    return estimate_text(check, estimate)
+        return value_text(check, estimate.value, limit=limit), "computed" if computed else ""
+    return estimate_text(check, estimate, limit=limit)
 
 
 def _control(unit: str, control: Estimate | None) -> str:
@@ -122,7 +125,8 @@ def _control(unit: str, control: Estimate | None) -> str:
     return f"{control.value:.3f}".replace("-", "−")
 
 
-def _measurement(found: Mapping[str, Any]) -> Measurement:
+def measurement_of(found: Mapping[str, Any]) -> Measurement:
+    """Return a measurement as it was judged."""
     return Measurement(
         **{
             **found,

@@ -1,8 +1,13 @@
-"""Whether a report is as it was written, and whether this FairLeak is the one that wrote it."""
+"""Whether a report is as it was written, says what its numbers say, and was written by this FairLeak.
+
+Its verdict is judged again (`core.report.judged`), and what follows from other parts is computed again
+(`core.report.consistent`). None of this tells whether the numbers were measured: whoever knows FairLeak can write a
+report about numbers they made up. A signature says who answers for them, and `replay` measures them again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +19,10 @@ from core.report.rows import policy_of
 from core.report.schema import is_report, schema_error
 from core.results import Result
 
-__all__ = ["Finding", "Verification", "verify_report"]
+__all__ = ["OF_THIS_CODE", "Finding", "Verification", "verify_report"]
+
+OF_THIS_CODE = ("code", "page", "words")
+"""Findings that hold for a report of this very FairLeak only."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +31,7 @@ class Finding(Result):
 
     Attributes
     ----------
-    name : {"content", "schema", "policy", "code", "page", "signed"}
+    name : {"content", "schema", "policy", "verdict", "numbers", "words", "code", "page", "signed", "signature"}
     holds : bool
     told : str
         One sentence.
@@ -78,17 +86,15 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     found = _document(text, name, page=page)
     stated = found.get("fingerprint")
     stated = stated if isinstance(stated, str) else ""
-    findings = [_content(found, stated), broken := _schema(found)]
-    if broken.holds:
-        findings += [_policy(found), _code(found)]
-        findings += [_page(found, text)] if page else []
-    else:
-        findings += [
-            Finding(
-                name=name, holds=False, told=f"The {name} fingerprint cannot be read from a report of another form."
-            )
-            for name in ("policy", "code")
-        ]
+    findings = _tried("content", _content, found, stated) + (schema := _tried("schema", _schema, found))
+    for part, verified in _PARTS.items():
+        if schema[0].holds:
+            findings += _tried(part, verified, found)
+        else:
+            told = f"{part.capitalize()} cannot be verified in a report of another form."
+            findings.append(Finding(name=part, holds=False, told=told))
+    if page and schema[0].holds:
+        findings += _tried("page", _page, found, text)
     if signed:
         same = bool(stated) and stated.startswith(wanted)
         told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
@@ -117,10 +123,22 @@ def _document(text: str, name: str, *, page: bool) -> dict[str, Any]:
     return found
 
 
+def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: Any) -> list[Finding]:
+    """Return what was verified; a document on which that breaks is none that FairLeak wrote."""
+    try:
+        found = verified(*given)
+    except FairLeakError as error:
+        return [Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be verified: {error}")]
+    except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
+        told = f"the report holds what FairLeak never writes ({type(error).__name__})."
+        return [Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be verified: {told}")]
+    return found if isinstance(found, list) else [found]
+
+
 def _content(found: Mapping[str, Any], stated: str) -> Finding:
     computed = report_fingerprint(dict(found))
     if computed == stated:
-        return Finding(name="content", holds=True, told="Content fingerprint holds: nothing was altered.")
+        return Finding(name="content", holds=True, told="Content fingerprint holds: it is that of the content.")
     return Finding(
         name="content",
         holds=False,
@@ -142,15 +160,39 @@ def _schema(found: Mapping[str, Any]) -> Finding:
 def _policy(found: Document) -> Finding:
     from core.decision.provenance import policy_fingerprint
 
-    if policy_fingerprint(policy_of(found)) == found["provenance"]["policy"]:
-        return Finding(
-            name="policy", holds=True, told="Policy fingerprint holds: these are the limits it was judged by."
-        )
+    policy = policy_of(found)
+    if policy_fingerprint(policy) == found["provenance"]["policy"]:
+        told = f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
+        return Finding(name="policy", holds=True, told=told)
     return Finding(
         name="policy",
         holds=False,
         told="Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
     )
+
+
+def _verdict(found: Document) -> list[Finding]:
+    from core.report.judged import judged_again
+
+    judged = judged_again(found)
+    return [
+        *_compared("verdict", judged.facts, f"Verdict holds: {judged.told}"),
+        *_compared("words", judged.words, "Words hold: titles, definitions and reasons are those of these verdicts."),
+    ]
+
+
+def _numbers(found: Document) -> list[Finding]:
+    from core.report.consistent import contradictions
+
+    return _compared("numbers", contradictions(found), "Numbers hold: what follows from others is what they give.")
+
+
+def _compared(name: str, wrong: Sequence[str], fine: str) -> list[Finding]:
+    """Return one finding for each thing that is wrong, or that nothing is."""
+    if not wrong:
+        return [Finding(name=name, holds=True, told=fine)]
+    does = "does" if name == "verdict" else "do"
+    return [Finding(name=name, holds=False, told=f"{name.capitalize()} {does} not hold: {told}.") for told in wrong]
 
 
 def _code(found: Document) -> Finding:
@@ -179,3 +221,12 @@ def _page(found: Document, text: str) -> Finding:
         told="Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
         "altered or drawn by another FairLeak.",
     )
+
+
+_PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {
+    "policy": _policy,
+    "verdict": _verdict,
+    "numbers": _numbers,
+    "code": _code,
+}
+"""What is verified of a report that keeps to the schema."""

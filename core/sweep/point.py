@@ -30,6 +30,9 @@ class SweepPoint(Result):
         Unfairness on the training records: a fact about them.
     unfairness_test : Estimate
         The same on the test records.
+    difference_train : float
+    difference_test : Estimate
+        Difference between groups on either.
     accuracy_train, accuracy_test : Estimate
         Of the audited model.
     majority_test : Estimate
@@ -43,6 +46,8 @@ class SweepPoint(Result):
     config: AuditConfig
     achieved: float
     unfairness_test: Estimate
+    difference_train: float
+    difference_test: Estimate
     accuracy_train: Estimate
     accuracy_test: Estimate
     majority_test: Estimate
@@ -88,6 +93,8 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
         config=config,
         achieved=model.unfairness_train,
         unfairness_test=model.unfairness_test,
+        difference_train=model.difference_train,
+        difference_test=model.difference_test,
         accuracy_train=model.accuracy_train,
         accuracy_test=model.accuracy_test,
         majority_test=model.majority_test,

@@ -75,7 +75,7 @@ class SweepRow(Result):
         Seeds in which the model satisfied what the attacker was told.
     model_train, model_test, model_majority : Spread
         Accuracy of the audited model, and of always predicting the more frequent label (on the test records).
-    unfairness_train, unfairness_test : Spread
+    unfairness_train, unfairness_test, difference_train, difference_test : Spread
     """
 
     method: str
@@ -98,12 +98,15 @@ class SweepRow(Result):
     model_majority: Spread
     unfairness_train: Spread
     unfairness_test: Spread
+    difference_train: Spread
+    difference_test: Spread
 
 
 _SETTING = ("method", "metric", "tolerance", "adversary", "protocol", "cost")
 _SPREADS = (
     "majority", "before", "before_corrected", "after", "gain", "balanced_before", "balanced_after",
     "model_train", "model_test", "model_majority", "unfairness_train", "unfairness_test",
+    "difference_train", "difference_test",
 )  # fmt: skip
 
 
@@ -191,6 +194,8 @@ def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: fl
         model_majority=rate([p.majority_test for p in points]),
         unfairness_train=rate([p.achieved for p in points]),
         unfairness_test=rate([p.unfairness_test for p in points]),
+        difference_train=rate([p.difference_train for p in points]),
+        difference_test=rate([p.difference_test for p in points]),
     )
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["model_rows", "recovery_rows", "table_three"]
 
+_FAIRNESS = ("unfairness_train", "unfairness_test", "difference_train", "difference_test")
+
 _ADVERSARIES = {"features": "A", "predictions": "A'"}
 
 
@@ -36,12 +38,12 @@ def recovery_rows(
 
 
 def model_rows(summary: SweepSummary) -> pandas.DataFrame:
-    """Return accuracy and unfairness of every audited model on training and test records, with the majority control.
+    """Return accuracy and fairness of every audited model on training and test records, with the majority baseline.
 
     Columns: method, metric, tolerance, n_seeds, and mean, _sd, _low, _high, _n, _interval of model_train, model_test,
-    model_majority, unfairness_train, unfairness_test.
+    model_majority, unfairness_train, unfairness_test, difference_train, difference_test.
     """
-    names = ("model_train", "model_test", "model_majority", "unfairness_train", "unfairness_test")
+    names = ("model_train", "model_test", "model_majority", *_FAIRNESS)
     one: dict[tuple[str, str, float], SweepRow] = {}  # a model's figures are the same in the rows of all attackers
     for row in summary.rows:
         one.setdefault((row.method, row.metric, row.tolerance), row)
@@ -57,10 +59,11 @@ def table_three(
 ) -> pandas.DataFrame:
     """Return table III: a metric a line, the audited model's figures, then each adversary's accuracy.
 
-    Columns, each with _sd, _low and _high: model_train, model_test, unfairness_train, unfairness_test; majority; and
-    for A (features) and A' (features and predictions) before, after and gain; other adversaries by their names. The
-    paper prints mean and standard deviation, and raises the tolerance of 0 until the model keeps it; under "held_out"
-    it stays 0, which often no correction can meet. A method that was swept appears with its smallest tolerance.
+    Columns, each with _sd, _low and _high: model_train, model_test, unfairness_train, unfairness_test,
+    difference_train, difference_test; majority; and for A (features) and A' (features and predictions) before, after
+    and gain; other adversaries by their names. The paper prints mean and standard deviation, and raises the tolerance
+    of 0 until the model keeps it; under "held_out" it stays 0, which often no correction can meet. A method that was
+    swept appears with its smallest tolerance.
 
     Raises
     ------
@@ -83,7 +86,7 @@ def table_three(
 def _table_line(metric: str, rows: dict[str, SweepRow]) -> dict[str, Any]:
     some = next(iter(rows.values()))
     line: dict[str, Any] = {"metric": metric, "tolerance": some.tolerance, "n_seeds": len(some.seeds)}
-    for name in ("model_train", "model_test", "unfairness_train", "unfairness_test", "majority"):
+    for name in ("model_train", "model_test", *_FAIRNESS, "majority"):
         line |= _told(name, getattr(some, name))
     for adversary, row in rows.items():
         for name in ("before", "after", "gain"):

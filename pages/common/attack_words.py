@@ -8,6 +8,7 @@ from core.adversaries import STRONG
 from core.audit import AuditConfig, AuditFindings
 from core.correction import Attribution, Disclosure
 from core.estimates import Estimate
+from core.fairness import difference_title
 from core.models import GIVEN
 from core.wording import count, epsilon_text, interval, percent, points, tolerance_text
 from pages.common.shell import escape
@@ -46,7 +47,7 @@ def correction(
     """Return the finding of the correction, and its interval and control."""
     strong = "" if adversary in STRONG else _strong(findings, now)
     aside = _protocol(now, as_published, adversary)
-    control = f"Control: calling everybody “{escape(_majority(findings, now))}” is right for {percent(now.majority)}."
+    control = f"Baseline: always “{escape(_majority(findings, now))}” is right for {percent(now.majority)}."
     if now.after is None or now.gain is None:
         return (
             f"No correction {'found ' if now.certificate.status == 'not_solved' else ''}meets tolerance "
@@ -60,13 +61,13 @@ def correction(
     told = f"Told that the model is fair to within {tolerance_text(now.used)}, {who}"
     few = f" Only {count(now.after.n)} people are attacked: take it as a hint." if now.after.n < _FEW else ""
     if now.gain.low > 0:
-        point = f"{told} names the {name} of {after} of people, up from {before}. {strong}"
+        point = f"{told} infers the {name} of {after} of people correctly, up from {before}. {strong}"
     elif now.gain.high < 0:
         point = f"{told} does worse: {name} right for {after} of people, down from {before}. {strong}"
     else:
         point = (
-            f"Being told that the model is fair to within {tolerance_text(now.used)} changes nothing measurable: "
-            f"{who} names the {name} of {after} of people. {strong}"
+            f"Being told that the model is fair to within {tolerance_text(now.used)} has no statistically significant "
+            f"effect: {who} infers the {name} of {after} of people correctly. {strong}"
         )
     measured = (
         f"95% interval over {count(now.after.n)} people: {interval(now.after)}; change {points(now.gain)} "
@@ -76,9 +77,10 @@ def correction(
 
 
 def _strong(findings: AuditFindings, now: Disclosure) -> str:
-    if findings.strong.low > now.before.value:
-        return f"A stronger attacker gets {percent(findings.strong)} without being told."
-    return f"Gradient boosting, told nothing, gets {percent(findings.strong)}."
+    """Say what the attacker reaches who uses no model; "stronger" only where the interval of the difference says so."""
+    strong, own = findings.strong, now.after or now.before
+    ahead = strong.value - own.value > math.hypot(strong.value - strong.low, own.high - own.value)
+    return f"Without the model, {'a stronger attacker' if ahead else 'imputation'} reaches {percent(strong)}."
 
 
 def _smallest(now: Disclosure) -> str:
@@ -150,8 +152,8 @@ def private_training(findings: AuditFindings, now: Disclosure) -> str:
         told = "no correction meets the tolerance"
     else:
         low, high = _bare(now.gain.low), _bare(now.gain.high)
-        measurable = "" if now.gain.low > 0 or now.gain.high < 0 else ", nothing measurable"
-        told = f"being told the promise changes this attacker by {points(now.gain)} ({low} to {high}){measurable}"
+        clear = "" if now.gain.low > 0 or now.gain.high < 0 else ", no statistically significant effect"
+        told = f"being told the promise changes this attacker by {points(now.gain)} ({low} to {high}){clear}"
     return (
         f"**Trained with privacy noise, ε = {epsilon}.** The noise hides whether a record was among the training data. "
         "It does not reach an attacker who learns from features of people she knows: the strong one still gets "
@@ -188,20 +190,25 @@ def certificate(now: Disclosure) -> str:
         none = f":red[:material/cancel:] **No correction {missing}** at tolerance {tolerance_text(now.used)}."
         return f"{none} {solver[proof.solver]}, {took}."
     mark = (
-        ":green[:material/verified:] **Proved optimal.**"
+        "**Correction solved to proven optimality.**"
         if proof.status == "optimal"
-        else ":orange[:material/help:] **Feasible, not proved optimal.**"
+        else ":orange[:material/help:] **Correction feasible, not proven optimal.**"
     )
     share = (
-        f"{100 * now.n_right / now.n_changed:.0f}% of them rightly" if now.n_changed and now.n_right is not None else ""
+        f"; {100 * now.n_right / now.n_changed:.0f}% of the changes are correct"
+        if now.n_changed and now.n_right is not None
+        else ""
     )
-    changed = f"{count(now.n_changed)} of {count(now.before.n)} guesses changed{', ' + share if share else ''}."
+    changed = f"{count(now.n_changed)} of {count(now.before.n)} guesses changed{share}."
     balanced = (
         f" Balanced accuracy {percent(now.balanced_before)} → {percent(now.balanced_after)}."
         if now.balanced_after
         else ""
     )
-    asked = f" Unfairness asked for {tolerance_text(now.used)}, reached {tolerance_text(now.reached)}."
+    reached = tolerance_text(now.reached, limit=now.used)
+    asked = (
+        f" On the corrected guesses the largest deviation is {reached}; at most {tolerance_text(now.used)} was asked."
+    )
     return f"{mark} {changed}{balanced}{asked} {solver[proof.solver]}, {took}."
 
 
@@ -223,7 +230,7 @@ def curve_heading(curve: list[Disclosure]) -> str:
         return "No correction exists at any tolerance"
     if not any(g.low > 0 for g in gains):
         harmed = any(g.high < 0 for g in gains)
-        return "Being told misleads this attacker" if harmed else "Being told adds nothing measurable here"
+        return "Being told misleads this attacker" if harmed else "Being told has no statistically significant effect"
     tightest, loosest = gains[0], gains[-1]
     if tightest.low > max(0.0, loosest.high) and max(g.value for g in gains) <= tightest.high:
         return "The tighter the promise, the more it gives away"
@@ -237,10 +244,12 @@ def trained_caption(as_published: bool) -> str:
     return "the attacker is told the same; hollow: the model misses what it was trained for, so she is told a falsehood"
 
 
-def false_disclosure(now: Disclosure) -> str:
-    """Say that the attacker is told a falsehood."""
+def false_disclosure(findings: AuditFindings, now: Disclosure) -> str:
+    """Say that the disclosed tolerance does not hold, with the model's unfairness and difference between groups."""
+    difference = difference_title(now.metric)
     return (
-        f"The attacker is told a falsehood: the model's unfairness on these people is {now.achieved:.2g}, above "
-        f"{tolerance_text(now.used)}. The published experiments raise the tolerance until it is true; the switch "
-        f"“As published” does so."
+        "The disclosed tolerance does not hold for this model: its unfairness on these people (largest deviation of a "
+        f"group from the overall rate) is {tolerance_text(now.achieved, limit=now.used)}, above "
+        f"{tolerance_text(now.used)}. {difference}: {tolerance_text(findings.model.difference_train)}. The published "
+        f"experiments raise the tolerance until it is true; the switch “As published” does so."
     )

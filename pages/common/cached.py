@@ -26,10 +26,14 @@ from pages.common.state import OWN_RATINGS, UPLOAD
 if TYPE_CHECKING:
     import pandas
 
+    from core.datasets.suggestion import Suggestion
+
 __all__ = [
     "CURVE_TOLERANCES",
     "attribution",
     "audited",
+    "built",
+    "cautions_of",
     "columns_of",
     "curve",
     "dataset_of",
@@ -42,6 +46,7 @@ __all__ = [
     "keep_own_model",
     "keep_own_ratings",
     "keep_own_table",
+    "kept_tolerance",
     "more_disclosed",
     "own_model",
     "own_ratings",
@@ -49,6 +54,7 @@ __all__ = [
     "permuted",
     "ratings_of",
     "store_of",
+    "suggestion_of",
     "table_of",
 ]
 
@@ -187,6 +193,45 @@ def columns_of(table: Table) -> pandas.DataFrame:
     return store_of(table.name).remember(fingerprint("columns", table.fingerprint), describe)
 
 
+def suggestion_of(table: Table, *, attribute: str = "", label: str = "") -> Suggestion:
+    """Return the roles guessed for a table, where some of its columns may be known."""
+
+    def suggest() -> Suggestion:
+        from core.datasets.suggestion import suggest_roles
+
+        return suggest_roles(table.frame, attribute=attribute, label=label)
+
+    key = fingerprint("suggestion", table.fingerprint, attribute, label)
+    return store_of(table.name).remember(key, suggest)  # type: ignore[no-any-return]
+
+
+def cautions_of(table: Table, roles: Roles) -> tuple[str, ...]:
+    """Return what to know of a table and its roles before an audit."""
+
+    def look() -> tuple[str, ...]:
+        from core.datasets.cautions import cautions
+
+        return cautions(table.frame, roles)
+
+    return store_of(table.name).remember(fingerprint("cautions", table.fingerprint, roles), look)  # type: ignore[no-any-return]
+
+
+def kept_tolerance(table: Table, config: AuditConfig) -> float:
+    """Return the smallest tolerance that a table's predictions keep to; the default where they cannot be audited."""
+
+    def keep() -> float:
+        from core.decision import kept_tolerance
+        from core.errors import InputError
+
+        try:
+            return kept_tolerance(built(table, config.roles or table.roles[0]), config)
+        except InputError:
+            return config.tolerance
+
+    parts = (config.roles, config.metric, config.train_share, config.seed)
+    return store_of(table.name).remember(fingerprint("kept tolerance", table.fingerprint, *parts), keep)  # type: ignore[no-any-return]
+
+
 def audited() -> tuple[AuditConfig, Table]:
     """Return the audit the settings describe, and its table; ends the page while a user's table has no roles."""
     from pages.common import panels, state
@@ -199,17 +244,36 @@ def audited() -> tuple[AuditConfig, Table]:
 
 
 def dataset_of(table: Table, roles: Roles) -> AuditDataset:
-    """Return a table with its roles, as arrays."""
+    """Return a table with its roles, as arrays; waits with a progress bar while they are made."""
     from pages.common.panels import need
-
-    key = fingerprint("dataset", table.fingerprint, roles)
 
     def build(job: Job) -> AuditDataset:
         from core.datasets.dataset import build_dataset
 
         return build_dataset(table, roles)
 
-    return need(store_of(table.name), key, "Preparing the table", build)  # type: ignore[no-any-return]
+    return need(store_of(table.name), _dataset_key(table, roles), "Preparing the table", build)  # type: ignore[no-any-return]
+
+
+def built(table: Table, roles: Roles) -> AuditDataset:
+    """Return a table with its roles, as arrays, made here and now.
+
+    Raises
+    ------
+    InputError
+        As `core.datasets.build_dataset`.
+    """
+
+    def build() -> AuditDataset:
+        from core.datasets.dataset import build_dataset
+
+        return build_dataset(table, roles)
+
+    return store_of(table.name).remember(_dataset_key(table, roles), build)  # type: ignore[no-any-return]
+
+
+def _dataset_key(table: Table, roles: Roles) -> str:
+    return fingerprint("dataset", table.fingerprint, roles)
 
 
 class _Audit:

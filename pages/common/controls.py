@@ -17,7 +17,7 @@ from core.fairness import METRIC_TITLES, METRICS
 from core.models import METHOD_TITLES, METHODS
 from core.wording import epsilon_text
 from pages.common import shell, state
-from pages.common.cached import own_table
+from pages.common.cached import kept_tolerance, own_table
 
 __all__ = [
     "EPSILONS",
@@ -40,6 +40,7 @@ _BOUND: dict[str, Any] = {"bind": "query-params", **_KEPT}
 def audit_settings(page: str) -> None:
     """Draw in the sidebar the settings that `page` does not show itself."""
     state.apply_choices(page)
+    _start_tolerance()
     with st.sidebar:
         st.markdown("#### What is audited")
         if page != "data":
@@ -58,6 +59,16 @@ def audit_settings(page: str) -> None:
                 method()
                 if not state.sets_named():
                     train_share()
+
+
+def _start_tolerance() -> None:
+    """Start at the default, for predictions that came with a table at the smallest tolerance they keep to."""
+    table = own_table() if state.given() else None
+    config = state.config(table) if table is not None else None
+    if table is None or config is None:
+        state.start_tolerance(None, state.default("tolerance"))
+    else:
+        state.start_tolerance((table.fingerprint, config.roles), kept_tolerance(table, config))
 
 
 def data_settings() -> None:
@@ -259,8 +270,8 @@ def tolerance() -> None:
         format="%.3f",
         key="tolerance",
         help=(
-            "Disclosed tolerance: how far a group's rate is said to be from everybody's at most. The predictions stay "
-            "as they are."
+            "Disclosed tolerance: how far a group's rate is said to be from everybody's at most. It starts at the "
+            "smallest that the predictions keep to, in steps of 0.001; they stay as they are."
             if given
             else "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can "
             "be asked for more than 0."

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from pages.common import guesses
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.datasets.dataset import Roles, Table
-    from core.datasets.suggestion import SuggestedRoles
+    from core.datasets.suggestion import Suggestion
 
 __all__ = ["ask"]
 
@@ -33,7 +35,7 @@ _ASKED = {
 }
 
 
-def ask(table: Table, options: Sequence[str], current: Roles | None, suggested: SuggestedRoles) -> dict[str, Any]:
+def ask(table: Table, options: Sequence[str], current: Roles | None, guess: Suggestion) -> dict[str, Any]:
     """Draw three boxes, and the threshold where only scores are given; returns the fields of `Roles` they set.
 
     Parameters
@@ -41,21 +43,23 @@ def ask(table: Table, options: Sequence[str], current: Roles | None, suggested: 
     options : sequence of str
         Columns that are neither label nor sensitive attribute.
     current : Roles or None
-        The roles in use; before there are any, columns are suggested by their names.
+        The roles in use; before there are any, columns are guessed.
+    guess : Suggestion
     """
     found: dict[str, Any] = {}
     columns = ["", *options]
     for place, (role, (title, told)) in zip(st.columns(3, gap="large"), _ASKED.items(), strict=True):
-        preset = getattr(suggested if current is None else current, role)
+        preset = getattr(current or guess.roles, role)
         with place:
             chosen = st.selectbox(
                 title,
                 columns,
                 index=columns.index(preset) if preset in columns else 0,
-                key=f"{role}_{table.fingerprint[:16]}",
+                key=f"{role}_{table.fingerprint[:16]}_{preset}",
                 format_func=lambda column: column or "no column",
                 help=told,
             )
+            guesses.because(guess, role, chosen, current)
         found[role] = chosen or ""
     found["threshold"] = current.threshold if current else 0.5
     if found["score"] and not found["prediction"]:

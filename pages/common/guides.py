@@ -21,7 +21,8 @@ DATA = (
 
 GIVEN_MODEL = (
     "A point is a group's rate of positive predictions in your table, its bar the 95% interval, the dotted line "
-    "everybody's rate. The unfairness is the larger distance of a group from the dotted line. Nothing is trained here: "
+    "everybody's rate. The unfairness is the larger distance of a group from the dotted line; the difference between "
+    "groups, which Fairlearn reports, is the distance between the two outermost groups. Nothing is trained here: "
     "labels and scores count as they stand in your table.\n\n"
     "If a column says which records your model was trained on, these are the training people, and the attacks on the "
     "attribute and on membership are against them. Otherwise the people attacked are drawn with the seed: what is "
@@ -31,7 +32,8 @@ GIVEN_MODEL = (
 
 MODEL = (
     "A point is a group's rate of positive predictions, its bar the 95% interval, the dotted line everybody's rate. "
-    "The unfairness is the larger distance of a group from the dotted line. On the people the model learned from it is "
+    "The unfairness is the larger distance of a group from the dotted line; the difference between groups, which "
+    "Fairlearn reports, is the distance between the two outermost groups. On the people the model learned from it is "
     "a fact, and the promise a release would make; on unseen people it is an estimate.\n\n"
     "Exponentiated gradient keeps the promise while learning (Agarwal et al. 2018) and answers by drawing among "
     "several trees; the answers are drawn once, with the seed, and used everywhere. The threshold optimizer (Hardt et "

@@ -13,7 +13,7 @@ from core.estimates import Estimate
 from core.figures.answers import error_words
 from core.queries import Asking, ErrorQuantiles, Leak, needed, targeted_leakage
 from core.questions import QueryPool
-from core.wording import count, interval, percent
+from core.wording import count, interval, percent, points
 from pages.common import query_controls, shell, wording
 from pages.common.asked import Asked
 from pages.common.query_controls import NOISES, Answering
@@ -40,8 +40,8 @@ Errors = Sequence[tuple[str, ErrorQuantiles]]
 def leakage_axis(asking: Asking, attribute: str) -> str:
     """Say what the leakage chart draws."""
     return (
-        f"People whose {attribute} is recovered (balanced accuracy) among {count(asking.n)}, mean of "
-        f"{asking.repeats} draws of people, questions and noise"
+        f"Balanced accuracy of inferring the {attribute} of people among {count(asking.n)}, mean of {asking.repeats} "
+        "draws of people, questions and noise"
     )
 
 
@@ -84,44 +84,51 @@ def finding(
     answers = f"{count(now.m)} answer{'' if now.m == 1 else 's'}"
     found = f"{percent(now.leakage)} ({interval(now.leakage)})"
     quantity = (
-        f"After {answers} the strongest attacker recovers {found}; from the features alone it had {percent(prior)}. "
-        "Control: a coin toss gives 50%."
+        f"After {answers} the strongest attacker reaches {found} balanced accuracy; from the features alone it had "
+        f"{percent(prior)}. Baseline: random guessing gives 50%."
     )
     if answering.as_published and answering.noise not in ("exact", "rounded", "noisy_sums"):
         quantity += " " + query_controls.mechanism(answering).why(True)
     if answering.noise == "smooth_laplace" and answering.epsilon >= 1:
         quantity += " The theorem behind this noise is stated for ε below 1."
     error = chosen_error(errors, answering)
-    known = f"the {attribute} of {percent(now.leakage)} of people"
+    s = "s" if now.m == 1 else ""
+    reached = (
+        f"reach{'es' if now.m == 1 else ''} {percent(now.leakage)} balanced accuracy on {attribute} (baseline 50%)"
+    )
     if error is None:
-        whose = f"everybody's {attribute}" if now.complete == 1.0 else known
-        return f"{answers.capitalize()} without noise give{'s' if now.m == 1 else ''} away {whose}.", quantity
-    gain = now.leakage.value - prior.value
+        does = f"give{s} away everybody's {attribute}" if now.complete == 1.0 else reached
+        return f"{answers.capitalize()} without noise {does}.", quantity
+    clear = now.gain.low > 0
     if answering.noise == "rounded":
         digits = f"{answering.decimals} decimal{'' if answering.decimals == 1 else 's'}"
-        if gain > _MUCH:
-            return f"Rounding to {digits} does not help: {answers} give away {known}.", quantity
+        if clear and now.gain.value > _MUCH:
+            return f"Rounding to {digits} does not help: {answers} {reached}.", quantity
         typical = f"the typical error is {error_words(error.median)}"
-        return f"Rounded to {digits}, {answers} add {_gained(gain)} to what features tell; {typical}.", quantity
+        return f"Rounded to {digits}, {answers} {_effect(now)}; {typical}.", quantity
     sums = answering.noise == "noisy_sums"
     noise = "noisy sums" if sums else f"{NOISES[answering.noise]} noise"
-    start, s = f"At ε = {answering.epsilon:g}, {noise}", "" if sums else "s"
+    start, ends = f"At ε = {answering.epsilon:g}, {noise}", "" if sums else "s"
     trials = people.trials
     named = targeted_leakage(query_controls.mechanism(answering), trials.n_advantaged, trials.n_disadvantaged)
-    aimed = f"one question aimed at one person names her {percent(named)} of the time"
-    quantity += " Aimed at one person: the whole budget on one answer, nothing else known of her."
+    aimed = f"one question aimed at one person reaches {percent(named)} balanced accuracy"
+    quantity += " Aimed at one person: the whole budget on one answer, nothing else known of them."
     typical = f"typical error {error_words(error.median)}"
     if error.exceeds_range:
-        return f"{start} ruin{s} the answers ({typical}, on a scale that ends at 1); {aimed}.", quantity
-    if gain > _MUCH:
-        return f"{start} do{'' if sums else 'es'} not hide {attribute}: {answers} give away {known}.", quantity
-    added = f"{answers} add {_gained(gain)} to what features tell"
-    return f"{start} let{s} {added} ({typical}); {aimed}.", quantity
+        return f"{start} ruin{ends} the answers ({typical}, on a scale that ends at 1); {aimed}.", quantity
+    if clear and now.gain.value > _MUCH:
+        return f"{start} do{'' if sums else 'es'} not hide {attribute}: {answers} {reached}.", quantity
+    return f"With {noise} at ε = {answering.epsilon:g}, {answers} {_effect(now)} ({typical}); {aimed}.", quantity
 
 
-def _gained(gain: float) -> str:
-    points = 100 * gain
-    return "nothing measurable" if points < 0.5 else f"{points:.1f} points"
+def _effect(now: Leak) -> str:
+    """Say what the answers add to what features tell; the interval decides whether it is anything."""
+    one, gain = now.m == 1, now.gain
+    if not (gain.low > 0 or gain.high < 0):  # an interval that is not known decides nothing
+        return f"{'has' if one else 'have'} no statistically significant effect beyond what features tell"
+    if gain.low > 0:
+        return f"add{'s' if one else ''} {points(gain).lstrip('+')} to what features tell"
+    return f"lower{'s' if one else ''} what features tell by {points(gain).lstrip('−')}"
 
 
 def useless(errors: Errors, answering: Answering) -> str:
@@ -138,7 +145,7 @@ def useless(errors: Errors, answering: Answering) -> str:
 
 
 def needed_answers(people: Asked, exact: Any, mechanism: Any, answering: Answering) -> str:
-    """Say how many answers give 95% and everybody away, and how odd the models asked about look."""
+    """Say how many answers reach 95% and everybody, and how odd the models asked about look."""
     curve = people.curves(mechanism)["strongest"]
     complete = len(curve) == len(people.trials.numbers)
     start = {"exact": "Without noise", "rounded": "So rounded"}.get(answering.noise, "With this noise")
@@ -158,8 +165,8 @@ def needed_answers(people: Asked, exact: Any, mechanism: Any, answering: Answeri
 def _needed(most: int | None, everybody: int | None, people: Asked) -> str:
     last = count(people.trials.numbers[-1])
     if most is None:
-        return f"{last} answers are not enough to recover 95% of people"
-    told = f"{count(most)} answers recover 95% of people"
+        return f"{last} answers are not enough for a balanced accuracy of 95%"
+    told = f"{count(most)} answers reach a balanced accuracy of 95%"
     if everybody is None:
         return f"{told}; {last} are not enough for everybody in every draw"
     return f"{told}, {count(everybody)} everybody in every draw"

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.audit import AuditConfig
+from core.config import TRAINED_TOLERANCE
 from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Roles, Table
 from core.models import GIVEN
@@ -31,6 +32,7 @@ __all__ = [
     "keep_roles",
     "roles_named",
     "sets_named",
+    "start_tolerance",
 ]
 
 UPLOAD = "upload"
@@ -43,7 +45,7 @@ _DEFAULTS: dict[str, Any] = {
     "dataset": "demo",
     "method": "exponentiated_gradient",
     "metric": "statistical_parity",
-    "tolerance": 0.005,
+    "tolerance": TRAINED_TOLERANCE,
     "train_share": 0.34,
     "seed": 42,
     "epsilon": 10.0,
@@ -115,6 +117,23 @@ def keep_roles(dataset: str, roles: Roles) -> None:
     others = [kept for kept in _own_roles(dataset) if kept.key != roles.key]
     st.session_state[f"own_roles_{dataset}"] = [roles, *others]
     choose("attribute", roles.key)
+
+
+def start_tolerance(subject: Any, start: float) -> None:
+    """Set the tolerance to where it starts for a subject: when this is a new one, or nobody has changed it since.
+
+    Parameters
+    ----------
+    subject : object
+        What the tolerance is about; None for a model that is trained.
+    start : float
+    """
+    before, began = st.session_state.get("tolerance_started", (None, _DEFAULTS["tolerance"]))
+    if subject != before or _setting("tolerance") == began:
+        if _setting("tolerance") != start:
+            st.session_state["tolerance"] = start
+        began = start
+    st.session_state["tolerance_started"] = (subject, began)
 
 
 def forget_roles(dataset: str) -> None:

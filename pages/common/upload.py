@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.errors import InputError
-from pages.common import cached, given_columns, model_box, panels, shell, state
+from core.fingerprint import fingerprint
+from pages.common import cached, given_columns, guesses, model_box, panels, shell, state
 
 if TYPE_CHECKING:
     import pandas
 
     from core.datasets.dataset import Roles, Table
+    from core.datasets.suggestion import Suggestion
 
 __all__ = ["box", "roles_form"]
 
+_HOW = "Changes take effect with the button; until then the audit stays as it is"
+_GUESSED = "Guessed from names and values of the columns: check them"
 _MOST_VALUES = 50  # a column with more distinct values is split by a limit, not by picking values
 
 
@@ -74,69 +78,87 @@ def _remove() -> None:
 
 def roles_form(table: Table, columns: pandas.DataFrame) -> None:
     """Draw the form: label and positive value, sensitive attribute and groups, predictions, columns to leave out."""
-    name = table.name
     current = state.chosen_roles(table)
+    cautions = st.container()
     with st.container(border=True):
-        shell.whisper(
-            "What the columns are", "Changes take effect with the button; until then the audit stays as it is"
-        )
-        roles = _ask(name, table, columns, current)
-        if (
-            st.button("Use these columns", key="use_roles", type="primary", disabled=roles is None)
-            and roles is not None
-        ):
-            _apply(name, table, roles)
-        if roles is None:
+        shell.whisper("What the columns are", _HOW if current else f"{_GUESSED}. {_HOW}")
+        roles = _ask(table, columns, current)
+        complete = bool(roles.label and roles.positive and roles.sensitive)
+        if st.button("Use these columns", key="use_roles", type="primary", disabled=not complete):
+            _apply(table, roles)
+        if not complete:
             st.caption("Choose a label, its positive value and a sensitive attribute first.")
         if sentence := st.session_state.get("roles_problem"):
             panels.problem(sentence)
+    for told in cached.cautions_of(table, roles):
+        cautions.info(shell.escape(told), icon=":material/info:")
 
 
-def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles | None:
+def _ask(table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles:
+    """Ask for all roles; label, positive value and sensitive attribute are empty until they are chosen."""
     from core.datasets.dataset import Roles
-    from core.datasets.suggestion import SuggestedRoles, suggest_roles
+    from core.datasets.suggestion import Suggestion
 
     frame, names = table.frame, [str(c) for c in table.frame.columns]
-    suggested = suggest_roles(frame) if table.uploaded else SuggestedRoles()
+    mark = f"{table.name}_{st.session_state.get('upload_read', '')}" if table.uploaded else table.name
+    guess = Suggestion(roles=Roles(label="", positive="", sensitive=""))
+    if table.uploaded and current is None:
+        guess = cached.suggestion_of(table)
     distinct = dict(zip(columns["column"], columns["distinct"], strict=True))
     left, right = st.columns(2, gap="large")
     with left:
         few = [c for c in names if 2 <= distinct[c] <= _MOST_VALUES]
-        label, positive = _ask_label(frame, few, current, name, suggested.label)
+        label = _select(
+            "Label: what the model predicts",
+            few,
+            (current or guess.roles).label,
+            f"label_{mark}",
+            help=f"Columns with 2 to {_MOST_VALUES} distinct values; numbers with more must be cut into classes first.",
+        )
+        guesses.because(guess, "label", label, current)
+        if current is None and table.uploaded and label != guess.roles.label:
+            guess = cached.suggestion_of(table, label=label)
+        values = _values(frame, label) if label else []
+        preset = (current or guess.roles).positive
+        positive = _select("Its positive value", values, preset, f"positive_{mark}_{label}")
+        guesses.because(guess, "positive", positive, current)
     with right:
         usable = [c for c in names if distinct[c] >= 2 and c != label]
         sensitive = _select(
             "Sensitive attribute: what the attacker is after",
             usable,
-            current.sensitive if current else None,
-            f"sensitive_{name}",
+            (current or guess.roles).sensitive,
+            f"sensitive_{mark}",
         )
-        groups = _ask_groups(frame, sensitive, current, name) if sensitive else {}
+        guesses.because(guess, "sensitive", sensitive, current)
+        if table.uploaded and sensitive and sensitive != (current or guess.roles).sensitive:
+            guess = cached.suggestion_of(table, label=label, attribute=sensitive)
+        groups = _ask_groups(frame, sensitive, current, guess, mark) if sensitive else {}
     others = [c for c in names if c not in (label, sensitive)]
-    given = given_columns.ask(table, others, current, suggested) if table.uploaded else {}
+    given = given_columns.ask(table, others, current, guess) if table.uploaded else {}
     if table.uploaded:
         model_box.draw(table, current)
     left, right = st.columns(2, gap="large")
     with left:
         others = [c for c in others if c not in given.values()]
+        preset_out = [c for c in (current or guess.roles).excluded if c in others]
         excluded = st.multiselect(
             "Columns to leave out",
             others,
-            default=[c for c in (current.excluded if current else ()) if c in others],
-            key=f"excluded_{name}",
+            default=preset_out,
+            key=f"excluded_{mark}_{fingerprint(preset_out)[:8]}",
             help="Neither the model nor the attacker sees them.",
         )
+        guesses.because(guess, "excluded", tuple(excluded), current)
     with right:
         missing = st.segmented_control(
             "Records with a missing feature",
             ["keep", "drop"],
             default=current.missing if current else "keep",
             required=True,
-            key=f"missing_{name}",
+            key=f"missing_{table.name}",
             help="Kept: numbers get the column's median over all records, categories a value of their own.",
         )
-    if not (label and positive and sensitive):
-        return None
     return Roles(
         label=label,
         positive=positive,
@@ -151,68 +173,58 @@ def _ask(name: str, table: Table, columns: pandas.DataFrame, current: Roles | No
     )
 
 
-def _ask_label(
-    frame: pandas.DataFrame, options: list[str], current: Roles | None, name: str, suggested: str
-) -> tuple[str | None, str | None]:
-    label = _select(
-        "Label: what the model predicts",
-        options,
-        current.label if current else suggested,
-        f"label_{name}",
-        help=f"Columns with 2 to {_MOST_VALUES} distinct values; a number with more must be cut into classes first.",
-    )
-    values = _values(frame, label) if label else []
-    return label, _select(
-        "Its positive value", values, current.positive if current else None, f"positive_{name}_{label}"
-    )
-
-
-def _ask_groups(frame: pandas.DataFrame, sensitive: str, current: Roles | None, name: str) -> dict[str, Any]:
+def _ask_groups(
+    frame: pandas.DataFrame, sensitive: str, current: Roles | None, guess: Suggestion, mark: str
+) -> dict[str, Any]:
     """Ask how the sensitive column tells people apart; returns the fields of `Roles` that say so."""
     from core.datasets.groups import MOST_GROUPS
     from core.datasets.suggestion import suggested_group, suggested_limit
 
     same = current if current is not None and current.sensitive == sensitive else None
+    known = same or guess.roles
     limit = suggested_limit(frame[sensitive])
-    number = limit is not None
-    many = "ranges" if number else "each"
-    now = many if same is not None and (same.each or same.cuts) else "two"
+    many = "ranges" if limit is not None else "each"
     way = st.segmented_control(
         "Groups",
         ["two", many],
-        default=now,
+        default=many if known.each or known.cuts else "two",
         required=True,
-        key=f"way_{name}_{sensitive}",
+        key=f"way_{mark}_{sensitive}",
         format_func={"two": "two groups", "each": "each value", "ranges": "ranges"}.__getitem__,
         help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together if they are 30 in all.",
     )
+    groups: dict[str, Any]
     if way == "each":
-        return {"each": True}
-    if way == "ranges":
-        return {"cuts": _cuts(frame, sensitive, same, name)}
-    if limit is not None:
+        groups = {"each": True}
+    elif way == "ranges":
+        groups = {"cuts": _cuts(frame, sensitive, same, mark)}
+    elif limit is not None:
         kept = None if same is None else same.at_most
-        return {"at_most": _limit(sensitive, limit if kept is None else float(kept), name)}
-    options = _values(frame, sensitive)[:_MOST_VALUES]
-    preset = [v for v in (same.group if same else ()) if v in options]
-    group = st.multiselect(
-        "First group: people with these values",
-        options,
-        default=preset or [v for v in (suggested_group(frame[sensitive]),) if v in options],
-        key=f"group_{name}_{sensitive}",
-        help="Everybody else is the other group.",
-    )
-    return {"group": tuple(group)}
+        groups = {"at_most": _limit(sensitive, limit if kept is None else float(kept), mark)}
+    else:
+        options = _values(frame, sensitive)[:_MOST_VALUES]
+        preset = [v for v in (same.group if same else ()) if v in options]
+        chosen = st.multiselect(
+            "First group: people with these values",
+            options,
+            default=preset or [v for v in (suggested_group(frame[sensitive]),) if v in options],
+            key=f"group_{mark}_{sensitive}",
+            help="Everybody else is the other group.",
+        )
+        groups = {"group": tuple(chosen)}
+    for role, told in groups.items():
+        guesses.because(guess, role, told, same, reason="group")
+    return groups
 
 
-def _cuts(frame: pandas.DataFrame, sensitive: str, same: Roles | None, name: str) -> tuple[float, ...]:
+def _cuts(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str) -> tuple[float, ...]:
     """Ask into how many ranges a number is cut, each with about as many people."""
     pieces = st.number_input(
         "Number of ranges, each with about as many people",
         min_value=3,
         max_value=10,
         value=len(same.cuts) + 1 if same and 3 <= len(same.cuts) + 1 <= 10 else 4,
-        key=f"pieces_{name}_{sensitive}",
+        key=f"pieces_{mark}_{sensitive}",
     )
     if same and len(same.cuts) + 1 == pieces:
         return same.cuts
@@ -228,9 +240,9 @@ def _kept(current: Roles | None, sensitive: str, groups: dict[str, Any], name: s
     return str(getattr(current, name))
 
 
-def _select(label: str, options: list[str], preset: str | None, key: str, help: str | None = None) -> str | None:
+def _select(label: str, options: list[str], preset: str, key: str, help: str | None = None) -> str:
     index = options.index(preset) if preset in options else None
-    return st.selectbox(label, options, index=index, key=key, placeholder="choose", help=help)
+    return st.selectbox(label, options, index=index, key=key, placeholder="choose", help=help) or ""
 
 
 def _values(frame: pandas.DataFrame, column: str) -> list[str]:
@@ -239,23 +251,21 @@ def _values(frame: pandas.DataFrame, column: str) -> list[str]:
     return [str(v) for v in as_text(frame[column]).value_counts().index]
 
 
-def _limit(column: str, preset: float, name: str) -> float:
+def _limit(column: str, preset: float, mark: str) -> float:
     return st.number_input(
         "First group: people with a value up to",
         value=preset,
-        key=f"limit_{name}_{column}",
+        key=f"limit_{mark}_{column}",
         help="Preset: the lowest quarter.",
     )
 
 
-def _apply(name: str, table: Table, roles: Roles) -> None:
-    from core.datasets.dataset import build_dataset
-
+def _apply(table: Table, roles: Roles) -> None:
     try:
-        build_dataset(table, roles)
+        cached.built(table, roles)
     except InputError as error:
         st.session_state["roles_problem"] = str(error)
         return
     st.session_state.pop("roles_problem", None)
-    state.keep_roles(name, roles)
+    state.keep_roles(table.name, roles)
     st.rerun()

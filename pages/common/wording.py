@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.audit import AuditConfig, AuditFindings
 from core.datasets.dataset import AuditDataset, GroupRow, Table
 from core.datasets.given import SETS
-from core.fairness import METRIC_TITLES
+from core.fairness import METRIC_TITLES, difference_title
 from core.models import GIVEN
 from core.wording import count, epsilon_text, interval, percent, tolerance_text
 from pages.common.shell import escape
@@ -21,6 +21,7 @@ __all__ = [
     "asked_and_reached",
     "asked_table",
     "attribute",
+    "differences",
     "given",
     "metric_sentence",
     "model",
@@ -61,8 +62,8 @@ def metric_sentence(findings: AuditFindings) -> str:
         "equalized_odds": " among people with the negative and with the positive label, the larger of the two",
     }[findings.config.metric]
     return (
-        f"{METRIC_TITLES[findings.config.metric]}: distance of a group's rate of positive predictions from "
-        f"everybody's{among}."
+        f"{METRIC_TITLES[findings.config.metric]}: unfairness is the largest deviation of a group from the overall "
+        f"rate of positive predictions{among}."
     )
 
 
@@ -71,7 +72,7 @@ def model(findings: AuditFindings) -> tuple[str, str]:
     found, config = findings.model, findings.config
     learned = "the people attacked" if sets_unknown(config) else "the people the model learned from"
     point = (
-        f"Measured unfairness: {tolerance_text(found.unfairness_train)} on {learned}, "
+        f"Measured unfairness: {tolerance_text(found.unfairness_train, limit=config.tolerance)} on {learned}, "
         f"{_rounded(found.unfairness_test.value)} on others, {percent(found.accuracy_test)} of whom it gets right."
     )
     if config.method == "exponentiated_gradient":
@@ -87,9 +88,19 @@ def model(findings: AuditFindings) -> tuple[str, str]:
     test = found.unfairness_test
     control = (
         f"{metric_sentence(findings)} {asked} 95% interval on others: {_rounded(test.low)} to {_rounded(test.high)}. "
-        f"Control: the more frequent label for everybody is right for {percent(found.majority_test)}."
+        f"{differences(findings)} Baseline: always the more frequent label is right for {percent(found.majority_test)}."
     )
     return point, control
+
+
+def differences(findings: AuditFindings) -> str:
+    """Say how far the groups' rates lie apart, which is what Fairlearn reports."""
+    found, (here, others) = findings.model, seen(findings.config)
+    test = found.difference_test
+    return (
+        f"{difference_title(findings.config.metric)}: {tolerance_text(found.difference_train)} on {here} people, "
+        f"{_rounded(test.value)} on {others} people ({_rounded(test.low)} to {_rounded(test.high)})."
+    )
 
 
 def _rounded(value: float) -> str:
@@ -140,23 +151,27 @@ def _remembered(findings: AuditFindings) -> str:
 def asked_and_reached(findings: AuditFindings) -> str:
     """Say what tolerance was asked for and what was reached."""
     found, config = findings.model, findings.config
-    reached = tolerance_text(found.unfairness_train)
+    reached = tolerance_text(found.unfairness_train, limit=config.tolerance)
+    apart = f"Difference between groups: {tolerance_text(found.difference_train)}."
     if config.method == "exponentiated_gradient":
         kept = found.unfairness_train <= config.tolerance
         mark = ":green[:material/check_circle:] **Kept.**" if kept else ":orange[:material/error:] **Missed.**"
         return (
-            f"{mark} Unfairness asked for {tolerance_text(config.tolerance)}, reached {reached} on the training people."
+            f"{mark} Unfairness asked for {tolerance_text(config.tolerance)}, reached {reached} on the training "
+            f"people. {apart}"
         )
     if config.method == GIVEN:
         kept = found.unfairness_train <= config.tolerance
         mark = ":green[:material/check_circle:] **True.**" if kept else ":orange[:material/error:] **Not true.**"
         return (
             f"{mark} Unfairness to be disclosed {tolerance_text(config.tolerance)}, reached {reached} on the "
-            f"{seen(config)[0]} people."
+            f"{seen(config)[0]} people. {apart}"
         )
     if config.method == "threshold_optimizer":
-        return f":gray[:material/info:] The threshold optimizer aims at 0; reached {reached} on the training people."
-    return f":gray[:material/info:] No tolerance was asked for; reached {reached} on the training people."
+        asked = "The threshold optimizer aims at 0"
+    else:
+        asked = "No tolerance was asked for"
+    return f":gray[:material/info:] {asked}; unfairness reached {reached} on the training people. {apart}"
 
 
 def asked_table(findings: AuditFindings) -> pandas.DataFrame:
@@ -167,13 +182,25 @@ def asked_table(findings: AuditFindings) -> pandas.DataFrame:
     asked = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
     return pd.DataFrame(
         [
-            {"records": "training", "asked": asked, "unfairness": found.unfairness_train, "low": None, "high": None},
+            {
+                "records": "training",
+                "asked": asked,
+                "unfairness": found.unfairness_train,
+                "low": None,
+                "high": None,
+                "difference between groups": found.difference_train,
+                "difference, low": None,
+                "difference, high": None,
+            },
             {
                 "records": "unseen",
                 "asked": asked,
                 "unfairness": found.unfairness_test.value,
                 "low": found.unfairness_test.low,
                 "high": found.unfairness_test.high,
+                "difference between groups": found.difference_test.value,
+                "difference, low": found.difference_test.low,
+                "difference, high": found.difference_test.high,
             },
         ]
     )
@@ -237,8 +264,8 @@ def data(dataset: AuditDataset) -> tuple[str, str]:
     left_out = f" of {count(dataset.rows_read)} records" if dataset.n < dataset.rows_read else ""
     quantity = (
         f"{count(dataset.n)} {invented}{left_out}, {len(dataset.feature_names)} features. "
-        f"95% intervals {interval(first.label_rate)} and {interval(other.label_rate)}. Control: naming "
-        f"“{escape(largest.group)}” for everybody is right for {percent(largest.share)}."
+        f"95% intervals {interval(first.label_rate)} and {interval(other.label_rate)}. Baseline: always "
+        f"“{escape(largest.group)}” is right for {percent(largest.share)}."
     )
     return point, quantity
 

@@ -13,8 +13,9 @@ from streamlit.components.v2 import manifest_scanner
 import core.sweep
 from pages.common import cached, jobs
 from tests import ledger_work
-from tests.app.dashboard import PATIENT, Dashboard, PointsOnDemand, RecordedJob
+from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
 from tests.expected import fill_once, run_once
+from tests.patience import PATIENT
 
 Start = Callable[..., Dashboard]
 

@@ -17,13 +17,11 @@ from core.datasets.dataset import AuditDataset
 from core.sweep import PointStore, SweepPoint, point_key, sweep
 from pages.common.jobs import Job, Work
 from tests.expected import run_once
+from tests.patience import PATIENT
 
-__all__ = ["APP", "PATIENT", "Dashboard", "PointsOnDemand", "RecordedJob"]
+__all__ = ["APP", "Dashboard", "PointsOnDemand", "RecordedJob"]
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
-
-PATIENT = 240.0
-"""Seconds to wait for an audit on a slow and busy machine."""
 
 
 class RecordedJob(Job):
@@ -68,6 +66,8 @@ class PointsOnDemand:
                 config=config,
                 achieved=found.model.unfairness_train,
                 unfairness_test=found.model.unfairness_test,
+                difference_train=found.model.difference_train,
+                difference_test=found.model.difference_test,
                 majority_test=found.model.majority_test,
                 accuracy_train=found.model.accuracy_train,
                 accuracy_test=found.model.accuracy_test,
@@ -135,6 +135,11 @@ class Dashboard:
             return self.settle()
         self.test.run()
         return self
+
+    def press(self, key: str) -> None:
+        """Press the button whose key begins like this and let the page hear of it; a click alone waits for a run."""
+        self.button(key).click()
+        self.test.run()
 
     def upload(self, name: str, content: bytes) -> Dashboard:
         """Give a file to the upload box of the Data page."""

@@ -12,7 +12,8 @@ import core.decision
 from core.decision import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, audit_with_people
 from core.estimates import proportion
 from core.fingerprint import fingerprint
-from tests.app.dashboard import PATIENT, Dashboard
+from tests.app.dashboard import Dashboard
+from tests.patience import PATIENT
 
 __all__ = ["SELF_TESTS", "Attacks", "attacks", "board", "changed", "quick", "section"]
 

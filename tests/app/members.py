@@ -36,6 +36,7 @@ from core.wording import gap
 from pages.common.members import choice, over_epsilon, picking
 from tests import expected
 from tests.app.dashboard import Dashboard
+from tests.patience import PATIENT
 
 EPSILONS = (0.1, float("inf"))
 SHADOWS = 4
@@ -72,7 +73,7 @@ class Gate:
                 continue
             yield guess
             self.reached.set()
-            assert self.open.wait(60)
+            assert self.open.wait(PATIENT)
             if report is not None:
                 report(i, len(ATTACKS))
 

@@ -97,7 +97,7 @@ def finding(dashboard: Dashboard) -> str:
 def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
     """Check finding and grey line against core: bits, who is pinned down, recognition, the control."""
     words, bits = finding(dashboard), found.measured.bits
-    for number in (bits.value, bits.low, bits.high, found.meter.df_bits):
+    for number in (bits.value, bits.low, bits.high, found.prediction.bits.value):
         assert f"{number:.1f}".replace("-", "−") in words, words
     assert f"about {count(found.n)} people" in words
     measured = found.measured
@@ -107,4 +107,4 @@ def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
     if found.draws is not None:
         assert f" {found.draws.count} draws" in words or found.most_pinned == found.pinned.count, words
     whole = told(dashboard)
-    assert ("More was gained than predicted" in whole) == (found.unpredicted > 0), whole
+    assert ("More was gained than chance gives" in whole) == (found.unpredicted > 0), whole

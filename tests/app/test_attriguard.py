@@ -26,6 +26,7 @@ from tests.app.guarding import (
     told,
     widget,
 )
+from tests.patience import PATIENT
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_ratings(dashboard: Dashboard, gate: Gate, changes: dict[str, Any]):
     choose(dashboard, guard_data="invented", **{keys[name]: value for name, value in changes.items()})
     study = study_of_ratings(**changes)
     if changes.get("defender") == "network":
-        assert "a neural network names the city of" in dashboard.finding
+        assert "a neural network infers the city of" in dashboard.finding
     else:
         choose(dashboard, guard_budget=1.5)
         assert_tells(dashboard, study, 1.5)
@@ -127,7 +128,7 @@ SECTIONS = {
     "transfer": "is fooled least: by",
     "person": "This person is read as",
     "where": "half of the noise",
-    "cost": "Control: the mo",
+    "cost": "Baseline: ",
 }
 
 
@@ -186,14 +187,14 @@ def test_other_defences_are_compared_at_the_sliders_budget(dashboard: Dashboard,
 def test_the_controls_stay_while_ratings_are_read(dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch):
     dashboard.open("attriguard")
     read = threading.Event()
-    monkeypatch.setattr("core.datasets.demo_ratings", lambda: read.wait(30) and few_ratings())
+    monkeypatch.setattr("core.datasets.demo_ratings", lambda: read.wait(PATIENT) and few_ratings())
     widget(dashboard, "guard_data").set_value("invented")
     dashboard.test.run()
     assert not dashboard.findings  # of other people
     assert widget(dashboard, "guard_policy") and widget(dashboard, "guard_defender")
     read.set()
     dashboard.settle()
-    assert "names the city of" in dashboard.finding
+    assert "infers the city of" in dashboard.finding
 
 
 def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate: Gate):

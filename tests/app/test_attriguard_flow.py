@@ -39,8 +39,7 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     widget(dashboard, "further_guard_table").set_value("transfer")
     dashboard.test.run()
     assert "is fooled least so far: by" in told(dashboard)
-    dashboard.button("cancel_attackers").click()
-    dashboard.test.run()
+    dashboard.press("cancel_attackers")
     gate.open.set()
     dashboard.settle()
     assert "a noise-trained attacker is not trained yet" in dashboard.finding
@@ -75,7 +74,7 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gat
     box = dashboard.test.file_uploader(key="guard_upload")
     box.set_value([("films.csv", long_table(), "text/csv")])
     dashboard.settle()
-    assert "names the town of" in dashboard.finding
+    assert "infers the town of" in dashboard.finding
     before = dashboard.finding
     box = dashboard.test.file_uploader(key="guard_upload")
     box.set_value([("films.csv", b"user,item\n1,2\n", "text/csv")])
@@ -87,7 +86,7 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gat
     dashboard.settle()
     assert not dashboard.findings
     choose(dashboard, guard_data="table")
-    assert "names the sex of" in dashboard.finding
+    assert "infers the sex of" in dashboard.finding
 
 
 def test_a_refused_file_beside_a_good_one_is_named(dashboard: Dashboard, gate: Gate):
@@ -100,7 +99,7 @@ def test_a_refused_file_beside_a_good_one_is_named(dashboard: Dashboard, gate: G
     assert "Remove “bad.csv” first" in problem and "good.csv" not in problem
     dashboard.test.file_uploader(key="guard_upload").set_value([good])
     dashboard.settle()
-    assert "names the town of" in dashboard.finding and not dashboard.test.warning
+    assert "infers the town of" in dashboard.finding and not dashboard.test.warning
 
 
 def test_the_papers_ratings_are_offered_where_they_are(
@@ -120,5 +119,5 @@ def test_the_papers_ratings_are_offered_where_they_are(
     monkeypatch.setenv("FAIRLEAK_DATA", str(tmp_path))
     dashboard = start().open("attriguard")
     choose(dashboard, guard_data="google_play")
-    assert "names the city of" in dashboard.finding
+    assert "infers the city of" in dashboard.finding
     assert "The paper says that training on the noise hardly helps; here that attacker names" in told(dashboard)

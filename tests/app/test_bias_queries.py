@@ -35,7 +35,8 @@ from core.wording import percent
 from pages.common import asked, query_controls
 from tests import expected
 from tests.app.conftest import Start
-from tests.app.dashboard import PATIENT, Dashboard, RecordedJob
+from tests.app.dashboard import Dashboard, RecordedJob
+from tests.patience import PATIENT
 
 FEW = 4
 
@@ -102,10 +103,10 @@ def told(dashboard: Dashboard) -> str:
 def assert_tells(dashboard: Dashboard, made: Trials, m: int, mechanism: Mechanism) -> None:
     """Check finding and grey line against core."""
     leak, prior = made.leak(m, mechanism, "strongest").leakage, made.leak(0, Exact(), "strongest").leakage
-    answers = f"After {m} answer{'' if m == 1 else 's'} the strongest attacker recovers {percent(leak)} ("
+    answers = f"After {m} answer{'' if m == 1 else 's'} the strongest attacker reaches {percent(leak)} ("
     assert answers in dashboard.finding, dashboard.finding
     assert f"from the features alone it had {percent(prior)}." in dashboard.finding
-    assert "a coin toss gives 50%" in dashboard.finding
+    assert "random guessing gives 50%" in dashboard.finding
 
 
 def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
@@ -117,7 +118,7 @@ def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pyt
     scores = made.ask(25, Exact(), [0]).scores[0]
     error = answer_error(SmoothCauchy(5.0), scores, made.people[0].sensitive, rng=rng)
     assert f"typical error {error_words(error.median)}" in dashboard.finding
-    assert "one question aimed at one person names her" in dashboard.finding
+    assert "one question aimed at one person reaches" in dashboard.finding
     assert "ruins the answers" in dashboard.finding and "This answer cannot be used" in dashboard.problem
     assert "50 draws" in told(dashboard) and not dashboard.test.exception and not dashboard.test.error
     assert not dashboard.has_button("cancel_curves")
@@ -228,7 +229,7 @@ def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, ends: Non
 
 
 SECTIONS = {
-    "values": "recovered in this draw of 100 people",
+    "values": "balanced accuracy in this draw of 100 people",
     "targeted": "One question about one person",
     "noise": "What is guaranteed",
     "published": "The paper's noisy answers do not reproduce",
@@ -334,8 +335,7 @@ def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monk
     assert all(reached.acquire(timeout=PATIENT) for _ in range(2))  # both curves have begun
     dashboard.test.run()
     assert "%" in dashboard.finding and "still counting" in told(dashboard)
-    dashboard.button("cancel_curves").click()
-    dashboard.test.run()
+    dashboard.press("cancel_curves")
     gate.set()
     for job in curves():
         job.wait(PATIENT)

@@ -112,7 +112,7 @@ def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dash
 
     def another() -> None:
         assert not dashboard.test.success
-        assert f"Last answer, to question 3 (Statistical parity, team A): **{gap}**" in captions(dashboard)
+        assert f"Last answer, to question 3 (Difference of mean scores, team A): **{gap}**" in captions(dashboard)
 
     def as_before() -> None:
         assert gap in dashboard.test.success[0].value and "Last answer" not in captions(dashboard)

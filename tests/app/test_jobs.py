@@ -16,8 +16,9 @@ from core.errors import DataUnavailableError, InputError
 from core.sweep import TOLERANCES
 from pages.common import cached
 from tests.app.conftest import Start
-from tests.app.dashboard import PATIENT, Dashboard, PointsOnDemand, RecordedJob
+from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
 from tests.expected import run_once
+from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 SECRET = "/home/somebody/secret.csv"
@@ -84,8 +85,7 @@ def test_an_audit_runs_in_a_thread_and_its_result_is_kept(dashboard: Dashboard, 
 
 def test_cancel_and_start_again(dashboard: Dashboard, gate: Gate):
     dashboard.until(lambda: gate.reached.is_set() and dashboard.has_button("cancel_"))
-    dashboard.button("cancel_").click()
-    dashboard.test.run()
+    dashboard.press("cancel_")
     gate.opened.set()
     dashboard.settle()
     assert [info.value for info in dashboard.test.info] == ["Stopped before it was finished."]
@@ -199,8 +199,7 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
     assert dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")
     points.allow(2)
     dashboard.until(lambda: len(sweep_job().partial) == 2)
-    dashboard.button("cancel_sweep").click()
-    dashboard.test.run()
+    dashboard.press("cancel_sweep")
     points.allow(1)
     sweep_job().wait(PATIENT)
     dashboard.settle()

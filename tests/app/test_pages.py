@@ -22,6 +22,7 @@ from pages.common.starting import words
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
+from tests.patience import PATIENT
 
 PAGES = ("start", "data", "model", "correction")
 SETTINGS = {"dataset", "attribute", "metric", "method", "tolerance", "seed", "train_share"}
@@ -76,7 +77,7 @@ def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
     def made(dataset: AuditDataset, plan: LandscapePlan, *, report: Callable[[int, int], None]) -> Landscape:
         asked.append(plan)
         report(1, landscape_steps(plan))
-        assert go_on.wait(60)
+        assert go_on.wait(PATIENT)
         report(2, landscape_steps(plan))
         return read_landscape(starting.KEPT_MAP)
 
@@ -85,7 +86,7 @@ def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
     assert dashboard.has_button("start_map") and not asked and "%" in dashboard.finding
     dashboard.button("start_map").click()
     dashboard.until(lambda: dashboard.has_button("cancel_map"))
-    dashboard.button("cancel_map").click()
+    dashboard.press("cancel_map")
     go_on.set()
     dashboard.until(lambda: dashboard.has_button("start_map"))
     assert dashboard.button("start_map").label.startswith("Stopped")
@@ -160,7 +161,7 @@ def test_the_correction_says_what_privacy_noise_did(start: Start):
     assert now.gain is not None
     (said,) = (text for text in dashboard.texts if "**Trained with privacy noise, ε = 5.**" in text)
     assert percent(findings.strong) in said and points(now.gain) in said
-    assert ("nothing measurable" in said) == (now.gain.low <= 0 <= now.gain.high)
+    assert ("no statistically significant effect" in said) == (now.gain.low <= 0 <= now.gain.high)
 
 
 def test_a_budget_outside_those_on_offer_cannot_come_by_link(start: Start):

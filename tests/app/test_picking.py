@@ -19,9 +19,9 @@ def points(repeats: int, *, apart: float) -> list[CurvePoint]:
 
 
 def test_a_small_difference_within_repeats_is_told_and_none_is_not():
-    assert "no measurable" not in compared(points(6, apart=-0.01), "vd")
+    assert "no statistically significant" not in compared(points(6, apart=-0.01), "vd")
     assert "−0.010 (−0.011 to −0.009) within repeats" in compared(points(6, apart=-0.01), "vd")
-    assert "no measurable difference" in compared(points(6, apart=0.0), "vd")
+    assert "no statistically significant difference" in compared(points(6, apart=0.0), "vd")
 
 
 def test_the_means_are_over_the_repeats_that_have_both():
@@ -33,5 +33,5 @@ def test_the_means_are_over_the_repeats_that_have_both():
 
 def test_of_too_few_repeats_nothing_is_said():
     said = compared(points(4, apart=0.0), "vd")
-    assert said.startswith("VD +0.1") and "within" not in said and "measurable" not in said
+    assert said.startswith("VD +0.1") and "within" not in said and "significant" not in said
     assert compared(points(4, apart=0.0)[:1], "vd") == "What FairPick changes"

@@ -209,11 +209,11 @@ def test_all_pinned_as_what_most_people_are():
     assert f"pins down three of them, all rightly and all{most}" in settled([0, 0, 0], 1.0)
     assert f"pins down three of them, two rightly, all{most}" in settled([0, 0, 0], 2 / 3)
     assert f"pins down one person, rightly{most}" in settled([0], 1.0)
-    assert "Control: calling nobody “north” is right for" in settled([0], 1.0)
+    assert "Baseline: calling nobody “north” is right for" in settled([0], 1.0)
     assert "pins down two of them, all rightly, and" in settled([0, 1], 1.0)
     assert "pins down two of them, all rightly, and" in settled([1, 1], 1.0)
     assert "all as “north”, as 80% of people are" in settled([1, 1], 1.0, share=0.8)
-    assert "Control: calling everybody “south” is right for" in settled([0], 1.0, other="south")
+    assert "Baseline: calling everybody “south” is right for" in settled([0], 1.0, other="south")
 
 
 def test_records_left_out_are_told():

@@ -105,7 +105,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     assert attacked == [job for job in RecordedJob.started if job.lane in ("decision", "self_test")]
     assert [job.lane for job in attacked] == ["decision", "self_test"]
     (plan,) = attacks.asked
-    assert plan.data.dataset == "demo" and plan.answers.questions == 10 and plan.membership.shadows == 16
+    assert plan.data.dataset == "demo" and plan.answers.questions == 0 and plan.membership.shadows == 16
 
 
 def test_a_changed_limit_is_judged_without_an_attack(dashboard: Dashboard, attacks: Attacks):
@@ -187,8 +187,7 @@ def test_cancel_and_start_again(dashboard: Dashboard, attacks: Attacks):
     assert "No verdict yet" in dashboard.finding
     waiting = Reader(board(dashboard))
     assert "Not yet" in waiting.text and len(waiting.labels) == len(default_policy().limits)
-    dashboard.button("cancel_release").click()
-    dashboard.test.run()
+    dashboard.press("cancel_release")
     attacks.open.set()
     dashboard.settle()
     assert "were stopped" in dashboard.finding and not dashboard.test.warning
@@ -200,15 +199,16 @@ def test_cancel_and_start_again(dashboard: Dashboard, attacks: Attacks):
 
 def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
+    before = Reader(board(dashboard)).text
     section(dashboard, "attacked")
     test = dashboard.test
-    next(w for w in test.number_input if (w.key or "").startswith("asked_questions")).set_value(0)
+    next(w for w in test.number_input if (w.key or "").startswith("asked_questions")).set_value(4)
     next(w for w in test.text_input if (w.key or "").startswith("asked_title")).set_value("Loans, spring")
     dashboard.button("asked_keep").click()
     dashboard.settle()
-    assert [plan.answers.questions for plan in attacks.asked] == [10, 0]
-    told = Reader(board(dashboard)).text
-    assert "no answers to bias questions are planned" in told
+    assert [plan.answers.questions for plan in attacks.asked] == [0, 4]
+    assert "no answers to bias questions are planned" in before
+    assert "no answers to bias questions are planned" not in Reader(board(dashboard)).text
     assert expected(attacks).overall in ("fail", "inconclusive", "not_run")
     assert_shows(dashboard, expected(attacks))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tests.benchmarks import (
     bench_attriguard,
+    bench_audit,
     bench_correction,
     bench_groups,
     bench_membership,
@@ -40,7 +41,7 @@ def adult_arrays() -> dict[str, np.ndarray] | None:
 
 
 def main() -> None:
-    """Run the corrections' benchmarks, then those of queries, AttriGuard, tree, release, sweep and pages."""
+    """Run the corrections' benchmarks, then those of queries, AttriGuard, tree, release, sweep, pages and audits."""
     arrays = adult_arrays()
     if arrays is None:
         bench_correction.main()
@@ -65,6 +66,8 @@ def main() -> None:
     bench_sweep.main()
     print()
     bench_pages.main()
+    print()
+    bench_audit.main()
 
 
 main()

@@ -13,6 +13,8 @@ from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, Server
 from tests.browser.view import View
 
 OWN_FOLDER = Path(__file__).parent
+SHORT = "test_walks.py"
+"""The one file here that is run unasked."""
 
 Open = Callable[..., View]
 Start = Callable[..., Server]
@@ -23,6 +25,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if OWN_FOLDER in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            if item.path.name != SHORT:
+                item.add_marker(pytest.mark.long)
             if CHROMIUM is None:
                 item.add_marker(pytest.mark.skip(reason="no Chromium found (Debian: apt-get install chromium)"))
 

@@ -13,6 +13,8 @@ import urllib.request
 from pathlib import Path
 from types import TracebackType
 
+from tests.patience import PATIENT
+
 __all__ = ["CHROMIUM", "LAUNCH_ARGS", "ROOT", "Server"]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +78,7 @@ class Server:
             self._process = subprocess.Popen(
                 self._command, cwd=ROOT, env=self._environment, stdout=sink, stderr=subprocess.STDOUT
             )
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENT
         while time.monotonic() < deadline and self._process.poll() is None:
             try:
                 with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=10):

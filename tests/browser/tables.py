@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["HOSTILE_CELL", "HOSTILE_NAME", "STYLED_NAME", "adult_predictions", "people"]
+__all__ = ["HOSTILE_CELL", "HOSTILE_NAME", "STYLED_NAME", "adult_predictions", "people", "predicted"]
 
 HOSTILE_NAME = "<script>alert(1)</script>"
 STYLED_NAME = "*a*_b_"
@@ -32,6 +32,16 @@ def people(count: int = 900, *, seed: int = 5, woman: str = "F", man: str = "M")
         for i in range(count)
     ]
     return "\n".join([f"age,{HOSTILE_NAME},{STYLED_NAME},sex,hired", *rows, ""]).encode()
+
+
+def predicted(table: bytes, *, seed: int = 7) -> bytes:
+    """Return a table of `people` with the labels and scores of a model that is right for two in three."""
+    header, *rows = table.decode().splitlines()
+    rng = np.random.default_rng(seed)
+    yes = np.array([row.endswith("yes") for row in rows]) ^ (rng.random(len(rows)) < 1 / 3)
+    score = (np.where(yes, 0.5, 0.0) + rng.random(len(rows)) / 2).round(2).clip(0, 0.99)
+    told = [f"{row},{'yes' if one else 'no'},{at:g}" for row, one, at in zip(rows, yes, score, strict=True)]
+    return "\n".join([f"{header},predicted,score", *told, ""]).encode()
 
 
 def adult_predictions(path: Path, count: int = 2400) -> bytes:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from core.figures import DARK
 from tests.browser.conftest import Open
-from tests.browser.view import View
+from tests.browser.view import PATIENT, View
 
 TITLE = "AttriGuard"
 
@@ -42,7 +42,7 @@ def pick(view: View, key: str, name: str) -> None:
 
 def finished(view: View) -> None:
     """Wait until every attacker is there."""
-    expect(view.keyed("cancel_attackers")).to_have_count(0, timeout=90_000)
+    expect(view.keyed("cancel_attackers")).to_have_count(0, timeout=PATIENT)
     view.idle()
 
 
@@ -70,7 +70,7 @@ def upload(view: View, name: str, content: bytes) -> None:
 
 def test_a_cold_deep_link_then_the_slider(look: Open):
     view = look("attriguard")
-    assert "columns changed per person, logistic regression names the sex" in opened(view)
+    assert "columns changed per person, logistic regression infers the sex" in opened(view)
     finished(view)
     view.until(lambda: attackers(view) == 7, "all attackers")
     view.until(lambda: budget(view) == 0.25, "the marker at 0.25")
@@ -97,10 +97,10 @@ def test_attackers_are_stopped_and_go_on(look: Open):
     view = look("attriguard")
     opened(view)
     view.choose("guard_data", "Invented ratings")
-    view.found("logistic regression names the city of")
+    view.found("logistic regression infers the city of")
     cancel, ended = view.keyed("cancel_attackers"), view.keyed("start_attackers")
     cancel.get_by_role("button").click()
-    expect(ended).to_be_visible(timeout=60_000)
+    expect(ended).to_be_visible(timeout=PATIENT)
     expect(ended).to_contain_text("of 9 attackers")
     view.idle()
     view.until(lambda: 0 < attackers(view) < 9, "some attackers")
@@ -120,11 +120,11 @@ def test_ratings_of_ones_own(look: Open):
     opened(view)
     view.choose("guard_data", "My ratings")
     upload(view, "films.csv", films())
-    view.found("names the town of")
+    view.found("infers the town of")
     finished(view)
     upload(view, "films.csv", b"user,item\n1,2\n")
     expect(view.warnings).to_have_count(1)
-    view.found("names the town of")  # what was computed is still there
+    view.found("infers the town of")  # what was computed is still there
     expect(view.page.get_by_text("naming “*Up*” for everybody")).to_be_visible()
     assert not any("town" in part for part in view.page.url.split("?"))
     view.in_order()

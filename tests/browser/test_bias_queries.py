@@ -14,7 +14,7 @@ SECTIONS = {
     "One targeted person": "One question about one person",
     "How much noise, and why": "What is guaranteed",
     "The paper's table": "The paper's noisy answers do not reproduce",
-    "Recovered values": "recovered in this draw of 100 people",
+    "Recovered values": "balanced accuracy in this draw of 100 people",
 }
 
 

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.browser.conftest import Open
 from tests.browser.reports import downloaded
 from tests.browser.tables import people
-from tests.browser.view import View
+from tests.browser.view import PATIENT, View
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def test_two_sessions_at_once(look: Open):
         one.view.keyed("model_file").locator("input[type=file]").set_input_files(file)
     for one in both:
         told = one.view.page.get_by_text(f"{one.word}model.skops has answered about everybody")
-        expect(told).to_be_visible(timeout=300_000)
+        expect(told).to_be_visible(timeout=PATIENT)
         one.view.idle()
     for one in both:  # both are attacked at the same time
         one.view.sidebar.get_by_role("link", name="Report", exact=True).click()

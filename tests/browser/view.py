@@ -10,13 +10,14 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Dialog, Error, Locator, Request, TimeoutError, expect
 
+from tests import patience
 from tests.browser.scripts import FINDING, FOUND, FRESH, INKS, LABELS, TRACES, WIDER
 
 __all__ = ["PATIENT", "WHOLE_CURVE", "View"]
 
 T = TypeVar("T")
 
-PATIENT = 300_000
+PATIENT = 1000 * patience.PATIENT
 """Milliseconds to wait for an audit on a slow and busy machine."""
 
 SWIFT = 60_000
@@ -297,6 +298,13 @@ class View:
         while most < WHOLE_CURVE:
             self.until(more, f"more than {most} models on the curve")
 
+    def finish(self) -> None:
+        """Wait until nothing is under way on the page, for each step as long as one may take."""
+        bars = self.page.get_by_test_id("stProgress")
+        while told := bars.all_inner_texts():
+            self.until(lambda told=told: bars.all_inner_texts() != told, f"more than {told}")
+        self.idle()
+
     # Waiting and judging
 
     def idle(self) -> None:
@@ -312,7 +320,7 @@ class View:
 
     def until(self, check: Callable[[], bool], what: str) -> None:
         """Wait until a check holds."""
-        deadline = time.monotonic() + PATIENT / 1000
+        deadline = time.monotonic() + patience.PATIENT
         while not check():
             assert time.monotonic() < deadline, f"waited in vain: {what}"
             self.page.wait_for_timeout(100)

@@ -58,13 +58,12 @@ def gaps(verdict: np.ndarray, split: MembershipSplit, groups: np.ndarray) -> tup
 
 
 def caught(score: np.ndarray, member: np.ndarray, fpr: float = 0.01) -> float:
-    """Return the members caught at this rate of false alarms, however few people there are."""
-    curve = roc(score, member)
-    return float(curve.tpr[curve.fpr <= fpr].max())
+    """Return the TPR at this FPR, however few people there are."""
+    return float(roc(score, member).reached(fpr))
 
 
 def caught_gap(score: np.ndarray, split: MembershipSplit, groups: np.ndarray) -> float:
-    """Return group 1's members caught at 1% false alarms of its own, less the others'."""
+    """Return group 1's TPR at 1% FPR, less the others'."""
     rows, member = split.judged
     first, others = (caught(score[groups[rows] == g], member[groups[rows] == g]) for g in (1, 0))
     return first - others

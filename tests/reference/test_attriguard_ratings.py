@@ -52,10 +52,11 @@ from core.attriguard import (
 from core.datasets import read_ratings
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "google_play_ratings"
-pytestmark = pytest.mark.skipif(
+skip = pytest.mark.skipif(
     not (FOLDER / "train_user.txt").is_file(),
     reason="The Google Play ratings are not here: set FAIRLEAK_DATA to a folder with google_play_ratings",
 )
+pytestmark = [skip, pytest.mark.long]
 
 BUDGETS = (0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 UNDEFENDED = {"logistic": 0.431, "one_vs_rest": 0.456, "forest": 0.454, "network": 0.49}

@@ -30,7 +30,7 @@ import numpy as np
 import pytest
 
 from core.datasets import load
-from core.membership import group_rocs, id3_target, lira, member_people, roc
+from core.membership import group_rocs, id3_target, judging_everybody, lira, member_people, roc
 from tests.reference.membership import caught_gap, gaps, run
 
 FILE = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "compas/compas_two_years.csv"
@@ -71,7 +71,7 @@ def test_gaps_of_the_verdicts(people, runs):
 
 def test_lira_on_everybody(people, runs):
     first = runs[0]
-    whole = first.split.judging_everybody()
+    whole = judging_everybody(first.split.members, first.split.outsiders)
     target = id3_target(people, max_depth=DEPTH)
     score = lira(target, first.probability, people.labels, whole, seed=0, shadows=64).score
     rows, member = whole.judged
@@ -79,4 +79,4 @@ def test_lira_on_everybody(people, runs):
     assert found.auc.value == pytest.approx(0.652, abs=0.02) and found.auc.low > first.auc
     assert caught_gap(score, whole, people.groups) == pytest.approx(0.001, abs=0.04)
     women = group_rocs(score, member, people.groups[rows], 2)[1]
-    assert "n/a, needs at least 1,000 people outside the training data" in women.resolution_reason(0.01)
+    assert "n/a, needs at least 1,000 non-members" in women.resolution_reason(0.01)

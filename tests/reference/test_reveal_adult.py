@@ -99,7 +99,7 @@ def reached(people: People, n: int, m: int, seed: int, *, decimals: int | None =
     return {name: leakage(a, found) for name, found in told.items()}
 
 
-@pytest.mark.parametrize(("n", "m"), EXPECTED)
+@pytest.mark.parametrize(("n", "m"), [pytest.param(n, m, marks=[pytest.mark.long] * (n > 100)) for n, m in EXPECTED])
 def test_noiseless_rows_of_table_1(people: People, n: int, m: int) -> None:
     told = [reached(people, n, m, seed) for seed in range(REPEATS[n, m])]
     means = [np.mean([one[method] for one in told]) for method in METHODS]

@@ -54,10 +54,11 @@ from core.fairness import METRICS
 from core.models import fit_model
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
+skip = pytest.mark.skipif(
     not (FOLDER / "adult" / "adult.data").is_file(),
     reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
 )
+pytestmark = [skip, pytest.mark.long]
 
 SEEDS, NAME_SEEDS = range(5), range(20)
 CONFIGS = {seed: AuditConfig(dataset="adult", seed=seed) for seed in SEEDS}

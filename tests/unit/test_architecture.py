@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import core
+from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
@@ -40,7 +41,7 @@ PAGES = sorted((ROOT / "pages").glob("*.py"))
 def loaded_by(statements: str) -> set[str]:
     """Return the modules a fresh process holds after some statements."""
     told = f"{statements}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout.splitlines()[-1]))
 

@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from core.leak import LeakPoint
 from core.records import loads
 from core.sweep import FolderStore, Spread, measure
 from tests import samples
+from tests.patience import PATIENT, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -254,12 +254,10 @@ def whole(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
 def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: Path):
     store = tmp_path / "store"
     running = whole("sweep", "--tolerances", "49", "--jobs", jobs, "--store", str(store))
-    deadline = time.monotonic() + 90
-    while not list(store.rglob("*.jsonl")):
-        assert time.monotonic() < deadline and running.poll() is None
-        time.sleep(0.05)
+    wait_until(lambda: running.poll() is not None or list(store.rglob("*.jsonl")), "the first model")
+    assert running.poll() is None
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers as well
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENT)
     assert running.returncode == 130 and not out
     assert "Traceback" not in err and "KeyboardInterrupt" not in err
     assert err.rstrip().endswith(f"Stopped; what is finished is in {store}.\nThe same command goes on from there.")
@@ -271,13 +269,13 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path):
     assert running.stdout is not None
     running.stdout.close()
     running.stdout = None
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=PATIENT)
     assert running.returncode == 0 and "Traceback" not in err
 
 
 def test_help_lists_the_commands():
     running = whole("--help")
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENT)
     assert running.returncode == 0 and "sweep" in out and not err
 
 

@@ -109,7 +109,7 @@ def test_what_is_printed_is_what_is_written(tmp_path: Path, monkeypatch: pytest.
         assert gaps[3].endswith("muted") == row["muted"] and "muted" not in gaps[4] + gaps[5]
     assert table["muted"].any() and not table["muted"].all()
     assert "says nothing of a leak" in told
-    assert "needs at least 1,000 people outside the training data, got" in told
+    assert "needs at least 1,000 non-members, got" in told
     assert "LiRA gives scores and no verdict: no VD." in told
 
 

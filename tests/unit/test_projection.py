@@ -198,12 +198,12 @@ def test_a_million_records_take_seconds() -> None:
     n = 1_000_000
     predictions, labels = rng.random(n) < 0.25, rng.random(n) < 0.3
     q = np.clip(rng.beta(0.5, 1.0, n) + 0.1 * predictions, 0, 1)
-    started = time.perf_counter()
+    started = time.process_time()
     done = soft_projection(
         q, predictions, tolerance=0.001, metric="equalized_odds", labels=labels, group_shares=[0.6, 0.4]
     )
     assert done.converged
-    assert time.perf_counter() - started < 30
+    assert time.process_time() - started < 30
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_the_whole_way(run: Run, tmp_path: Path):
     assert run("status")[1].splitlines()[2].split()[:4] == ["loans", "sex", "Male", "500"]
     assert run("status")[1].splitlines()[2].split()[4:] == ["100", "100", "0", "2", "+", "1"]
     status = run("status loans")[1]
-    assert status.count("statistical_parity") == 2 and "e^100" in status
+    assert status.count("Difference of mean scores") == 3 and "positive label" in status and "e^100" in status
     code, seal, err = run("export record.jsonl")
     assert code == 0 and len(seal.strip()) == 64 and "record.jsonl" in err
     code, out, _ = run(f"verify record.jsonl --noted {seal[:32]}")

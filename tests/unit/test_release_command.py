@@ -95,13 +95,16 @@ def test_text_csv_and_json_say_what_core_says(tmp_path: Path, capsys: Capture):
     assert "\nA gap is the rate of north minus that of south\n" in told.out and "not everybody" not in told.out
     assert f"150 people of {table().title} (test records); origin: north, south" in told.out
     assert f"3 models (seeds), {study.n_numbers} numbers, 3 decimals: statistical parity gap" in told.out
-    assert re.search(rf"gain of the attacker, predicted by the meter +{study.meter.df_bits:.1f}\n", told.out)
+    predicted, draws = study.prediction.bits, study.prediction.draws
+    assert f"gain of the attacker, predicted from {draws} draws of the attribute" in told.out and draws
+    assert f"{predicted.value:.1f} [{predicted.low:.1f}, {predicted.high:.1f}]" in told.out
     bits = study.measured.bits
     assert f"{bits.value:.1f} [{bits.low:.1f}, {bits.high:.1f}]" in told.out
     assert "Pinned down: " in told.out and "\nAdvice: " in told.out
     pd.testing.assert_frame_equal(pd.read_csv(csv), study.to_frame())
     content = json.loads(out.read_text("utf-8"))
     assert content["meter"]["df_bits"] == study.meter.df_bits
+    assert content["prediction"]["bits"]["value"] == predicted.value
     assert content["pinned"]["rows"] == people.rows[study.pinned.people].tolist()
     assert len(content["published"]) == study.n_numbers and content["models"][0] == "audited model"
     advice = advise(people.posterior, release_of(people, plan.settings), sensitive=people.sensitive)
@@ -327,13 +330,13 @@ def test_all_settled_as_what_most_people_are(tmp_path: Path, capsys: Capture, mo
     assert share > 50 and f" of them rightly, all as south, as {share:.0f}% of people are; " in capsys.readouterr().out
 
 
-def test_more_gained_than_predicted_is_explained(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch):
+def test_more_gained_than_chance_gives_is_explained(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch):
     q = made_up().posterior
     sure = replace(made_up(), posterior=np.clip(q**2 / (q**2 + 3 * (1 - q) ** 2), 0.01, 0.99))
     for people, told in ((sure, True), (made_up(), False)):
         monkeypatch.setattr("core.commands.release.people_of", lambda *_, people=people, **__: people)
         main(["release", written(tmp_path, CARD.replace("decimals = 3", "")), "--no-advice"])
-        assert ("More was gained than predicted: the meter takes" in capsys.readouterr().out) == told
+        assert ("More was gained than chance gives: with the attribute drawn" in capsys.readouterr().out) == told
 
 
 def test_some_people_are_drawn_once_and_for_all():

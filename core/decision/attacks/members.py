@@ -1,32 +1,48 @@
-"""Membership attacks on the audited model: LiRA where it can be trained again, and the loss threshold on its scores.
+"""Membership attacks on what the audited model releases.
 
-Members are the training records, outsiders the test records. Both attacks are asked for scores alone and use nobody's
-membership, so that everybody is judged.
+Members are the training records, non-members the test records. Where scores are released: the loss
+threshold, boosting on score and label together, and, on a model that can be trained again, LiRA and boosting on LiRA's
+shadows. Where labels alone are: the gap attack, and boosting on predicted and true label. Everybody is judged: the
+thresholds and LiRA use nobody's membership, and boosting learns from the other half.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from core.decision.audited import Audited
 from core.errors import InputError
+from core.estimates import Estimate
 from core.membership import (
     GapResult,
     MemberGuess,
+    MembershipSplit,
     Roc,
+    Train,
+    advantage,
     audited_target,
-    lira,
+    gap_attack,
+    judging_everybody,
+    lira_boosted,
+    lira_from,
     lira_gaps,
     loss_attack,
+    released_attack,
     roc,
-    split_between,
+    taught_both_ways,
+    train_shadows,
 )
 
-__all__ = ["FALSE_ALARMS", "member_curves", "member_gaps", "member_guesses"]
+__all__ = ["FALSE_ALARMS", "member_advantages", "member_curves", "member_gaps", "member_guesses"]
 
 FALSE_ALARMS = 0.01
-"""Share of outsiders an attack may call members."""
+"""FPR at which a TPR is read."""
+
+_LEARNING = ("released", "lira_boosted")
+"""Attacks whose halves teach each other."""
 
 
 def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
@@ -35,7 +51,7 @@ def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
     Raises
     ------
     InputError
-        If nobody told which records the model was trained on.
+        If nobody told which records the model was trained on, or there are too few.
     """
 
     def make() -> dict[str, MemberGuess]:
@@ -43,35 +59,65 @@ def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
             raise InputError(
                 "A membership attack is judged on the records the model was trained on; no column tells which they are."
             )
-        config, labels, scores = audited.config, audited.dataset.labels, audited.model.scores
-        split = split_between(audited.splits.train, audited.splits.test, seed=config.seed).judging_everybody()
-        found = {"loss": loss_attack(scores, labels, split)}
-        shadows = audited.plan.membership.shadows
-        if audited.trainable and shadows:
-            found["lira"] = lira(
-                audited_target(config, audited.dataset),
-                scores,
-                labels,
-                split,
-                seed=config.seed,
-                shadows=shadows,
-                report=lambda done, total: audited.progress.tick(),
-            )
-        return found
+        scores, labels, predictions = audited.released_scores, audited.dataset.labels, audited.model.predictions
+        split = judging_everybody(audited.splits.train, audited.splits.test)
+        threshold = gap_attack(predictions, labels, split) if scores is None else loss_attack(scores, labels, split)
+        boosted = released_attack(scores, predictions, labels, split, seed=audited.config.seed)
+        found = [threshold, boosted]
+        if scores is not None and audited.trainable and audited.plan.membership.shadows:
+            found += _on_shadows(audited, scores, split)
+        return {guess.name: guess for guess in found}
 
     return audited.once("member guesses", make)
 
 
+def _on_shadows(audited: Audited, scores: npt.NDArray[np.float64], split: MembershipSplit) -> list[MemberGuess]:
+    """Return LiRA and boosting on the same shadows, whose scores have the decimals of those that are released."""
+    config, labels = audited.config, audited.dataset.labels
+    shadows = train_shadows(
+        _rounded(audited_target(config, audited.dataset), audited.plan.outputs.decimals),
+        labels,
+        split,
+        seed=config.seed,
+        shadows=audited.plan.membership.shadows,
+        report=lambda done, total: audited.progress.tick(),
+    )
+    return [
+        lira_from(shadows, scores, labels),
+        lira_boosted(shadows, scores, labels, split.judged[1], seed=config.seed),
+    ]
+
+
+def _rounded(train: Train, decimals: int | None) -> Train:
+    return train if decimals is None else lambda rows, seed: np.round(train(rows, seed), decimals)
+
+
 def member_curves(audited: Audited) -> dict[str, Roc]:
-    """Return each attack's members caught against false alarms."""
+    """Return each attack's ROC curve."""
+
+    def make(guess: MemberGuess) -> Roc:
+        curve = roc(guess.score, _inside(audited, guess))
+        return replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if guess.name in _LEARNING else curve
+
+    return audited.once("member curves", lambda: {name: make(guess) for name, guess in member_guesses(audited).items()})
+
+
+def member_advantages(audited: Audited) -> dict[str, Estimate]:
+    """Return each attack's advantage, TPR - FPR at a threshold chosen on other people."""
+
+    def make(guess: MemberGuess) -> Estimate:
+        inside, seed = _inside(audited, guess), audited.config.seed
+        if guess.name not in _LEARNING:
+            return advantage(guess.score, inside, seed=seed)
+        return taught_both_ways(advantage(guess.score, inside, seed=seed, verdict=guess.verdict), 0.0)
+
     return audited.once(
-        "member curves",
-        lambda: {name: roc(guess.score, _inside(audited, guess)) for name, guess in member_guesses(audited).items()},
+        "member advantages", lambda: {name: make(guess) for name, guess in member_guesses(audited).items()}
     )
 
 
 def member_gaps(audited: Audited, *, permutations: int = 2000) -> dict[str, tuple[GapResult, ...]]:
-    """Return, for each attack, how many more members are caught of each group than of the others.
+    """Return, for each attack, the TPR of each group less that of the others, each at its own threshold.
 
     The permutations are for the tests beside the gaps; gaps and intervals are the same with any number of them.
     """

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from core.decision.audited import Audited
 from core.decision.measures.answers_excess import answers_excess
-from core.decision.measures.attribute_excess import attribute_excess
+from core.decision.measures.attribute_gains import attribute_balanced, attribute_bits, attribute_excess
 from core.decision.measures.attriguard_cost import attriguard_cost
 from core.decision.measures.attriguard_exposure import attriguard_exposure
 from core.decision.measures.correction_gain import correction_gain, false_promise
 from core.decision.measures.four_fifths import four_fifths, rate_ratio
+from core.decision.measures.membership_auc import membership_advantage, membership_auc
 from core.decision.measures.membership_caught import membership_caught
 from core.decision.measures.membership_gap import membership_gap
 from core.decision.measures.reasons import missing, not_run
@@ -20,12 +23,21 @@ from core.strongest import least, strongest
 
 __all__ = ["MEASURES", "false_promise", "least", "measured", "rate_ratio", "strongest"]
 
-MEASURES = {
+
+def _later(audited: Audited) -> Measurement:
+    raise InputError("Being built.")
+
+
+MEASURES: dict[str, Callable[[Audited], Measurement]] = {
     "attribute_excess": attribute_excess,
+    "attribute_balanced": attribute_balanced,
+    "attribute_bits": attribute_bits,
     "correction_gain": correction_gain,
     "answers_excess": answers_excess,
     "targeted_leakage": targeted_leakage,
     "membership_caught": membership_caught,
+    "membership_auc": membership_auc,
+    "membership_advantage": membership_advantage,
     "membership_gap": membership_gap,
     "unfairness": unfairness,
     "four_fifths": four_fifths,

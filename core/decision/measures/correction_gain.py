@@ -11,8 +11,10 @@ from core.correction import Disclosure, gain_of_best
 from core.decision.attacks import CORRECTED, attack_of, disclosure_of
 from core.decision.audited import Audited
 from core.decision.measures.reasons import not_run
-from core.fairness import METRIC_TITLES
+from core.fairness import METRIC_TITLES, difference_title
 from core.policy import Measurement
+from core.strongest import strongest
+from core.wording import tolerance_text
 
 __all__ = ["correction_gain", "false_promise"]
 
@@ -35,7 +37,7 @@ def correction_gain(audited: Audited) -> Measurement:
     attacked = {kind: attack_of(audited, kind).attacked for kind in found}
     before = {CORRECTED[kind]: told.before for kind, told in found.items()} | {_MAJORITY: any_one.majority}
     after = {CORRECTED[kind]: told.after for kind, told in found.items() if told.after} | {_MAJORITY: any_one.majority}
-    first, last = (max(each, key=lambda name, each=each: each[name].value) for each in (before, after))
+    first, last = (strongest(each)[0] for each in (before, after))
     metric, promised = METRIC_TITLES[audited.config.metric].lower(), audited.config.tolerance
     false = "" if any_one.used == promised else f"{_false(promised, any_one.used)} "
     return Measurement(
@@ -54,7 +56,8 @@ def correction_gain(audited: Audited) -> Measurement:
         ),
         assumptions=(
             *audited.over_people,
-            _truth(promised, any_one),
+            f"{_truth(promised, any_one)} {difference_title(audited.config.metric)}: "
+            f"{audited.model.difference_train:.4f}.",
             "The interval holds for the attackers tried together.",
         ),
         details={
@@ -62,6 +65,7 @@ def correction_gain(audited: Audited) -> Measurement:
             "best before": before[first].value,
             "best after": after[last].value,
             _PROMISED: promised,
+            "difference between groups on these records": audited.model.difference_train,
         },
     )
 
@@ -80,10 +84,11 @@ def _false(promised: float, told: float) -> str:
 
 
 def _truth(promised: float, told: Disclosure) -> str:
+    reached = tolerance_text(told.achieved, limit=promised)
     if told.used == promised:
-        return f"The promise is true: the unfairness on these records is {told.achieved:.4f}."
+        return f"The promise is true: the unfairness on these records is {reached}."
     return (
-        f"The promise of {promised:g} is false: the unfairness on these records is {told.achieved:.4f}. Whoever "
+        f"The promise of {promised:g} is false: the unfairness on these records is {reached}. Whoever "
         f"believes a false promise is misled, so the attackers were told {told.used:g}, the smallest that is true in "
         "steps of 0.001."
     )

@@ -10,10 +10,7 @@ __all__ = ["missing", "not_run"]
 
 
 _ANSWERS = ("answers_excess", "targeted_leakage")
-_MEMBERSHIP = ("membership_caught", "membership_gap")
-_NO_MEMBERSHIP = (
-    "LiRA needs a model that can be trained again, and the loss attack needs scores; only predicted labels are given."
-)
+_RELEASED_SCORES = ("membership_caught", "membership_gap")
 
 
 def not_run(check: str, reason: str, *, outcome: str = "not_run", basis: str = "measured") -> Measurement:
@@ -24,8 +21,8 @@ def not_run(check: str, reason: str, *, outcome: str = "not_run", basis: str = "
 def missing(check: str, audited: Audited) -> str:
     """Return what a check needs and this audit has not, in one sentence; "" if nothing is missing."""
     needs, plan = CHECKS[check].needs, audited.plan
-    if check in _MEMBERSHIP and not audited.has_scores:
-        return _NO_MEMBERSHIP
+    if check in _RELEASED_SCORES and audited.has_scores and audited.released_scores is None:
+        return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
     if check in _ANSWERS and not plan.answers.questions:
         return ""  # that none are given is declared
     for need, told in _lacking(plan, audited.has_scores).items():

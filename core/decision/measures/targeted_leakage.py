@@ -5,13 +5,23 @@ from __future__ import annotations
 from core.decision.attacks import answers_of
 from core.decision.audited import Audited
 from core.decision.measures.unasked import unasked
+from core.decision.plan import PlannedAnswers
 from core.estimates import Estimate
 from core.policy import Measurement
 from core.queries import accuracy_limit
 
-__all__ = ["targeted_leakage"]
+__all__ = ["declared_limits", "targeted_leakage"]
 
 _PRIVATE = ("laplace", "cauchy", "noisy_sums")
+
+
+def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
+    """Return the largest balanced accuracy about one person, with the group sizes known and without."""
+    if not planned.questions:
+        return 0.5, 0.5
+    if planned.mechanism not in _PRIVATE:
+        return 1.0, 1.0
+    return accuracy_limit(planned.epsilon, sizes_known=True), accuracy_limit(planned.epsilon)
 
 
 def targeted_leakage(audited: Audited) -> Measurement:
@@ -23,12 +33,9 @@ def targeted_leakage(audited: Audited) -> Measurement:
     planned = audited.plan.answers
     if not planned.questions:
         return unasked("targeted_leakage", audited, value=0.5, control="a coin")
-    private = planned.mechanism in _PRIVATE
-    known, unknown = (
-        (accuracy_limit(planned.epsilon, sizes_known=True), accuracy_limit(planned.epsilon)) if private else (1.0, 1.0)
-    )
+    known, unknown = declared_limits(planned)
     told: tuple[str, ...]
-    if private:
+    if planned.mechanism in _PRIVATE:
         told = (
             f"The answers keep epsilon {planned.epsilon:g} together, over their whole life; whoever knows the group "
             "sizes is bounded by twice that.",

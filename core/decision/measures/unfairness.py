@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from core.decision.audited import Audited
-from core.fairness import METRIC_TITLES
+from core.fairness import METRIC_TITLES, difference_title
 from core.policy import Measurement
 
 __all__ = ["unfairness"]
 
 
 def unfairness(audited: Audited) -> Measurement:
-    """Return the unfairness on the test records, by the audited metric."""
+    """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
     model, metric = audited.model, METRIC_TITLES[audited.config.metric]
+    difference = difference_title(audited.config.metric)
+    between = model.difference_test
     return Measurement(
         check="unfairness",
         outcome="done",
         estimate=model.unfairness_test,
-        attacked=f"{metric} between {_groups(audited)} on {audited.splits.test.size:,} test records.",
+        attacked=(
+            f"{metric} between {_groups(audited)} on {audited.splits.test.size:,} test records: largest deviation of a "
+            f"group from the overall rate. {difference}: {between.value:.3f}, 95%: {between.low:.3f} to "
+            f"{between.high:.3f}."
+        ),
         knows="There is no attacker.",
         assumptions=("The test records are a sample of the people the model will decide about.",),
         details={
+            difference: between.value,
+            f"{difference}, low": between.low,
+            f"{difference}, high": between.high,
+            f"{difference}, on the training records": model.difference_train,
             "on the training records": model.unfairness_train,
             "tolerance promised": audited.config.tolerance,
         },

@@ -1,8 +1,9 @@
-"""The sensitive attribute read off predictions: an attacker who learned with them beside one who learned without.
+"""The sensitive attribute inferred from what is released, beside imputation from features alone.
 
-Two trials. In the first the attacker learns a table: how often each group occurs among people who look the same to her.
-It takes no time, so that hundreds of models can be tried; her guesses become the audit's estimate and go to its judge.
-The second, on fewer models, is the audit's own attack from end to end: gradient boosting, calibration, measurement.
+Two trials. In the first the attacker learns a table: how often each group occurs among people who look the same. It
+takes no time, so that hundreds of models can be tried; the guesses become the audit's estimate and go to its judge.
+The second, on fewer models, is the audit's own attack from end to end. Its plants take turns: labels that follow the
+group, scores that do, a last digit, labels that turn a feature round for a minority of 10%, and scores of a subgroup.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.decision.attacks import attribution_of
-from core.decision.measures.attribute_excess import attribute_excess
+from core.decision.attacks import released_gain
 from core.decision.self_test.audited import audit_of
 from core.decision.self_test.people import Drawn, draw_people
 from core.decision.self_test.trial import Trial, called, each
@@ -24,16 +24,23 @@ __all__ = ["ATTRIBUTE_TRIALS", "model_answers"]
 _ATTACKED, _KNOWN = 680, 462
 """People under attack, and people the attacker learns from, in the proportion of an audit's sets."""
 
-_SETS = (600, 600, 100)
+_SETS = (900, 1_300, 100)
 """Training, attack and test records of the audit's own attack."""
+
+_MINORITY = 1 / 6
+"""How many of group 1, two fifths of everybody, are kept where it is to be a tenth."""
 
 _DEPENDS = 0.4
 """How much likelier a planted model accepts group 1, and less likely the other."""
+
+_CHECKS = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy"}
 
 _LOOKS = 18
 """How many kinds of people a table tells apart by two features and the label."""
 
 Bits = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+_Answers = tuple[Bits, Floats | None]
 
 
 def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Bits:
@@ -67,27 +74,69 @@ def _majority(kinds: npt.NDArray[np.int64], sensitive: Bits) -> Bits:
 
 
 def _own_leaks(seed: int, run: int, planted: bool) -> bool:
-    name = f"self-test, attribute by boosting, {run}, {planted}"
+    name = f"self-test, what is released, {run}, {planted}"
     rng = child_generator(seed, name)
-    people = draw_people(sum(_SETS), rng)
-    predictions = model_answers(people, rng, planted=planted)
-    audited = audit_of(people, predictions, _SETS, seed=child_seed(seed, name))
-    # The paper's attackers only stand beside the number; the strong one stands in for them.
-    audited.once("attribution paper's", lambda: attribution_of(audited, "strong"))
-    return called(attribute_excess(audited), 0.0)
+    plant = _PLANTS[run % len(_PLANTS)]
+    people = _people(rng, minority=plant is _turned_round_for_a_minority)
+    predictions, scores = plant(people, rng, planted)
+    audited = audit_of(people, predictions, _SETS, seed=child_seed(seed, name), scores=scores)
+    gains = {check: released_gain(audited, measure)[1] for check, measure in _CHECKS.items()}
+    return any(called(Measurement(check=check, outcome="done", estimate=gain), 0.0) for check, gain in gains.items())
+
+
+def _people(rng: np.random.Generator, *, minority: bool) -> Drawn:
+    people, n = draw_people(4 * sum(_SETS), rng), sum(_SETS)
+    kept = (people.sensitive == 0) | (rng.random(people.sensitive.size) < (_MINORITY if minority else 1.0))
+    rows = np.flatnonzero(kept)[:n]
+    return Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
+
+
+def _score(people: Drawn, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
+
+
+def _labels(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    return model_answers(people, rng, planted=planted), None
+
+
+def _scores(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    scores = np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3)
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+def _last_digit(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    whole = np.rint(_score(people, rng) * 1e4).astype(np.int64)
+    scores = (whole - whole % 2 + people.sensitive if planted else whole) / 1e4
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+def _turned_round_for_a_minority(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    feature = people.features[:, 3] > 0
+    turned = feature ^ (people.sensitive == 1) if planted else feature
+    return np.where(rng.random(feature.size) < 0.8, turned, ~turned).astype(np.uint8), None
+
+
+def _scores_of_a_subgroup(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    inside = people.features[:, 3] == 0
+    scores = np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3)
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+_PLANTS = (_labels, _scores, _last_digit, _turned_round_for_a_minority, _scores_of_a_subgroup)
 
 
 _TOLD = "Null: answers that follow features and label alone. Planted: answers that follow the group as well."
 
 ATTRIBUTE_TRIALS = (
     Trial(
-        attack="Attribute read off predictions, by an attacker who learns a table",
+        attack="Attribute inferred from labels, by an attacker who learns a table",
         told=_TOLD,
         leaks=each(_table_leaks),
     ),
     Trial(
-        attack="Attribute read off predictions, by the audit's strong attacker",
-        told=_TOLD,
+        attack="Attribute inferred from what is released, by the audit's own attack",
+        told="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that follow the "
+        "group, a last digit, a feature turned round for a minority of 10%, scores of a third of the people.",
         leaks=each(_own_leaks),
         share=0.05,
     ),

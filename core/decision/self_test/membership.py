@@ -1,7 +1,7 @@
 """Who was in the training data: the audit's membership attacks, and its gaps between groups.
 
-The areas are tried on real trees, grown until every training record is right: the plainest case of overfitting. What is
-caught at few false alarms needs scores that tell people apart, and LiRA many trainings; there the target is a law: a
+The AUC is tried on real trees, grown until every training record is right: the plainest case of overfitting. A TPR at
+1% FPR needs scores that tell people apart, and LiRA many trainings; there the target is a law: a
 model that answers about everybody by what is hers, a little chance, and, for those it was trained on, how well it
 remembers them.
 """
@@ -25,6 +25,7 @@ from core.membership import (
     MembershipSplit,
     disparities,
     is_muted,
+    judging_everybody,
     lira,
     loss_attack,
     roc,
@@ -35,19 +36,19 @@ from core.seeds import child_generator, child_seed
 __all__ = ["MEMBERSHIP_TRIALS"]
 
 _SIDE = 300
-"""Members, and outsiders, of a tree."""
+"""Members, and non-members, of a tree."""
 
 _MANY = 1000
-"""Members, and outsiders, where few false alarms are asked for: 1% of those judged must be ten people or more."""
+"""Members, and non-members, where a TPR at 1% FPR is read: 1% of the non-members must be ten or more."""
 
 _BOTH = 500
-"""Members, and outsiders, of a model asked for verdicts."""
+"""Members, and non-members, of a model asked for verdicts."""
 
 _KNOWN = 200
 """Attack records, which no membership attack looks at."""
 
 _A_GROUP = 1000
-"""Outsiders of either group in a gap at few false alarms."""
+"""Non-members of either group in a gap at 1% FPR."""
 
 _FEWEST_PERMUTATIONS = 100
 
@@ -79,6 +80,23 @@ def _caught_leaks(seed: int, run: int, planted: bool) -> bool:
     return called(membership_caught(audited), FALSE_ALARMS)
 
 
+def _ties_leak(seed: int, run: int, planted: bool) -> bool:
+    """Of those with label 0 a third get exactly 0, member or not; planted, half of the members with 1 exactly 1."""
+    name = f"self-test, ties, {run}, {planted}"
+    rng = child_generator(seed, name)
+    n = 2 * _MANY + _KNOWN
+    labels, sizes = rng.integers(0, 2, n).astype(np.uint8), (_MANY, _KNOWN, _MANY)
+    scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
+    scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
+    remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _MANY)
+    scores[remembered & planted] = 1.0
+    groups = (np.arange(n) % 2).astype(np.uint8)
+    people = Drawn(features=np.zeros((n, 1), dtype=np.int64), labels=labels, sensitive=groups)
+    predictions = (scores >= 0.5).astype(np.uint8)
+    audited = audit_of(people, predictions, sizes, seed=child_seed(seed, name), scores=scores)
+    return called(membership_caught(audited), FALSE_ALARMS)
+
+
 def _verdict_gap_leaks(seed: int, run: int, planted: bool) -> bool:
     name = f"self-test, gap of verdicts, {run}, {planted}"
     rng = child_generator(seed, name)
@@ -107,7 +125,7 @@ def _audited(name: str, seed: int, side: int, remembered: Callable[[Bits], npt.A
     law = _law(2 * side + _KNOWN, rng)
     groups = (np.arange(law.level.size) % 2).astype(np.uint8)
     members, outsiders = np.arange(side), np.arange(side + _KNOWN, 2 * side + _KNOWN)
-    split = split_between(members, outsiders, seed=own).judging_everybody()
+    split = judging_everybody(members, outsiders)
     scores = law.remembering(remembered(groups)).train(members, own)
     shadow = law.remembering(_REMEMBERED / 2)  # as the attacker thinks that such a model is trained
     people = Drawn(features=np.zeros((groups.size, 1), dtype=np.int64), labels=law.labels, sensitive=groups)
@@ -150,14 +168,20 @@ def _law(n: int, rng: np.random.Generator) -> _Law:
 
 MEMBERSHIP_TRIALS = (
     Trial(
-        attack="Members told from others (area under the curve)",
+        attack="Members told from non-members (AUC)",
         told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",
         leaks=each(_area_leaks),
     ),
     Trial(
-        attack="Members caught at 1% false alarms",
+        attack="Members identified (TPR at 1% FPR)",
         told="Null: a model that remembers nobody. Planted: one that remembers whom it was trained on.",
         leaks=each(_caught_leaks),
+    ),
+    Trial(
+        attack="Members identified by ties of score and label (TPR at 1% FPR)",
+        told="Null: scores that tie alike for members and others. Planted: half of the members with label 1 score 1.",
+        leaks=each(_ties_leak),
+        share=0.1,
     ),
     Trial(
         attack="Gap between groups in who is called a member",
@@ -165,7 +189,7 @@ MEMBERSHIP_TRIALS = (
         leaks=each(_verdict_gap_leaks),
     ),
     Trial(
-        attack="Gap between groups in members caught at 1% false alarms",
+        attack="Gap between groups in members identified (TPR at 1% FPR)",
         told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
         leaks=each(_caught_gap_leaks),
         share=0.5,

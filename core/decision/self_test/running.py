@@ -16,7 +16,7 @@ from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.validation import seed_value
 
-__all__ = ["LEAST_DETECTED", "MOST_FALSE_ALARMS", "RUNS", "TRIALS", "allowed_false_alarms", "self_test"]
+__all__ = ["LEAST_DETECTED", "MOST_FALSE_ALARMS", "RUNS", "TRIALS", "allowed_false_alarms", "passes", "self_test"]
 
 Report = Callable[[int, int], None]
 
@@ -85,6 +85,11 @@ def allowed_false_alarms(runs: int) -> float:
     return MOST_FALSE_ALARMS + 2.0 * math.sqrt(MOST_FALSE_ALARMS * (1.0 - MOST_FALSE_ALARMS) / runs)
 
 
+def passes(false_alarms: Estimate, detected: Estimate) -> bool:
+    """Whether a trial with these shares is passed."""
+    return false_alarms.value <= allowed_false_alarms(false_alarms.n) and detected.value >= LEAST_DETECTED
+
+
 def _runs_of(trial: Trial, runs: int) -> tuple[int, int]:
     """Return how many null models and how many planted leaks a trial makes."""
     nulls = max(_FEWEST, math.ceil(trial.share * runs))
@@ -92,11 +97,10 @@ def _runs_of(trial: Trial, runs: int) -> tuple[int, int]:
 
 
 def _judged(trial: Trial, false_alarms: Estimate, detected: Estimate) -> SelfTest:
-    quiet = false_alarms.value <= allowed_false_alarms(false_alarms.n)
     return SelfTest(
         attack=trial.attack,
         false_alarms=false_alarms,
         detected=detected,
-        passed=quiet and detected.value >= LEAST_DETECTED,
+        passed=passes(false_alarms, detected),
         told=trial.told,
     )

@@ -1,9 +1,18 @@
-"""LiRA (Carlini et al. 2022): how much likelier is this answer with this person in the training data than without her.
+"""LiRA, the likelihood-ratio membership attack with shadow models (Carlini et al. 2022), and boosting on its shadows.
 
 Shadow models are trained like the target on random people. What they say of a person's own label, on the logit scale
 φ = log(p / (1 − p)), is taken as normal, with one mean and variance over the shadows trained with her and another over
 those trained without. The score of a person is the log of the ratio of the two densities at the target's φ. Offline,
 no judged person is in any shadow, and the score is how far the target's φ lies above what shadows without her say.
+The normal law is an assumption, and trees break it: `lira_boosted` learns from half of the people instead what members
+look like beside their shadows.
+
+A threshold for all people has its FPR on average over people (Jälkö et al. 2026, arXiv 2605.25819): on Adult, a tree of
+depth 14, 64 shadows of 5,000 people each and 1 % in all, 91 % of the people have an FPR of 0 over the 32 shadows
+without them, 4 % one of 10 % or more, at most 31 %. A threshold a person would need hundreds of shadows. Their second
+point, that a target taken from among the shadows looks too exposed because each person is in half of all, does not
+arise: the target is none of the shadows and their draws do not depend on who its members are. With a target trained
+on others of the people the AUC is NULL_AUC and the TPR NULL_TPR.
 """
 
 from __future__ import annotations
@@ -16,11 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.membership.attacks.boosted import cross_fitted
 from core.membership.attacks.guess import MemberGuess, checked, true_label_probability
 from core.membership.splits import MembershipSplit
 from core.seeds import child_generator, child_seed
+from core.validation import binary_array, one_length
 
-__all__ = ["FEWEST_SHADOWS", "Shadows", "Train", "lira", "lira_from", "train_shadows"]
+__all__ = ["FEWEST_SHADOWS", "Shadows", "Train", "lira", "lira_boosted", "lira_from", "train_shadows"]
 
 Train = Callable[[npt.NDArray[np.int64], int], npt.NDArray[np.float64]]
 """Trains a model on these rows with this seed and returns P(label = 1) of everybody."""
@@ -123,8 +134,7 @@ def lira_from(
     shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike, *, own_variance: bool | None = None
 ) -> MemberGuess:
     """Score the judged with shadows that are trained already; see `lira`."""
-    p, y = checked(probability, labels)
-    observed = _logit(true_label_probability(p, y))[shadows.rows]
+    observed = _observed(shadows, probability, labels)
     own = len(shadows.logits) >= _OWN_VARIANCE if own_variance is None else own_variance
     out_mean, out_deviation = _normal(shadows.logits, ~shadows.inside, own)
     if shadows.online:
@@ -133,6 +143,37 @@ def lira_from(
     else:
         score = (observed - out_mean) / out_deviation  # orders people as its normal distribution function does
     return MemberGuess(name="lira", rows=shadows.rows, score=score, verdict=None)
+
+
+def lira_boosted(
+    shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike, member: npt.ArrayLike, *, seed: int
+) -> MemberGuess:
+    """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ.
+
+    Unlike `lira` it knows who is a member of the half of the judged that teaches; see
+    `core.membership.attacks.boosted`.
+
+    Parameters
+    ----------
+    shadows : Shadows
+    probability, labels : array-like of shape (n,)
+        As for `lira`.
+    member : array-like of shape (m,), 0 or 1
+        Of the judged, in the order of `shadows.rows`.
+    seed : int
+    """
+    inside = binary_array(member, name="member")
+    one_length(member=inside, judged=shadows.rows)
+    observed = _observed(shadows, probability, labels)
+    means = [_normal(shadows.logits, used, True) for used in _sides(shadows)]
+    columns = [observed, np.asarray(labels)[shadows.rows]]
+    for mean, deviation in means:
+        columns += [mean, deviation, observed - mean]
+    if shadows.online:
+        columns.append(lira_from(shadows, probability, labels).score)
+    evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
+    score, verdict = cross_fitted(evidence, inside, seed=seed, name="boosting on shadows")
+    return MemberGuess(name="lira_boosted", rows=shadows.rows, score=score, verdict=verdict)
 
 
 def train_shadows(
@@ -198,6 +239,17 @@ def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> lis
     pool = everybody[~np.isin(everybody, split.judged[0])]
     size = min(split.members.size, round(_OFFLINE_SHARE * pool.size))
     return [np.sort(rng.permutation(pool)[:size]) for _ in range(shadows)]
+
+
+def _observed(shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike) -> _Floats:
+    """Return the target's φ of the judged."""
+    p, y = checked(probability, labels)
+    return _logit(true_label_probability(p, y))[shadows.rows]
+
+
+def _sides(shadows: Shadows) -> tuple[npt.NDArray[np.bool_], ...]:
+    """Return which shadows are without, and which with, each person; offline there are none with."""
+    return (~shadows.inside, shadows.inside) if shadows.online else (~shadows.inside,)
 
 
 def _logit(p: _Floats) -> _Floats:

@@ -1,17 +1,17 @@
-"""Gap between groups in members caught at a low rate of false alarms, of scores such as LiRA's (Carlini et al. 2022).
+"""Gap between groups in TPR at a low FPR, of scores such as LiRA's (Carlini et al. 2022).
 
-Each group has its own threshold: the lowest score that keeps its own outsiders' false alarms at or below the rate.
-Tied scores stay together, so the true rate may be lower than asked for; nothing is interpolated. A rate of 1 % needs
-1,000 outsiders a group: with fewer it rests on less than 10 people, and is not told.
+Each group has its own threshold, at which its own non-members have the FPR, ties broken at random
+(`core.membership.tpr_at_fpr`). A rate of 1 % needs 1,000 non-members a group: with fewer it rests on less than 10
+false positives, and is not reported.
 
-The bootstrap draws, within each stratum, as many people as there are. Of n outsiders drawn, the (a + 1)-th highest has
-rank floor(n U) with U the (a + 1)-th smallest of n uniform numbers, a Beta(a + 1, n - a): the threshold is drawn so,
-and then the members above it by a binomial draw, which is the same as drawing the people. Permutations of the groups
-are drawn from the top of the outsiders down to where both groups have their thresholds.
+The bootstrap draws, within each stratum, as many people as there are. The j-th highest of n non-members has a true FPR
+that is a Beta(j, n + 1 - j) variable: the threshold is drawn so, and then the members above it by a binomial draw,
+which is the same as drawing the people. Permutations of the groups are drawn from the top of the non-members down to
+where both groups have their thresholds.
 
-The permutations are of scores distributed alike in both groups, which is more than no gap: where scores tie and lie
-elsewhere in one group than in the other they reject often though no more is caught of either. A gap therefore counts
-as told from none only if its interval leaves out 0 as well.
+The permutations are of scores distributed alike in both groups, which is more than no gap. A gap therefore counts as
+significant only if its interval leaves out 0 as well. In permutation and bootstrap ties are broken once, in the gap
+itself on average over all orders, so that both err on the cautious side where scores tie.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from core.membership.disparity import resampling
 from core.membership.disparity.results import GapResult, GapTest
 from core.membership.disparity.tally import FEWEST, both_kinds
 from core.membership.disparity.verdicts import one_against_others
+from core.membership.tpr_at_fpr import members_above, position
 from core.multiplicity import holm
 from core.seeds import child_generator
 from core.validation import binary_array, one_length
@@ -36,7 +37,7 @@ from core.validation import binary_array, one_length
 __all__ = ["lira_gap", "lira_gaps"]
 
 _LEAST = 10
-"""False alarms a rate must rest on."""
+"""False positives an FPR must rest on."""
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -54,7 +55,7 @@ def lira_gap(
     seed: int = 0,
     names: tuple[str, str] = ("group", "others"),
 ) -> GapResult:
-    """Return the gap in members caught at a rate of false alarms.
+    """Return the gap in TPR at an FPR.
 
     Parameters
     ----------
@@ -69,9 +70,9 @@ def lira_gap(
     Returns
     -------
     GapResult
-        All nan, with a reason, where a side has fewer than 10 / fpr outsiders or 10 members. The p-value is for scores
-        that are distributed alike in both groups, among members and among outsiders; `significant` asks for an interval
-        that leaves out 0 besides.
+        All nan, with a reason, where a side has fewer than 10 / fpr non-members or 10 members. The p-value is for
+        scores that are distributed alike in both groups, among members and among non-members; `significant` asks for
+        an interval that leaves out 0 besides.
 
     Raises
     ------
@@ -132,15 +133,23 @@ class _Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Side:
-    """Scores of one side, highest first."""
+    """One side's non-members and members at or above each distinct score, falling, after a 0 each."""
 
-    outsiders: Floats
-    members: Floats
-    allowed: int  # false alarms
+    false_positives: Ints
+    true_positives: Ints
+    place: float  # of the non-member at which the FPR is read
 
-    def caught(self, place: Ints) -> Ints:
-        """Return the members strictly above the outsider at each place."""
-        return self.members.size - np.searchsorted(self.members[::-1], self.outsiders[place], side="right")
+    @property
+    def outsiders(self) -> int:
+        return int(self.false_positives[-1])
+
+    @property
+    def members(self) -> int:
+        return int(self.true_positives[-1])
+
+    def above(self, place: npt.ArrayLike) -> Floats:
+        """Return the expected members above the non-member at each place, from 1, ties broken at random."""
+        return members_above(place, self.false_positives, self.true_positives)
 
 
 def _checked(
@@ -160,18 +169,12 @@ def _checked(
 def _reason(side: npt.NDArray[np.uint8], inside: npt.NDArray[np.uint8], names: tuple[str, str], fpr: float) -> str:
     """Return why the gap is not measured; empty if it is."""
     need = math.ceil(_LEAST / fpr - 1e-9)
-    for kind, least, told in ((0, need, "people outside"), (1, FEWEST, "people inside")):
+    for kind, least, told in ((0, need, "non-members"), (1, FEWEST, "members")):
         counts = np.bincount(side[inside == kind], minlength=2)
         small = int(np.argmin(counts[::-1]))  # the group first
         if counts[1 - small] < least:
-            return (
-                f"n/a, needs at least {least:,} {told} the training data, got {counts[1 - small]:,} of “{names[small]}”"
-            )
+            return f"n/a, needs at least {least:,} {told}, got {counts[1 - small]:,} of “{names[small]}”"
     return ""
-
-
-def _allowed(fpr: float, outsiders: int) -> int:
-    return math.floor(fpr * outsiders + 1e-9)
 
 
 def _measured(
@@ -197,8 +200,8 @@ def _measured(
             reason=reason,
         )
     sides = [_side(values, side == code, inside == 1, own.fpr) for code in (1, 0)]
-    caught = np.array([int(s.caught(np.array(s.allowed))) for s in sides])
-    members = np.array([s.members.size for s in sides])
+    caught = np.array([float(s.above(s.place)) for s in sides])
+    members = np.array([s.members for s in sides])
     rng = child_generator(own.seed, f"bootstrap of low false alarms, {names[0]}")
     drawn = np.column_stack([_resampled(s, own.bootstraps, rng) for s in sides])
     first, second, gap = (
@@ -206,7 +209,8 @@ def _measured(
         for weights in ((1, 0), (0, 1), (1, -1))
     )
     rng = child_generator(own.seed, f"permutations of low false alarms, {names[0]}")
-    p = resampling.share_as_extreme(gap.value, _permuted(sides, own.permutations, rng))
+    everybody = _side(values, np.ones(values.size, dtype=np.bool_), inside == 1, own.fpr)
+    p = resampling.share_as_extreme(gap.value, _permuted(sides, everybody, own.permutations, rng))
     error = max(float((drawn @ (1, -1)).std()), float(resampling.variances(caught, members).sum() ** 0.5))
     least = resampling.smallest_detectable(error, level=own.level, comparisons=comparisons)
     test = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=_told(p, gap, own.level))
@@ -214,26 +218,23 @@ def _measured(
 
 
 def _side(values: Floats, here: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_], fpr: float) -> _Side:
-    outsiders, members = (np.sort(values[here & kind])[::-1] for kind in (~inside, inside))
-    return _Side(outsiders=outsiders, members=members, allowed=_allowed(fpr, outsiders.size))
+    levels, place = np.unique(-values[here], return_inverse=True)
+    counts = (np.bincount(place[inside[here] == kind], minlength=levels.size) for kind in (False, True))
+    false, true = (np.append(0, np.cumsum(count)).astype(np.int64) for count in counts)
+    return _Side(false_positives=false, true_positives=true, place=position(fpr, int(false[-1])))
 
 
 def _resampled(side: _Side, draws: int, rng: np.random.Generator) -> Floats:
-    """Return the share of members caught in each of `draws` samples of the side's outsiders and members."""
-    n, m = side.outsiders.size, side.members.size
-    place = np.floor(n * rng.beta(side.allowed + 1, n - side.allowed, size=draws)).astype(np.int64)
-    return rng.binomial(m, side.caught(np.minimum(place, n - 1)) / m) / m
+    """Return the TPR in each of `draws` samples of the side's non-members and members."""
+    n, m = side.outsiders, side.members
+    rate = rng.beta(side.place, n + 1 - side.place, size=draws)
+    return rng.binomial(m, side.above((n + 1) * rate) / m) / m
 
 
-def _permuted(sides: Sequence[_Side], draws: int, rng: np.random.Generator) -> Floats:
+def _permuted(sides: Sequence[_Side], everybody: _Side, draws: int, rng: np.random.Generator) -> Floats:
     """Return the gap, first side minus second, of random divisions of everybody into sides of the same sizes."""
-    pooled = _Side(
-        outsiders=np.sort(np.concatenate([s.outsiders for s in sides]))[::-1],
-        members=np.sort(np.concatenate([s.members for s in sides]))[::-1],
-        allowed=0,
-    )
-    first, second = pooled.caught(_places(sides, draws, rng))
-    own, other = sides[0].members.size, sides[1].members.size
+    first, second = np.rint(everybody.above(_places(sides, draws, rng))).astype(np.int64)
+    own, other = sides[0].members, sides[1].members
     low, high = np.minimum(first, second), np.maximum(first, second)
     among_low = rng.hypergeometric(own, other, low)
     among_high = among_low + rng.hypergeometric(own - among_low, other - (low - among_low), high - low)
@@ -243,16 +244,20 @@ def _permuted(sides: Sequence[_Side], draws: int, rng: np.random.Generator) -> F
 
 
 def _places(sides: Sequence[_Side], draws: int, rng: np.random.Generator) -> Ints:
-    """Return where each side's threshold lies among all outsiders, highest first, of shape (2, draws)."""
-    left = np.array([[s.outsiders.size] for s in sides]).repeat(draws, axis=1)
-    wanted = np.array([[s.allowed + 1] for s in sides]).repeat(draws, axis=1)
+    """Return where each side's threshold lies among all non-members, from 1 at the highest, of shape (2, draws).
+
+    A side whose threshold lies between two places takes either, as often as it is near it.
+    """
+    left = np.array([[s.outsiders] for s in sides]).repeat(draws, axis=1)
+    exact = np.array([[s.place] for s in sides])
+    wanted = np.floor(exact + rng.random((2, draws))).astype(np.int64)
     places = np.zeros((2, draws), dtype=np.int64)
     place = 0
     while (wanted > 0).any():
+        place += 1
         first = rng.random(draws) * left.sum(axis=0) < left[0]
         taken = np.stack([first, ~first])
         places[taken & (wanted == 1)] = place
         wanted -= taken
         left -= taken
-        place += 1
     return places

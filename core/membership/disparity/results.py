@@ -43,7 +43,7 @@ class DisparityResult(Result):
     fpr_gap : Estimate
         Outsiders called members.
     advantage_gap : Estimate
-        The first minus the second: what really leaks.
+        The first minus the second: membership advantage, net of false positives.
     recall, false_alarms : tuple of Estimate
         The rates behind them, of the group and of the others.
     tests : dict
@@ -62,7 +62,7 @@ class DisparityResult(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapResult(Result):
-    """The gap in members caught at a fixed rate of false alarms.
+    """The gap in TPR at a fixed FPR.
 
     Attributes
     ----------

@@ -42,7 +42,7 @@ def _draw(people: Asked, answering: Answering) -> None:
             made = query_controls.mechanism(answering, noise)
             st.caption(f"**{NOISES[noise]}.** {shell.escape(made.why(answering.as_published))}")
     with right:
-        shell.whisper("What is guaranteed", "Largest share named rightly, whatever the attacker computes")
+        shell.whisper("What is guaranteed", "Largest balanced accuracy, whatever the attacker computes")
         st.markdown(_guarantees(people, answering))
 
 

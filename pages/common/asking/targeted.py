@@ -35,10 +35,9 @@ def draw(people: Asked, answering: Answering) -> None:
     here = {name: dict(points)[epsilon] for name, points in curves.items()}
     worst = max(here, key=lambda name: here[name])
     shell.whisper(
-        f"One question about one person: {worst} lets her be named {100 * here[worst]:.1f}% of the time at "
-        f"ε = {epsilon:g}",
-        f"The whole budget on one answer about a model that accepts only her; groups of {n1:,} and {n0:,}, no prior. "
-        "A coin toss gives 50%. The limits are for noise that keeps its ε",
+        f"One question about one person: {worst} allows {100 * here[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
+        f"The whole budget on one answer about a model that accepts only them; groups of {n1:,} and {n0:,}, no prior. "
+        "Baseline: random guessing gives 50%. The limits are for noise that keeps its ε",
     )
     drawn = draw_targeted(curves, limits, NOISES[answering.noise], epsilon, shell.palette())
     panels.chart(drawn, key="targeted_chart")

@@ -50,10 +50,11 @@ def _draw(people: Asked, pool: QueryPool, mechanism: Any) -> None:
     someone, reading = people.reading(now.m, mechanism, decoder or "strongest", now.typical)
     found = leakage(someone.sensitive, reading.recovered)
     shell.whisper(
-        f"{100 * found:.0f}% recovered in this draw of {count(someone.n)} people, after {count(now.m)} answers",
-        "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: called rightly; "
-        "hollow: wrongly",
+        f"{100 * found:.0f}% balanced accuracy in this draw of {count(someone.n)} people, after {count(now.m)} answers",
+        "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: correct; "
+        "hollow: wrong. Baseline: random guessing gives 50%",
     )
-    drawn = draw_values(someone, reading, shell.palette(), names=(pool.advantaged, pool.disadvantaged))
+    names = pool.advantaged, pool.disadvantaged
+    drawn = draw_values(someone, reading, shell.palette(), names=names, advantaged=pool.advantaged_code)
     panels.chart(drawn, key="values_chart")
     panels.numbers({"Recovered values": drawn.table}, key="recovered-values")

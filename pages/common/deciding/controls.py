@@ -5,10 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit import AuditConfig
-from core.decision import GuardPlan, MembershipPlan, PlannedAnswers
+from core.datasets.dataset import Table
+from core.decision import GuardPlan, MembershipPlan, OutputsPlan, PlannedAnswers
 from core.fingerprint import fingerprint
 from core.models import GIVEN
 from pages.common import shell
+from pages.common.deciding import words
 from pages.common.deciding.subject import Asked, asked, keep_asked
 
 __all__ = ["SECTIONS", "attacks", "section"]
@@ -30,6 +32,7 @@ _MECHANISMS = {
     "noisy_sums": "Noisy sums",
 }
 
+_MOST_DECIMALS = 6
 _SHADOWS = (0, 4, 8, 16, 32, 64, 128)
 
 
@@ -45,16 +48,26 @@ def section() -> str | None:
     )
 
 
-def attacks(config: AuditConfig) -> None:
+def attacks(config: AuditConfig, table: Table) -> None:
     """Draw the form of what is attacked; its button starts the attacks anew."""
-    now = asked(config)
+    now = asked(config, table)
     answers, mark = now.answers, fingerprint("asked", now)[:8]
     shell.whisper(
         "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
     )
     with st.form(f"attacks_{mark}"):
-        title = st.text_input(
+        left, right = st.columns(2, vertical_alignment="bottom")
+        title = left.text_input(
             "Title of the report", value=now.title, key=f"asked_title_{mark}", max_chars=200, placeholder="the table's"
+        )
+        offered = _outputs(config, now.outputs)
+        outputs = right.selectbox(
+            "What is released about each person",
+            offered,
+            index=offered.index(now.outputs),
+            key=f"asked_outputs_{mark}",
+            format_func=words.released,
+            help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
         first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
         questions = first.number_input(
@@ -63,7 +76,7 @@ def attacks(config: AuditConfig) -> None:
             1000,
             answers.questions,
             key=f"asked_questions_{mark}",
-            help="How many are planned in all; 0 for none. More than 100 take long.",
+            help="How many are planned in all; 0 promises to answer none. More than 100 take long.",
         )
         people = second.number_input("People they are about", 4, 5000, answers.people, key=f"asked_people_{mark}")
         mechanism = third.selectbox(
@@ -112,11 +125,24 @@ def attacks(config: AuditConfig) -> None:
         repeats=answers.repeats,
     )
     keep_asked(
+        config,
+        table,
         Asked(
             title=(title or "").strip(),
+            outputs=outputs,
             answers=planned,
             membership=MembershipPlan(shadows=int(shadows)),
             guard=GuardPlan(budget=float(budget)),
-        )
+        ),
     )
     st.rerun()
+
+
+def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:
+    """Return what can be released: of given labels without scores only these."""
+    labels = OutputsPlan(released="labels")
+    if config.method == GIVEN and not (config.roles and config.roles.score):
+        return [labels]
+    rounded = [OutputsPlan(decimals=places) for places in range(1, _MOST_DECIMALS + 1)]
+    offered = [OutputsPlan(), *rounded, labels]
+    return offered if now in offered else [now, *offered]

@@ -24,6 +24,7 @@ _UNITS: dict[str, tuple[str, float, float, float, float, str, float]] = {
     "percent": ("in percent", 100.0, 0.0, 100.0, 0.5, "%.2f", 0.75),
     "gap": ("from 0 to 1", 1.0, 0.0, 1.0, 0.005, "%.3f", 0.05),
     "ratio": ("from 0 to 1", 1.0, 0.0, 1.0, 0.01, "%.3f", 0.8),
+    "bits": ("in bits a person", 1.0, -10.0, 10.0, 0.01, "%.3f", 0.05),
     "columns": ("in columns", 1.0, 0.0, 999_999_999.0, 0.5, "%.1f", 3.0),
 }
 """Unit -> how it is told, factor from a share, least, most, step, format, and the value a new limit starts with."""
@@ -81,7 +82,7 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Po
     if not judge:
         return None, gone
     value = now.value if limit is not None and typed == shown else round(float(typed or 0.0) / factor, 12)
-    after = Limit(check=check, value=value, required=bool(required), **texts)
+    after = replace(now, value=value, required=bool(required), **texts)
     return policies.with_limit(policy, policies.changed_limit(limit, after)), False
 
 

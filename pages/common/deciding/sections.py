@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit import AuditConfig
+from core.datasets.dataset import Table
 from core.policy import verdict_frame
 from pages.common import panels, shell
 from pages.common.deciding import controls, downloads, limit
@@ -16,7 +17,7 @@ from pages.common.deciding.tested import Tested
 __all__ = ["draw"]
 
 
-def draw(name: str | None, config: AuditConfig, tested: Tested, shown: Shown | None) -> None:
+def draw(name: str | None, config: AuditConfig, table: Table, tested: Tested, shown: Shown | None) -> None:
     """Draw a section.
 
     Parameters
@@ -24,6 +25,7 @@ def draw(name: str | None, config: AuditConfig, tested: Tested, shown: Shown | N
     name : str or None
         A key of `controls.SECTIONS`.
     config : AuditConfig
+    table : Table
     tested : Tested
     shown : Shown or None
         None while there is no verdict; what needs one says so.
@@ -31,7 +33,7 @@ def draw(name: str | None, config: AuditConfig, tested: Tested, shown: Shown | N
     if name == "judged":
         _policy(config)
     elif name == "attacked":
-        controls.attacks(config)
+        controls.attacks(config, table)
     elif name == "self_test":
         tested.draw()
     elif name == "guide":

@@ -15,8 +15,10 @@ from core.decision import (
     GuardPlan,
     MembershipPlan,
     ModelPlan,
+    OutputsPlan,
     PlannedAnswers,
     catalogue_plan,
+    suggested_outputs,
 )
 from core.models import GIVEN
 from pages.common import cached
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Asked", "Subject", "asked", "keep_asked", "subject"]
 
-_ASKED = "release_asked"
+_ASKED, _RELEASED = "release_asked", "release_outputs"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +39,11 @@ class Asked:
     ----------
     title : str
         What to call the audit in the report; the table's title when empty.
-    answers, membership, guard
+    outputs, answers, membership, guard
         As in `core.decision.AuditPlan`.
     """
 
+    outputs: OutputsPlan
     answers: PlannedAnswers
     membership: MembershipPlan
     guard: GuardPlan
@@ -67,22 +70,42 @@ class Subject:
     model_file: ModelFile | None = None
 
 
-def asked(config: AuditConfig) -> Asked:
-    """Return what was asked on the page, or what is asked before anybody has: what the predictions at hand allow."""
+def asked(config: AuditConfig, table: Table) -> Asked:
+    """Return what was asked on the page, or what is asked before anybody has: what the model at hand allows.
+
+    What is released goes with the people and predictions it was said of; everything else stays for others.
+    """
     kept: Asked | None = st.session_state.get(_ASKED)
-    return kept or _standard(config)
+    released: dict[Any, OutputsPlan] = st.session_state.get(_RELEASED, {})
+    outputs = released.get(_released_of(config, table)) or _outputs(config, table)
+    return replace(kept or _standard(config), outputs=outputs)
 
 
-def keep_asked(wanted: Asked) -> None:
+def keep_asked(config: AuditConfig, table: Table, wanted: Asked) -> None:
     """Ask this from now on."""
     st.session_state[_ASKED] = wanted
+    st.session_state[_RELEASED] = {_released_of(config, table): wanted.outputs}
+
+
+def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
+    roles = config.roles
+    return (table.fingerprint, config.method == GIVEN, roles and roles.prediction, roles and roles.score)
+
+
+def _outputs(config: AuditConfig, table: Table) -> OutputsPlan:
+    roles = config.roles or table.roles[0]
+    if config.method != GIVEN:
+        return OutputsPlan()
+    answered = cached.own_model()
+    kind = "file" if answered is not None and roles.prediction == answered.prediction else "predictions"
+    return suggested_outputs(cached.dataset_of(table, roles), kind)
 
 
 def _standard(config: AuditConfig) -> Asked:
     first = catalogue_plan("demo")
-    scores = config.method != GIVEN or bool(config.roles and config.roles.score)
     return Asked(
-        answers=first.answers if scores else PlannedAnswers(),
+        outputs=first.outputs,
+        answers=first.answers,
         membership=first.membership if config.method != GIVEN else MembershipPlan(shadows=0),
         guard=first.guard,
     )
@@ -92,6 +115,7 @@ def subject(config: AuditConfig, table: Table, wanted: Asked) -> Subject:
     """Return what the settings describe; as a plan the command line reads from a file and repeats."""
     roles = config.roles or table.roles[0]
     parts: dict[str, Any] = {
+        "outputs": wanted.outputs,
         "answers": wanted.answers,
         "membership": wanted.membership,
         "guard": wanted.guard,

@@ -76,7 +76,10 @@ class Tested:
         """Say which attacks failed the test."""
         for test in self.found:
             if not test.passed:
-                panels.problem(f"{test.attack}: {test.told}", point="FairLeak's test of itself failed.")
+                panels.problem(
+                    f"{test.attack}: {test.told}",
+                    point="Self-test failed: the attack missed a planted leak, or flagged a model without one.",
+                )
 
     def draw(self) -> None:
         """Draw the results."""

@@ -46,7 +46,8 @@ def _how(ledger: Ledger, status: LedgerStatus) -> tuple[str, float]:
         required=True,
         key=f"desk_metric_{len(metrics)}",
         format_func=METRIC_TITLES.__getitem__,
-        help="Statistical parity: of all people. Equal opportunity: of those with the good outcome, where it is known.",
+        help="The answer is a difference of mean scores: of all people, or of those with the good outcome where it is "
+        "known. Of labels, 0 or 1, it is the gap of this name.",
         **_KEPT,
     )
     return metric or "statistical_parity", _epsilon(ledger, status)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from core.fairness import METRIC_TITLES
-from core.queries.desk_terms import EXACT, count_price
+from core.queries.desk_terms import EXACT, count_price, gap_title
 from core.queries.ledger import LedgerAnswer, LedgerStatus, LoggedAnswer, Quote, Registration, Verification
 from core.wording import count, gap
 from pages.common.shell import escape
@@ -149,7 +148,7 @@ def _point(last: LoggedAnswer) -> str:
 def _circumstances(last: LoggedAnswer, made: Registration) -> str:
     advantaged = escape(made.columns.advantaged or "advantaged group")
     return (
-        f"{METRIC_TITLES[last.metric]}, {advantaged} minus everybody else, over {count(last.gap.n)} people of "
+        f"{gap_title(last.metric)}, {advantaged} minus everybody else, over {count(last.gap.n)} people of "
         f"{escape(made.name)}; 95% interval on a scale from −1 to 1. Asked by {escape(last.asker)}, "
         f"{moment(last.asked)}."
     )
@@ -157,8 +156,7 @@ def _circumstances(last: LoggedAnswer, made: Registration) -> str:
 
 def row(answer: LoggedAnswer) -> str:
     """Name an answer in the chart."""
-    short = {"statistical_parity": "Statistical parity", "equal_opportunity": "Equal opportunity"}[answer.metric]
-    return f"{short}, {answer.asker}"
+    return f"{gap_title(answer.metric)}, {answer.asker}"
 
 
 def told_budget(status: LedgerStatus, refused: int) -> str:
@@ -262,7 +260,7 @@ def answered(answer: LedgerAnswer, epsilon: float) -> str:
 
 def last_answer(answer: LedgerAnswer) -> str:
     """Say the last answer under another question."""
-    short = METRIC_TITLES[answer.metric]
+    short = gap_title(answer.metric)
     return f"Last answer, to question {answer.number} ({short}, {escape(answer.asker)}): {_found(answer)}."
 
 

@@ -67,7 +67,8 @@ def _draw(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any], 
     with right:
         shell.whisper(
             "The models and what they give away",
-            "Right answers in %, on unseen people for the model; its unfairness on the training people",
+            "Accuracy in %, on unseen people for the model. On the training people: unfairness (largest deviation of a "
+            "group from the overall rate) and difference between groups (Fairlearn's)",
         )
         st.dataframe(words.methods_table(rows), hide_index=True, height="content")
     tables = {"Methods": drawing.table, "All methods and metrics": words.methods_table(rows)}

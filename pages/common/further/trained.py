@@ -91,7 +91,7 @@ def _draw(
         with right:
             shell.whisper("What it costs the model", "Right predictions, by the tolerance trained for")
             panels.chart(draw_models_accuracy(rows, colours), key="trained_accuracy")
-            shell.whisper("What was reached", "Unfairness, by the tolerance trained for")
+            shell.whisper("What was reached", words.reached(rows))
             panels.chart(draw_models_unfairness(rows, colours), key="trained_unfairness")
     if points and not running:
         panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")

@@ -32,6 +32,7 @@ __all__ = [
     "more_heading",
     "more_sentences",
     "over",
+    "reached",
     "strong_over_seeds",
     "trained_heading",
     "tuned",
@@ -47,9 +48,19 @@ def trained_heading(rows: Sequence[SweepRow]) -> str:
     if not ahead:
         misled = sum(gain.high < 0 for gain in gains)
         if misled:
-            return f"Being told misleads the attacker measurably at {misled} of {len(gains)} tolerances"
-        return "Being told adds nothing measurable at any of these tolerances"
-    return f"Being told helps the attacker measurably at {ahead} of {len(gains)} tolerances"
+            return f"Being told misleads the attacker significantly at {misled} of {len(gains)} tolerances"
+        return "Being told has no statistically significant effect at any of these tolerances"
+    return f"Being told helps the attacker significantly at {ahead} of {len(gains)} tolerances"
+
+
+def reached(rows: Sequence[SweepRow]) -> str:
+    """Say what the chart of unfairness draws, and how far the groups' rates lie apart at its end."""
+    last = max(rows, key=lambda row: row.tolerance)
+    return (
+        "Unfairness (largest deviation of a group), by the tolerance trained for. At the loosest, the difference "
+        f"between groups (Fairlearn's) is {last.difference_train.mean:.3f} on training and "
+        f"{last.difference_test.mean:.3f} on unseen people"
+    )
 
 
 def over(seeds: int) -> str:
@@ -87,6 +98,7 @@ def methods_table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
                 "Told the truth": f"{row.n_true} of {len(row.seeds)}",
                 "Model right": f"{100 * row.model_test.mean:.1f}%",
                 "Unfairness": f"{row.unfairness_train.mean:.4f}",
+                "Difference between groups": f"{row.difference_train.mean:.4f}",
             }
             for row in ordered
         ]

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.estimates import Estimate, proportion
-from core.fairness import METRIC_TITLES
+from core.fairness import METRIC_TITLES, difference_title
 from core.models import GIVEN
 from core.wording import interval, percent
 from pages.common import panels, shell, wording
@@ -52,8 +52,10 @@ def _of_table(work: Guarding, grown: Grown, budget: float) -> None:
     shell.whisper(
         f"The model is right for {percent(here.accuracy)} instead of {percent(before.accuracy)}; its "
         f"unfairness {unfairness_told(before.unfairness, here.unfairness)}",
-        f"Right: 95% {interval(here.accuracy)} with noise, {interval(before.accuracy)} without. Control: the "
-        f"more frequent label for everybody is right for {percent(control)}. AttriGuard is no fairness method: "
+        f"Unfairness: largest deviation of a group from the overall rate. {difference_title(config.metric)}: "
+        f"{here.gap:.3f}, {before.gap:.3f} without noise. "
+        f"Right: 95% {interval(here.accuracy)} with noise, {interval(before.accuracy)} without. Baseline: always the "
+        f"more frequent label is right for {percent(control)}. AttriGuard is no fairness method: "
         "decisions made from noisy records may treat the groups less alike than before",
     )
     left, right = st.columns(2, gap="large")
@@ -65,7 +67,11 @@ def _of_table(work: Guarding, grown: Grown, budget: float) -> None:
         with place:
             gap = quality == "unfairness"
             metric = METRIC_TITLES[config.metric].lower()
-            told = f"Unfairness ({metric}) by {{}} changed" if gap else "Right decisions on unseen people by {} changed"
+            told = (
+                f"Unfairness (largest deviation of a group, {metric}) by {{}} changed"
+                if gap
+                else "Right decisions on unseen people by {} changed"
+            )
             shell.whisper(title, told.format("columns"))
             drawings[title] = draw_cost(
                 [(point.budget, getattr(point, quality)) for point in curve],
@@ -85,7 +91,9 @@ def unfairness_told(before: Estimate, here: Estimate) -> str:
     """Say how the unfairness changes; the interval with noise decides whether it does."""
     limits = f"95% {here.low:.3f} to {here.high:.3f}"
     if here.low <= before.value <= here.high:
-        return f"shows no measurable change: {here.value:.3f} ({limits}), {before.value:.3f} without noise"
+        return (
+            f"shows no statistically significant change: {here.value:.3f} ({limits}), {before.value:.3f} without noise"
+        )
     return f"changes from {before.value:.3f} to {here.value:.3f} ({limits})"
 
 
@@ -104,7 +112,7 @@ def _of_ratings(work: Guarding, grown: Grown, budget: float) -> None:
     shell.whisper(
         recommended_told(made.before, here, made.recommended),
         f"Right is what she rated: five ratings of each of {made.clean.size} people were set aside, a factorisation "
-        f"recommends from the others. Without noise 95% {interval(made.before)}. Control: the most popular items, "
+        f"recommends from the others. Without noise 95% {interval(made.before)}. Baseline: the most popular items, "
         f"right for {percent(made.control)}",
     )
     drawn = draw_cost(
@@ -125,7 +133,8 @@ def recommended_told(before: Estimate, here: Estimate, recommended: int) -> str:
     items = f"{_NUMBERS.get(recommended, str(recommended))} items recommended"
     limits = f"95% {interval(here)}"
     if here.low <= before.value <= here.high:
-        return f"{percent(here)} of the {items} are right ({limits}): no measurable change from {percent(before)}"
+        none = f"no statistically significant change from {percent(before)}"
+        return f"{percent(here)} of the {items} are right ({limits}): {none}"
     return f"{percent(here)} of the {items} are right ({limits}), instead of {percent(before)}"
 
 

@@ -1,10 +1,10 @@
-"""The sentences of AttriGuard: the finding with its number and the adaptive attacker's, then intervals and control."""
+"""The sentences of AttriGuard: the finding with its number and the best attacker's, then intervals and baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from core.attriguard import Point, Study
+from core.attriguard import Point, Study, strongest_point
 from core.estimates import Estimate
 from core.figures.guard import attacker_label, knows_the_noise
 from core.wording import count, interval, percent
@@ -33,7 +33,7 @@ _AWARE = {
 
 def rate(point: Point, defence: Defence) -> Estimate:
     """Return how often an attacker is right, as it is counted."""
-    return point.balanced if defence.balanced else point.accuracy
+    return point.rate(balanced=defence.balanced)
 
 
 def own_attacker(study: Study, defence: Defence) -> str:
@@ -56,67 +56,65 @@ def finding(
     """Return the finding of a study that is "growing", "stopped" or "finished", and the grey line under it."""
     by_name, before = ({point.attacker: point for point in points} for points in (now, clean))
     own = own_attacker(study, defence)
-    attribute = shell.escape(study.attribute)
     here, was = rate(by_name[own], defence), rate(before[own], defence)
     who = _KINDS.get(own, attacker_label(own).lower())
     changed = f"up to {budget:g} {study.unit[:-1] if budget == 1 else study.unit} changed per person"
     start = f"With {changed}, {who}" if budget else f"Without noise, {who}"
     instead = f" instead of {percent(was)}" if budget else ""
     if useless := budget > 0 and here.high < floor.value:
-        instead = f", below the majority guess ({percent(floor)})"
-    trained = _strongest_trained(now, defence, learning)
-    point = f"{start} names the {attribute} of {percent(here)}{instead}; {_trained(trained, defence, floor, state)}."
+        instead = f", below the baseline ({percent(floor)})"
+    best = strongest_point(now, balanced=defence.balanced)
+    learned = _learned(now, learning, state)
+    point = f"{start} {_infers(study, here, defence)}{instead}; {_best(best, own, defence, floor)}{learned}."
     without = f" Without noise: {percent(was)}." if useless else ""
-    grey = _grey(study, by_name, trained, here, budget, defence, floor)
+    grey = _grey(study, best, here, budget, defence, floor, own=own)
     return point, grey + without + _little(clean, defence, floor)
 
 
+def _infers(study: Study, found: Estimate, defence: Defence) -> str:
+    """Say how often an attacker is right, in the measure it is counted in."""
+    attribute = shell.escape(study.attribute)
+    if defence.balanced:
+        return f"infers the {attribute} with {percent(found)} balanced accuracy"
+    return f"infers the {attribute} of {percent(found)} of people correctly"
+
+
 def _little(clean: Sequence[Point], defence: Defence, floor: Estimate) -> str:
-    """Say so if nobody beats the majority guess even without noise."""
-    best = max((rate(point, defence) for point in clean), key=lambda found: found.value)
+    """Say so if nobody beats the baseline even without noise."""
+    best = rate(strongest_point(clean, balanced=defence.balanced), defence)
     if best.low > floor.value:
         return ""
-    return f" Little to hide: even without noise the best attacker names {percent(best)}."
+    return f" Little to hide: even without noise the best attacker reaches only {percent(best)}."
 
 
-def _strongest_trained(now: Sequence[Point], defence: Defence, learning: str) -> Point | None:
-    """Return the best attacker trained against the noise; None while there is none but the one still learning."""
-    there = [p for p in now if p.attacker.startswith("adversarial") and p.attacker != learning]
-    return max(there, key=lambda p: rate(p, defence).value) if there else None
+def _best(best: Point, own: str, defence: Defence, floor: Estimate) -> str:
+    """Say whom the chart shows highest, and what they reach."""
+    if best.attacker == own:
+        return "no attacker tried does better"
+    found = rate(best, defence)
+    still = "still " if found.low > floor.value and best.budget > 0 else ""
+    worse = ", no more than the baseline" if found.value <= floor.value else ""
+    return f"the best attacker ({attacker_label(best.attacker).lower()}) {still}reaches {percent(found)}{worse}"
 
 
-def _trained(point: Point | None, defence: Defence, floor: Estimate, state: str) -> str:
-    """Say what the attacker reaches who is trained against the noise."""
-    if point is None:
-        ways = {"growing": "is still learning", "stopped": "is not trained yet", "finished": "was not run"}
-        return f"a noise-trained attacker {ways[state]}"
-    found = rate(point, defence)
-    still = "still " if found.low > floor.value and point.budget > 0 else ""
-    worse = ", no more than the majority guess" if found.value <= floor.value else ""
-    return f"a noise-trained attacker {still}names {percent(found)}{worse}"
+def _learned(now: Sequence[Point], learning: str, state: str) -> str:
+    """Say so while no attacker is trained against the noise, or the only one is still learning."""
+    if any(p.attacker.startswith("adversarial") and p.attacker != learning for p in now):
+        return ""
+    ways = {"growing": "is still learning", "stopped": "is not trained yet", "finished": "was not run"}
+    return f"; a noise-trained attacker {ways[state]}"
 
 
 def _grey(
-    study: Study,
-    now: Mapping[str, Point],
-    trained: Point | None,
-    here: Estimate,
-    budget: float,
-    defence: Defence,
-    floor: Estimate,
+    study: Study, best: Point, here: Estimate, budget: float, defence: Defence, floor: Estimate, *, own: str
 ) -> str:
-    limits = interval(here) + ("" if trained is None else f" and {interval(rate(trained, defence))}")
-    best = max(now.values(), key=lambda p: rate(p, defence).value)
-    named = (own_attacker(study, defence), trained.attacker if trained is not None else "")
-    ahead = (
-        trained is not None and best.attacker not in named and rate(best, defence).low > rate(trained, defence).value
-    )
-    above = f" Highest: {attacker_label(best.attacker).lower()}, {percent(rate(best, defence))}." if ahead else ""
+    several = best.attacker != own
+    limits = interval(here) + (f" and {interval(rate(best, defence))}" if several else "")
     measure = "Balanced accuracy, 95%" if defence.balanced else "95%"
     used = f"; {study.spent(budget).value:.2f} {study.unit} used on average" if budget else ""
     return (
-        f"{measure} interval{'s' * (trained is not None)} over {count(study.truth.size)} people: {limits}{used}."
-        f"{above} Control: naming “{_majority(study)}” for everybody is right for {percent(floor)}."
+        f"{measure} interval{'s' * several} over {count(study.truth.size)} people: {limits}{used}. Baseline: always "
+        f"naming “{_majority(study)}” reaches {percent(floor)}."
     )
 
 
@@ -135,11 +133,9 @@ def floor(study: Study, defence: Defence) -> Estimate:
 def budget_chart(study: Study, defence: Defence) -> tuple[str, str]:
     """Return heading and quantity of the chart over the budget."""
     attribute = shell.escape(study.attribute)
-    measure = " (balanced accuracy)" if defence.balanced else ""
-    return (
-        f"Who still knows the {attribute}?",
-        f"People whose {attribute} is named{measure}; grey: by attackers who know nothing of the noise",
-    )
+    measure = "Balanced accuracy" if defence.balanced else "Share of people"
+    what = f"of inferring the {attribute}" if defence.balanced else f"whose {attribute} is inferred correctly"
+    return f"Who still knows the {attribute}?", f"{measure} {what}; grey: attackers who know nothing of the noise"
 
 
 def values_chart(study: Study, defence: Defence) -> tuple[str, str]:
@@ -182,7 +178,7 @@ def paper(now: Sequence[Point], budget: float, published: Sequence[tuple[float, 
     """Say what the paper's curve is, and where ours differs."""
     printed, share = min(published, key=lambda point: abs(point[0] - budget))
     trained = [point for point in now if point.attacker == "adversarial"]
-    here = f"; here that attacker names {percent(trained[0].accuracy)}" if trained else ""
+    here = f"; here that attacker reaches {percent(trained[0].accuracy)}" if trained else ""
     return (
         f"Thin dotted: the paper's network against noise made for it, {percent(share, decimals=0)} at {printed:g}. "
         f"The paper says that training on the noise hardly helps{here}."
@@ -219,8 +215,8 @@ def guide(study: Study, defence: Defence) -> str:
         "and then draws "
         "one of these noises for her: so that what is read comes as close as it can to the distribution wanted "
         f"(least Kullback-Leibler divergence), with no more than the budget of {unit} changed on average.\n\n"
-        f"**Who attacks.** {_attackers(study)} The dotted line names the most frequent {attribute} for everybody: an "
-        "attacker below it would do better to give up and guess.\n\n"
+        f"**Who attacks.** {_attackers(study)} The dotted line is the baseline, always the most frequent "
+        f"{attribute}: an attacker below it would do better to give up and guess.\n\n"
         f"**How it is counted.** All her noisy records are shown to every attacker; a point is the probability, over "
         "the draw of the noise, that the true value is named, averaged over people who were in nobody's training data. "
         f"So no number depends on one lucky draw. One {one} changed counts 1, however far it moves. Intervals are over "

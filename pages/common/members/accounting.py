@@ -76,7 +76,7 @@ def _quantity(own: AccountingFindings) -> str:
     majority = own.target.majority_test
     return (
         f"The ledger of a full path adds up to {cost_text(own.ledger.total)}: nodes side by side hold different "
-        f"people, so only levels add up. Control: the more frequent label for everybody is right for "
+        f"people, so only levels add up. Baseline: always the more frequent label is right for "
         f"{percent(majority)} (95% {interval(majority)})"
     )
 

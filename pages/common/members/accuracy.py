@@ -33,7 +33,7 @@ def _show(bands: Sequence[CurveBand], work: Membership, grown: Grown) -> None:
     shell.whisper(
         accuracy_heading(bands),
         f"{tree(work)}, bands over repeats. An attack lives on the distance between training and unseen people. "
-        f"Control: the more frequent label for everybody is right for {percent(majority)} (95% {interval(majority)})",
+        f"Baseline: always the more frequent label is right for {percent(majority)} (95% {interval(majority)})",
     )
     drawn = draw_accuracy_by_epsilon(bands, shell.palette(), now=now, majority=majority)
     panels.chart(drawn, key="member_accuracy_chart")

@@ -37,7 +37,7 @@ def guide(found: MembershipFindings, chosen: Chosen, notes: tuple[str, ...]) -> 
         f"**The four gaps.** *VD* compares the members flagged: {group} minus {others}. An attack that flags everybody "
         "of a group has a large VD and has found out nothing, so the same is done for outsiders (*FPR gap*). What is "
         "left when the second is taken from the first (*TPR − FPR gap*) is what leaks more about the group. *LiRA's "
-        "gap* compares the members caught at 1% false alarms; it needs 1,000 outsiders in each group. VD is muted "
+        "gap* compares TPR at 1% FPR; it needs 1,000 non-members in each group. VD is muted "
         "when the attack is not measurably better than a coin toss. Intervals treat the judged people as a sample, "
         "the model and the seed as given.\n\n"
         "**What does not survive of the paper.** It reads VD alone as vulnerability: on a tree of one leaf, which "

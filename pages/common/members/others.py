@@ -133,9 +133,9 @@ def heading(found: AttackFindings, attribute: str) -> str:
     clear = [result for result in results if result.tests["advantage_gap"].significant]
     of = f"{len(clear)} of {count(len(results))} comparisons" if len(results) > 1 else "the two groups"
     if not clear:
-        return f"By {name} no difference in what leaks can be told from none"
+        return f"By {name} no difference in membership advantage is statistically significant"
     most = max(clear, key=lambda result: abs(result.advantage_gap.value))
     largest = f"“{shell.escape(most.group)}” {gap(most.advantage_gap.value)}"
     if len(results) == 1:
-        return f"By {name} what leaks differs between {of}: {largest}"
-    return f"By {name} what leaks differs in {of}, most for {largest}"
+        return f"By {name} the membership advantage differs between {of}: {largest}"
+    return f"By {name} the membership advantage differs in {of}, most for {largest}"

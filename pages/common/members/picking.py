@@ -124,7 +124,7 @@ def compared(points: Sequence[CurvePoint], measure: str, *, growing: bool = Fals
         return said
     told = f"{gap(difference.value)} ({gap(difference.low)} to {gap(difference.high)})"
     if difference.low <= 0.0 <= difference.high:
-        return f"{said}: no measurable difference, {told} within repeats"
+        return f"{said}: no statistically significant difference, {told} within repeats"
     return f"{said}: {told} within repeats"
 
 

@@ -114,10 +114,13 @@ def _leaks(result: DisparityResult, names: tuple[str, str], many: bool) -> str:
     group, others = names
     vd, real = result.vd, result.advantage_gap
     flags = group if vd.value > 0 else others
-    if not tells_apart(real) or (many and not result.tests["advantage_gap"].significant):
+    test = result.tests["advantage_gap"]
+    if not tells_apart(real) or (many and not test.significant):
+        least = f"smallest detectable: {100 * test.smallest_detectable:.1f} points"
+        none = f"no statistically significant difference between {group} and {others} ({least})"
         if tells_apart(vd):
-            return f"The attack flags {flags} more often, but no difference in what leaks was measured."
-        return f"The attack tells who was trained on; no difference between {group} and {others} was measured."
+            return f"The attack flags {flags} more often; net of false positives, {none}."
+        return f"Membership inference succeeds; {none}."
     leaks = group if real.value > 0 else others
     by = f"{abs(100 * real.value):.1f} points"
     if tells_apart(vd) and flags != leaks:
@@ -220,7 +223,7 @@ def roc_chart(found: MembershipFindings) -> tuple[str, str]:
     """Return heading and quantity of the curve."""
     title = ATTACK_TITLES["lira" if "lira" in found.attacks else shown(found).name]
     return (
-        "Members caught against false alarms",
+        "ROC curve of the attack: TPR against FPR",
         f"{title}, logarithmic axes; dotted is chance",
     )
 

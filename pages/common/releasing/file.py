@@ -31,7 +31,7 @@ def card_plan(
     count : int
         Models shown.
     """
-    found = subject(config, table, asked(config))
+    found = subject(config, table, asked(config, table))
     if models.family == GIVEN and found.model_file is not None:
         return None
     if models.family == "tolerances" and count < models.most:  # a sweep is as fine as its count: others come out

@@ -15,6 +15,16 @@ _SOURCES = (
 )
 
 
+def _how(study: ReleaseStudy) -> str:
+    """Say how the gain of this card was predicted."""
+    if draws := study.prediction.draws:
+        return (
+            f"Here it is the mean of {draws} cards tried out, each with everybody's value drawn from the attacker's "
+            "probabilities."
+        )
+    return "Here hardly anybody settles, and the meter's formula gives it; otherwise cards are tried out."
+
+
 def guide(study: ReleaseStudy) -> str:
     """Explain the page."""
     attribute = shell.escape(study.attribute)
@@ -24,10 +34,11 @@ def guide(study: ReleaseStudy) -> str:
         "colleague, a data broker) already has a probability for each, from gradient boosting on other people, "
         "calibrated on yet others. The card moves these probabilities.\n\n"
         "**Gain of the attacker, in bits beyond the features.** *Measured*: by how much the card shortens the message "
-        f"that would name everybody's {attribute} rightly, in all. *Predicted*: the same as the meter expects it from "
-        "the numbers' precision and the attacker's doubt, without anybody's true value. It can be read before "
-        "publishing. It takes the attacker's guess before the release for right; where that guess was worse than it "
-        "thought, the numbers also repair it, and more is gained than predicted.\n\n"
+        f"that would name everybody's {attribute} rightly, in all. For these people it is known; its 95% interval is "
+        "of the gain to be expected from such a card about as many other people like these. *Predicted*: the expected "
+        f"gain without anybody's true value, so it can be read before publishing. {_how(study)} It takes the "
+        "attacker's guess before the release for right. Where that guess is wrong the numbers also repair it, and more "
+        "is gained; the sentence under the chart says whether chance alone explains the difference.\n\n"
         "**Pinned down** is who was unsure before (5 to 95%) and is settled after (beyond 99.5%). Averages hide them: "
         "a card of one model adds one or two bits about thousands of people, but nearly identical models differ in "
         "single people, and the difference of their numbers is these people's. With noise another draw may pin "

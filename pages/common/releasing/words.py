@@ -56,11 +56,11 @@ def _card(study: ReleaseStudy) -> str:
 
 def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
     """Return the finding and the grey line under it."""
-    found, bits = study.measured, study.measured.bits
+    found, bits, predicted = study.measured, study.measured.bits, bits_text(study.prediction.bits.value)
     if study.status == "infeasible":
         return (
             f"{_card(study)} contradicts what the attacker holds for certain: what it gives away is not known.",
-            f"Predicted without anybody's {shell.escape(study.attribute)}: {bits_text(study.meter.df_bits)} bits.",
+            f"Predicted without anybody's {shell.escape(study.attribute)}: {predicted} bits.",
         )
     away = (
         f"gives away {bits_text(bits.value)} bits beyond the features"
@@ -75,9 +75,9 @@ def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
         point = f"{_card(study)} {away} and pins nobody down{_in_any_draw(study)}."
     quantity = (
         f"{_bits(bits)}; predicted without anybody's {shell.escape(study.attribute)}: "
-        f"{bits_text(study.meter.df_bits)}. Named rightly: {percent(found.accuracy_before)} before, "
+        f"{predicted}. Named rightly: {percent(found.accuracy_before)} before, "
         f"{percent(found.accuracy_after)} after ({points(found.accuracy_gain)}; {_span(found.accuracy_gain)}). "
-        f"Control: {_majority(study, people)} is right for {percent(found.majority)}."
+        f"Baseline: {_majority(study, people)} is right for {percent(found.majority)}."
     )
     return point, quantity
 
@@ -202,7 +202,7 @@ def recognised_chart(study: ReleaseStudy) -> tuple[str, str]:
     """Return heading and quantity of the chart of accuracies."""
     gain = study.measured.accuracy_gain
     clear = gain.low > 0.0 or gain.high < 0.0
-    told = f"On average {points(gain)}" if clear else "On average no measurable difference"
+    told = f"On average {points(gain)}" if clear else "On average no statistically significant difference"
     return told, "People named rightly before (○) and after (●), 95% intervals"
 
 

@@ -20,7 +20,7 @@ HOW_TO_READ = (
     "model's answers, and changes her surest guesses last until both agree. In the column “none” she hears nothing. "
     "Bold: over the seeds, the 95% interval of the change leaves out 0. One cell in twenty would be bold by chance, so "
     "look at rows and columns, not at single cells; neighbours in a row share their trees.\n\n"
-    "The colour starts at the control, naming the larger group for everybody, and is full at the strong attacker, who "
+    "The colour starts at the baseline, naming the larger group for everybody, and is full at the strong attacker, who "
     "is told nothing, or at the highest cell if that is higher. A pale cell does not mean that little leaks: the "
     "strong attacker gets her share without any promise.\n\n"
     "Membership: somebody holds the released tree and takes those for members whose own label it scores highest. LiRA, "
@@ -43,7 +43,7 @@ def finding(found: Landscape) -> tuple[str, MapCell | None]:
                 f"{points(cell.gain)} at tolerance {tight:g}"
             ), cell
     if noiseless is not None and noiseless.gain.low > 0:
-        told = f"Only without noise does the tightest promise add something measurable: {points(noiseless.gain)}"
+        told = f"Only without noise does the tightest promise help significantly: {points(noiseless.gain)}"
         return told, noiseless
     return _most(found)
 
@@ -52,11 +52,11 @@ def _most(found: Landscape) -> tuple[str, MapCell | None]:
     promised = [cell for cell in found.cells if cell.tolerance is not None]
     added = [cell for cell in promised if cell.gain.low > 0]
     if not added:
-        return "No promise on this map adds anything measurable to this attacker's guesses", None
+        return "No promise on this map has a statistically significant effect on this attacker's guesses", None
     most = max(added, key=lambda cell: cell.gain.value)
     return (
-        f"A promise adds something measurable in {len(added)} of {len(promised)} cells, at most {points(most.gain)}, "
-        f"at tolerance {most.tolerance:g} and ε = {epsilon_text(most.epsilon)}"
+        f"A promise helps this attacker significantly in {len(added)} of {len(promised)} cells, at most "
+        f"{points(most.gain)}, at tolerance {most.tolerance:g} and ε = {epsilon_text(most.epsilon)}"
     ), most
 
 
@@ -90,12 +90,16 @@ def quantity(found: Landscape) -> str:
     """Return what is drawn, over what, and what the control is."""
     name, seeds = escape(found.attribute), len(found.plan.seeds)
     controls = found.controls()
-    over = f"means of {seeds} seeds, bold where told from noise" if seeds > 1 else "one seed"
+    over = (
+        f"means of {seeds} seeds, bold: 95% CI of the change excludes 0, not corrected for the number of cells"
+        if seeds > 1
+        else "one seed"
+    )
     below = ""
     if max(cell.after.value for cell in found.cells if not math.isnan(cell.after.value)) < controls["majority"].value:
-        below = " Every cell is below the control."
+        below = " Every cell is below the baseline."
     return (
-        f"{name[:1].upper()}{name[1:]} recovered by the paper's attacker, in %: {over}. Control: "
+        f"{name[:1].upper()}{name[1:]} recovered by the paper's attacker, in %: {over}. Baseline: "
         f"“{escape(found.majority_name)}” for all, {percent(controls['majority'])}.{below}"
     )
 

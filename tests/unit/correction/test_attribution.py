@@ -129,7 +129,7 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     summary = attribute_over_seeds([attribute_leak(**certain)] * 2)
     assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
     assert "could not be measured" in summary.change("shares").sentence
-    assert summary.change("shares").verdict == "nothing measurable"
+    assert summary.change("shares").verdict == "no significant effect"
     assert summary.to_frame()["accuracy"].notna().tolist() == [True, True, True, False, False, False]
 
 
@@ -198,8 +198,8 @@ def test_a_verdict_is_given_only_where_the_interval_excludes_zero(changes: list[
     low, high = told.change.low, told.change.high
     assert (told.verdict == "raises") == (low > 0)
     assert (told.verdict == "lowers") == (high < 0)
-    assert ("nothing measurable" in told.sentence) == (low <= 0 <= high)
-    if told.verdict == "nothing measurable":
+    assert ("no statistically significant effect" in told.sentence) == (low <= 0 <= high)
+    if told.verdict == "no significant effect":
         assert told.more_leak is None
     else:
         assert told.more_leak == ((told.change.value > 0) != (measure == "log_loss"))
@@ -213,8 +213,8 @@ def test_sentences_in_full() -> None:
     )
     flat: Any = made([-0.001, 0.002, -0.0005])
     assert flat.sentence.startswith(
-        "Being told the fairness bound on top of the groups' shares changes the a attacker's accuracy by nothing "
-        "measurable: +0.02 points (95% interval over 3 seeds: "
+        "Being told the fairness bound on top of the groups' shares has no statistically significant effect on the a "
+        "attacker's accuracy: +0.02 points (95% interval over 3 seeds: "
     )
     down: Any = made([-0.0210, -0.0212, -0.0211], measure="log_loss")
     assert "lowers the a attacker's log-loss by 0.0211 nats" in down.sentence and down.more_leak

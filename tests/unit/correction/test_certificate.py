@@ -71,7 +71,7 @@ def test_a_time_limit_never_passes_for_an_optimum(limit):
     best = correct(**arguments, tolerance=1e-5).objective
     result = correct(**arguments, tolerance=1e-5, solver="ilp_general", time_limit=limit)
     told = result.certificate
-    assert 0 <= told.best_bound < best and told.seconds < limit + 5
+    assert 0 <= told.best_bound < best and told.seconds < limit + 60
     if told.status == "feasible":
         assert result.objective >= best and told.best_bound < result.objective and told.residual == 0
     else:

@@ -147,13 +147,17 @@ def test_records_without_an_answer_are_left_out_and_counted():
     label = table().frame["hired"].copy()
     label[200] = None  # left out for this already
     data = built(of("p", score="s"), p=p, s=scores, hired=label)
-    kept = np.setdiff1d(np.arange(N), [3, 4, 10, 200])
-    assert data.n == N - 4 and np.array_equal(data.predictions, SAID[kept])  # type: ignore[arg-type]
+    kept = np.setdiff1d(np.arange(N), [3, 4, 200])
+    assert data.n == N - 3 and np.array_equal(data.predictions, SAID[kept])  # type: ignore[arg-type]
     assert np.array_equal(data.features[:, 0], 20 + kept % 37)
     assert data.notes[:2] == (
         "1 records without hired or sex are left out.",
-        "3 records without p or s are left out.",
+        "2 records without p are left out.",
     )
+    # whether a score is withheld is released as well, so the record stays, its label in place of the score
+    assert data.withheld is not None and np.flatnonzero(data.withheld).tolist() == [int(np.flatnonzero(kept == 10)[0])]
+    assert data.scores is not None and data.scores[data.withheld].tolist() == SAID[[10]].tolist()
+    assert any("1 records have a p and no s: whose score is withheld counts as released" in note for note in data.notes)
 
 
 def test_a_decimal_comma_is_read():
@@ -274,7 +278,8 @@ def test_a_set_without_enough_people_is_refused():
     [
         ({"label_value": [0, 1], "score": [0.1, 0.9, 0.4]}, ("label_value", "", "score", "")),
         ({"label_value": [0, 1], "score": [0, 1]}, ("label_value", "score", "", "")),
-        ({"score": [0, 1], "prediction": ["a", "b"]}, ("", "prediction", "", "")),
+        ({"label_value": [0, 1], "score": [0.2, 0.8]}, ("label_value", "", "score", "")),
+        ({"score": [0, 1], "prediction": ["a", "b"]}, ("", "prediction", "score", "")),
         ({"Y_Pred": [0, 1], "y_proba": [0.2, 0.7, 0.1]}, ("", "Y_Pred", "y_proba", "")),
         ({"Split": ["train", "test"], "yhat": ["a", "b"]}, ("", "yhat", "", "Split")),
         ({"prediction": [0.2, 0.7, 0.1]}, ("", "", "prediction", "")),
@@ -291,7 +296,7 @@ def test_suggestions(columns: dict[str, list[object]], expected: tuple[str, str,
     frame = pd.DataFrame(
         {name: pd.Series([cells[i % len(cells)] for i in range(12)]) for name, cells in columns.items()}
     )
-    found = suggest_roles(frame)
+    found = suggest_roles(frame).roles
     assert (found.label, found.prediction, found.score, found.sets) == expected
 
 
@@ -322,12 +327,20 @@ OVER = np.where(SCORES >= 0.25, "ja", "nein")
     ],
 )
 def test_the_column_that_the_score_orders_is_the_prediction(frame: pd.DataFrame, prediction: str):
-    assert suggest_roles(frame).prediction == prediction
+    assert suggest_roles(frame).roles.prediction == prediction
 
 
 def test_a_column_known_to_be_something_else_is_not_the_prediction():
-    assert suggest_roles(people_of(OVER, SCORES), taken={"Vorgabe"}).prediction == ""
-    assert suggest_roles(people_of(OVER, SCORES).rename(columns={"Vorgabe": "label_value"})).prediction == ""
+    people = people_of(OVER, SCORES)
+    for found in (
+        suggest_roles(people, label="Vorgabe"),
+        suggest_roles(people, attribute="Vorgabe"),
+        suggest_roles(people.rename(columns={"Vorgabe": "label_value"})),
+        suggest_roles(people.rename(columns={"Vorgabe": "sex"})),
+    ):
+        assert found.roles.prediction == ""
+    alone = suggest_roles(people.drop(columns="hired"))  # what else could be the label?
+    assert (alone.roles.label, alone.roles.prediction) == ("Vorgabe", "")
 
 
 @given(
@@ -338,15 +351,15 @@ def test_a_column_known_to_be_something_else_is_not_the_prediction():
 @settings(deadline=None, max_examples=60)
 def test_the_order_of_scores_against_all_pairs(scores: list[int], said: list[bool], ordered: bool):
     answers = [score >= 2 for score in scores] if ordered else said[: len(scores)]
-    frame = pd.DataFrame({"score": np.array(scores) / 10 + 0.05, "x": ["a" if answer else "b" for answer in answers]})
+    said_x = ["a" if answer else "b" for answer in answers]
+    labels = [i % 2 for i in range(len(scores))]
+    frame = pd.DataFrame({"score": np.array(scores) / 10 + 0.05, "x": said_x, "label": labels})
     one = [score for score, answer in zip(scores, answers, strict=True) if answer]
     other = [score for score, answer in zip(scores, answers, strict=True) if not answer]
     below = all(a <= b for a in one for b in other)
     above = all(a >= b for a in one for b in other)
     enough = min(len(one), len(other)) >= 10 and np.median(one) != np.median(other)
-    several = len(set(scores)) > 2  # a column of two numbers is the prediction by its name
-    expected = "x" if several and enough and (below or above) else "" if several else "score"
-    assert suggest_roles(frame).prediction == expected
+    assert suggest_roles(frame).roles.prediction == ("x" if enough and (below or above) else "")
 
 
 def test_the_first_of_two_groups():

@@ -24,6 +24,7 @@ from core.datasets.columns import as_text
 from core.datasets.dataset import Table, build_dataset
 from core.datasets.table import MISSING_WORDS, read_table
 from core.errors import InputError
+from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import (
     BAD_UPLOADS,
     GOOD,
@@ -310,7 +311,7 @@ except FileNotFoundError:
 """
     pytest.importorskip("resource")
     command = [sys.executable, "-B", "-c", f"import sys\nsys.path[:0] = {sys.path!r}\n{script}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT, check=False)
     assert done.stdout.split() == ["80", "50000", "80", "guarded"], done.stderr
 
 

@@ -90,7 +90,7 @@ def test_the_report_is_metered_like_the_release_of_its_model(audit: ReleaseAudit
     found = study(people, ReleaseSettings(statistics=rates, decimals=None))
     assert audit.release_meter is not None and audit.release_meter.outcome == "done"
     row = audit.release_meter.forms[0]
-    assert row.df_bits == pytest.approx(found.meter.df_bits, rel=1e-9)
+    assert row.df_bits == pytest.approx(found.prediction.bits.value, rel=1e-6)
     assert row.joint_bits == pytest.approx(found.meter.joint_bits, rel=1e-9)
     assert row.bits.value == pytest.approx(found.measured.bits.value, rel=1e-6)
     assert (row.pinned, row.unsure) == (found.pinned.count, found.pinned.n_unsure)
@@ -142,7 +142,7 @@ def test_the_tables_hold_what_the_checks_rest_on(demo: Path):
     assert changes == [found["attribute_excess"]["estimate"]["value"]]
     members = tables["Membership attacks"]
     caught = [dict(zip(members["columns"], row, strict=True)) for row in members["rows"]]
-    everybody = [row["caught at 1% false alarms"] for row in caught if row["people"] == "everybody"]
+    everybody = [row["TPR at 1% FPR"] for row in caught if row["people"] == "everybody"]
     assert max(everybody) == found["membership_caught"]["estimate"]["value"]
 
 
@@ -198,7 +198,7 @@ def limits(**values: float) -> Policy:
     [
         (limits(unfairness=0.9, targeted_leakage=0.99), 0, "Pass"),
         (limits(unfairness=0.9, targeted_leakage=0.6), 1, "Fail"),
-        (limits(unfairness=0.9, membership_caught=0.05), 2, "needs at least 1,000 people outside"),
+        (limits(unfairness=0.9, membership_caught=0.05), 2, "needs at least 1,000 non-members"),
         (limits(unfairness=0.9, attriguard_cost=3.0), 2, "AttriGuard is not planned."),
     ],
 )
@@ -273,7 +273,8 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
     asked = ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
     assert main([*asked, str(tmp_path / "out")]) == 2
     told = capsys.readouterr().out
-    assert told.startswith("Do not release yet: FairLeak's test of itself failed.\nIt failed for “Members caught”: ")
+    assert told.startswith("Do not release yet: the self-test failed, as the attack missed a planted leak, ")
+    assert "\nIt failed for “Members caught”: " in told
     assert report(tmp_path)["verdict"]["overall"] == "inconclusive"
     assert main([*asked, str(tmp_path / "without"), "--no-self-test"]) == 0
 

@@ -14,8 +14,8 @@ from core.attriguard import TableSettings, table_study
 from core.audit import AuditConfig, AuditFindings
 from core.audit import run as whole_audit
 from core.datasets import Roles, Table
-from core.decision import AuditPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers, false_promise
-from core.decision.attacks import CORRECTED, attack_of, tolerance_told
+from core.decision import AuditPlan, GuardPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers, false_promise
+from core.decision.attacks import CORRECTED, attack_of, member_guesses, released_judged, tolerance_told
 from core.decision.audited import Audited
 from core.decision.measures import measured, rate_ratio, strongest
 from core.decision.run import audited_of
@@ -23,11 +23,23 @@ from core.decision.summaries import data_summary
 from core.decision.tables import tables
 from core.errors import Cancelled, FairLeakError, InputError
 from core.estimates import over_repeats, paired_gain, proportion
-from core.membership import audited_target, lira, lira_gaps, loss_attack, roc, split_between
+from core.membership import (
+    advantage,
+    audited_target,
+    judging_everybody,
+    lira_boosted,
+    lira_from,
+    lira_gaps,
+    loss_attack,
+    released_attack,
+    roc,
+    train_shadows,
+)
 from core.models import GIVEN
 from core.policy import CHECKS, Measurement
 from core.queries import DECODERS, Asking, NoisySums, Trials
 from core.questions import query_pool
+from core.wording import tolerance_text
 from tests import samples
 
 CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=7)
@@ -67,17 +79,44 @@ def done(check: str, audited: Audited) -> Measurement:
     return found
 
 
-def test_attribute_excess_is_the_paired_gain_of_the_strong_attacker(small: Audited, audit: AuditFindings):
+def test_attribute_gains_are_paired_and_of_the_attacker_who_gains_most(small: Audited):
+    """A model that follows features alone: imputation gets what there is, from outside and inside."""
     found = done("attribute_excess", small)
-    without, with_ = (audit.attacks[kind, "held_out"].attacked for kind in ("strong", "strong_predictions"))
-    before, after = without.guess == without.truth, with_.guess == with_.truth
-    gain = paired_gain(int((after & ~before).sum()), int((before & ~after).sum()), before.size)
-    assert found.estimate == gain and found.control == audit.strong
-    paper = [audit.attacks[kind, "held_out"].attacked for kind in ("features", "predictions")]
-    assert found.details is not None
-    assert found.details["paper's A, accuracy"] == pytest.approx((paper[0].guess == paper[0].truth).mean())
-    assert found.details["paper's A′, accuracy"] == pytest.approx((paper[1].guess == paper[1].truth).mean())
-    assert f"{before.size:,} people the model was trained on" in found.attacked
+    judged = released_judged(small)
+    assert set(judged) == {"outside", "inside"}
+    gains = {}
+    for place, own in judged.items():
+        before, after = (p.argmax(axis=1) == own.truth for p in (own.before, own.after))
+        gains[place] = paired_gain(int((after & ~before).sum()), int((before & ~after).sum()), before.size)
+        assert sorted(own.truth) == sorted(small.dataset.sensitive[small.splits.train])
+    assert found.estimate is not None and found.estimate.value == max(gain.value for gain in gains.values())
+    assert found.control_name == "imputation, without the model"
+    assert found.details is not None and found.details["from outside, gain in accuracy"] == gains["outside"].value
+    assert f"{small.splits.train.size:,} people the model was trained on" in found.attacked
+    assert "labels and scores" in found.knows
+    bits = done("attribute_bits", small)
+    assert bits.estimate is not None and abs(bits.estimate.value) < 0.05
+
+
+def leaking(audited: Audited, **outputs: object) -> Audited:
+    """Return an audit of scores that follow the group, at full precision unless the plan says otherwise."""
+    model, s = audited.model, audited.dataset.sensitive
+    scores = 0.2 + 0.6 * model.scores + 0.02 * s
+    plan = replace(BARE, outputs=OutputsPlan(**outputs))  # type: ignore[arg-type]
+    leaks = replace(model, scores=scores, predictions=(scores >= 0.5).astype(np.uint8))
+    return Audited(plan, audited.config, audited.dataset, audited.splits, leaks, audited.progress)
+
+
+def test_a_leak_of_scores_names_the_precision_that_closes_it(small: Audited):
+    found = done("attribute_excess", leaking(small))
+    assert found.estimate is not None and found.estimate.low > 0.05
+    told = [told for told in found.assumptions if "would close the leak" in told or "closes the leak" in told]
+    assert len(told) == 1 and "95% CI" in told[0]
+    labels = done("attribute_excess", leaking(small, released="labels"))
+    assert labels.estimate is not None and labels.estimate.value < 0.02 and "scores" not in labels.knows
+    rounded = done("attribute_excess", leaking(small, decimals=1))
+    assert rounded.estimate is not None and rounded.estimate.value < found.estimate.value
+    assert "scores with 1 decimal" in rounded.attacked
 
 
 def best_after_minus_before(rows: list[tuple[float, float]], majority: float) -> float:
@@ -97,7 +136,7 @@ def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited,
     assert found.control.value == max(majority, *(before for before, _ in rows))
     assert found.estimate.low < found.estimate.value < found.estimate.high
     assert any(
-        f"promise of 0.05 is false: the unfairness on these records is {achieved:.4f}" in told
+        f"promise of 0.05 is false: the unfairness on these records is {tolerance_text(achieved, limit=0.05)}" in told
         for told in found.assumptions
     )
 
@@ -192,38 +231,53 @@ def test_targeted_leakage_follows_from_the_budget(small: Audited, mechanism: str
     assert found.estimate.value == pytest.approx(value) and found.estimate.low == found.estimate.high
 
 
-def test_members_are_caught_as_lira_and_the_loss_catch_them(large: Audited):
+def test_members_are_identified_as_by_the_best_of_four_attacks(large: Audited):
     found = done("membership_caught", large)
     dataset, splits, scores = large.dataset, large.splits, large.model.scores
-    everybody = split_between(splits.train, splits.test, seed=7).judging_everybody()
+    everybody = judging_everybody(splits.train, splits.test)
+    shadows = train_shadows(audited_target(CONFIG, dataset), dataset.labels, everybody, seed=7, shadows=4)
     guesses = [
         loss_attack(scores, dataset.labels, everybody),
-        lira(audited_target(CONFIG, dataset), scores, dataset.labels, everybody, seed=7, shadows=4),
+        released_attack(scores, large.model.predictions, dataset.labels, everybody, seed=7),
+        lira_from(shadows, scores, dataset.labels),
+        lira_boosted(shadows, scores, dataset.labels, everybody.judged[1], seed=7),
     ]
     inside = [np.isin(guess.rows, splits.train).astype(np.uint8) for guess in guesses]
     caught = [roc(guess.score, own).tpr_at(0.01) for guess, own in zip(guesses, inside, strict=True)]
     assert found.estimate is not None
     assert found.estimate.value == max(each.value for each in caught)
-    assert found.estimate.high == max(each.high for each in caught)
+    assert found.estimate.high >= max(each.high for each in caught)
     assert found.control is not None and found.control.value == 0.01
+    assert "the best of 4 attacks tried" in found.attacked
+    areas = [roc(guess.score, own).auc.value for guess, own in zip(guesses, inside, strict=True)]
+    auc = done("membership_auc", large)
+    assert auc.estimate is not None and auc.estimate.value == max(areas) and auc.control.value == 0.5
+    gains = [
+        advantage(
+            guess.score, own, seed=7, verdict=guess.verdict if guess.name in ("released", "lira_boosted") else None
+        ).value
+        for guess, own in zip(guesses, inside, strict=True)
+    ]
+    told = done("membership_advantage", large)
+    assert told.estimate is not None and told.estimate.value == max(gains) and told.control.value == 0.0
+    assert found.details is not None and {"LiRA, AUC", "LiRA, advantage", "LiRA, TPR at 1% FPR"} <= set(found.details)
     gaps = [
         lira_gaps(guess.score, dataset.sensitive[guess.rows], own, names=dataset.group_names, seed=7)[0].estimate
         for guess, own in zip(guesses, inside, strict=True)
     ]
     gap = done("membership_gap", large).estimate
     assert gap is not None and gap.value == max(abs(each.value) for each in gaps)
-    assert gap.low >= 0 and gap.high == max(max(abs(each.low), abs(each.high)) for each in gaps)
+    assert gap.low >= 0 and gap.high >= max(max(abs(each.low), abs(each.high)) for each in gaps)
 
 
 def test_too_few_outsiders_are_told_with_their_number(small: Audited):
     told = measured("membership_caught", small)
     assert told.outcome == "not_run" and told.estimate is None
     n = small.splits.test.size
-    assert told.reason == (
-        f"A rate of 1% false alarms needs at least 1,000 people outside the training data, got {n:,}."
-    )
+    assert told.reason == (f"TPR at 1% FPR needs at least 1,000 non-members, got {n:,}.")
     gap = measured("membership_gap", small)
-    assert gap.outcome == "not_run" and "needs at least 1,000 people outside the training data, got" in gap.reason
+    assert gap.outcome == "not_run" and "needs at least 1,000 non-members, got" in gap.reason
+    assert done("membership_auc", small).estimate is not None  # ten of each are enough
 
 
 def test_unfairness_and_ratio_are_those_of_the_test_records(small: Audited):
@@ -275,10 +329,12 @@ def test_what_breaks_is_told_and_broken_once(
 
     monkeypatch.setattr("core.decision.attacks.inference.attack_model", broken)
     audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
-    for check in ("attribute_excess", "correction_gain"):
+    monkeypatch.setattr("core.decision.attacks.released.attack_released", broken)
+    for check in ("attribute_excess", "attribute_balanced", "correction_gain"):
         found = measured(check, audited)
         assert (found.outcome, found.reason, found.estimate) == (outcome, reason, None)
-    assert len(calls) == 2  # "strong" and "features", each once
+    tried = len(calls)
+    assert tried == 2  # what is released, and the first attacker of the correction, each once
     assert tables(audited)["Where the leak comes from"] == ({"not made": reason},)
 
 
@@ -292,7 +348,7 @@ def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.Monk
     def cancelled(*_: object, **__: object) -> Iterator[None]:
         raise Cancelled("Stopped.")
 
-    monkeypatch.setattr("core.decision.attacks.inference.attack_model", cancelled)
+    monkeypatch.setattr("core.decision.attacks.released.attack_released", cancelled)
     audited = Audited(PLAN, small.config, small.dataset, small.splits, small.model, small.progress)
     with pytest.raises(Cancelled):
         measured("attribute_excess", audited)
@@ -335,22 +391,45 @@ def test_given_labels_alone_have_no_scores():
     audited = given_audit(1500, scores=False, sets=False)
     reasons = {check: measured(check, audited).reason for check in ("answers_excess", "membership_caught")}
     assert reasons["answers_excess"] == "Scores are needed; only predicted labels are given."
-    assert reasons["membership_caught"] == (
-        "LiRA needs a model that can be trained again, and the loss attack needs scores; only predicted labels are "
-        "given."
-    )
+    assert reasons["membership_caught"] == "Scores are needed; only predicted labels are given."
     told = done("attribute_excess", audited)
     assert "drawn from the table" in told.attacked and any("Nobody told which" in one for one in told.assumptions)
     assert done("unfairness", audited).estimate is not None and done("targeted_leakage", audited)
 
 
-def test_given_scores_are_attacked_by_their_loss_alone_and_only_with_known_sets():
+@pytest.mark.parametrize("scores", [True, False])
+def test_released_labels_are_attacked_by_the_gap(scores: bool):
+    given = given_audit(1500, scores=scores, sets=True)
+    plan = replace(given.plan, outputs=OutputsPlan(released="labels"))
+    audited = Audited(plan, given.config, given.dataset, given.splits, given.model, given.progress)
+    for check in ("membership_auc", "membership_advantage"):
+        found = done(check, audited)
+        assert "of 2 attacks tried" in found.attacked and found.knows.startswith(
+            "Every person's true and predicted label"
+        )
+        assert set(found.details or ()) == {"the gap attack", "boosting on everything released"}
+        assert any("LiRA and the loss threshold need scores" in told for told in found.assumptions)
+    for check in ("membership_caught", "membership_gap"):
+        reason = measured(check, audited).reason
+        assert ("the plan releases labels alone" if scores else "only predicted labels are given") in reason
+
+
+def test_membership_attacks_see_the_decimals_that_are_released():
+    given = given_audit(1500, scores=True, sets=True)
+    plan = replace(given.plan, outputs=OutputsPlan(decimals=1))
+    audited = Audited(plan, given.config, given.dataset, given.splits, given.model, given.progress)
+    found = member_guesses(audited)["loss"].score
+    assert 5 < np.unique(found).size <= 11 and np.unique(member_guesses(given)["loss"].score).size > 100
+    assert any("with 1 decimal;" in told for told in done("membership_auc", audited).assumptions)
+
+
+def test_given_scores_are_attacked_without_lira_and_only_with_known_sets():
     unknown = measured("membership_gap", given_audit(1500, scores=True, sets=False))
     assert unknown.outcome == "not_run" and "no column tells which they are" in unknown.reason
     audited = given_audit(9000, scores=True, sets=True)
     assert audited.splits.train.size == audited.splits.test.size == 3000
     found = done("membership_caught", audited)
-    assert "the loss threshold" in found.attacked and any("LiRA needs" in told for told in found.assumptions)
+    assert "the best of 2 attacks tried" in found.attacked and any("LiRA needs" in told for told in found.assumptions)
     assert found.estimate is not None and found.estimate.low < 0.01 < found.estimate.high  # nobody was trained on
 
 

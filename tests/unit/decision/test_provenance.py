@@ -10,11 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import threadpoolctl
 
 import core
 from core.datasets import build_dataset
 from core.decision import AuditPlan, DataPlan, ModelPlan, data_fingerprint, provenance
-from core.decision.provenance import COMPUTING, plan_fingerprint
+from core.decision.provenance import COMPUTING, kind_of_machine, plan_fingerprint
 from core.errors import FairLeakError
 from core.fingerprint import code_fingerprint, content_fingerprint, fingerprint, fingerprint_of_code
 from core.policy import default_policy
@@ -69,6 +70,20 @@ def test_a_tables_fingerprint_follows_every_cell_and_no_version(monkeypatch: pyt
     monkeypatch.setattr(core, "__version__", "99.0")
     assert data_fingerprint(dataset) == told
     assert content_fingerprint("a", 1) == content and fingerprint("a", 1) != versioned
+
+
+def test_the_kind_of_machine_is_the_same_whatever_other_libraries_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a process that has solved a convex program would take results of one that has not for another machine's."""
+    told, loaded = kind_of_machine(), threadpoolctl.threadpool_info()
+    other = {"architecture": "Another", "filepath": "/somewhere/scs.libs/libopenblas.so"}
+    monkeypatch.setattr(threadpoolctl, "threadpool_info", lambda: [other, *loaded])
+    assert kind_of_machine() == told
+    monkeypatch.setattr(
+        threadpoolctl,
+        "threadpool_info",
+        lambda: [{**library, **other, "filepath": library["filepath"]} for library in loaded],
+    )
+    assert kind_of_machine().endswith("(Another)") == told.endswith(")")
 
 
 def test_the_codes_fingerprint_follows_names_and_contents_and_not_line_ends(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import math
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from core.decision.self_test.people import SHARE, draw_people, posterior
 from core.decision.self_test.trial import called
 from core.errors import Cancelled, InputError
 from core.estimates import Estimate, proportion
+from core.membership.tpr_at_fpr import members_above
 from core.policy import CHECKS, Measurement
 
 QUICK = tuple(trial for trial in TRIALS if trial.share >= 0.5)
@@ -53,6 +55,12 @@ def test_the_audits_own_strong_attacker_is_tried_from_end_to_end() -> None:
     assert own.leaks(1, range(1), False) == [False]
 
 
+def test_ties_that_give_members_away_are_seen_and_ties_that_do_not_are_not() -> None:
+    ties = next(one for one in TRIALS if "ties" in one.attack)
+    assert ties.leaks(1, range(3), True) == [True] * 3
+    assert ties.leaks(1, range(4), False).count(True) <= 1
+
+
 def test_same_seed_same_answer_another_seed_or_number_of_runs() -> None:
     fast = [one for one in QUICK if "table" in one.attack or "promise" in one.attack or "answered" in one.attack]
     assert len(fast) == 3
@@ -68,7 +76,7 @@ def test_same_seed_same_answer_another_seed_or_number_of_runs() -> None:
 @pytest.mark.parametrize("always", [True, False])
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(attribute, "table"), (correction, "promise"), (answers, "answered"), (membership, "1% false alarms")],
+    [(attribute, "table"), (correction, "promise"), (answers, "answered"), (membership, "Members identified (TPR")],
 )
 def test_a_judge_that_always_or_never_reports_does_not_pass(
     module: object, name: str, always: bool, monkeypatch: pytest.MonkeyPatch
@@ -81,17 +89,18 @@ def test_a_judge_that_always_or_never_reports_does_not_pass(
         assert (test.false_alarms.value, test.detected.value) == ((1.0, 1.0) if always else (0.0, 0.0))
 
 
-def test_an_interval_that_takes_the_threshold_as_given_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fixed(caught: np.ndarray, allowed: int, outsiders: int, members: int, *, level: float) -> Estimate:
-        return proportion(int(caught[allowed]), members, level=level)
+def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fixed(fpr: float, false: np.ndarray, true: np.ndarray, *, level: float) -> Estimate:
+        found = members_above(fpr * (false[-1] + 1), false, true)
+        return replace(proportion(float(found), int(true[-1]), level=0.5), level=level)
 
-    monkeypatch.setattr(sys.modules["core.membership.roc"], "caught_estimate", fixed)
-    tried = [one for one in QUICK if one.attack.startswith("Members caught")]
+    monkeypatch.setattr(sys.modules["core.membership.roc"], "tpr_estimate", fixed)
+    tried = [one for one in QUICK if one.attack == "Members identified (TPR at 1% FPR)"]
     assert not self_test(runs=100, trials=tried)[0].passed
 
 
 def test_gaps_and_areas_that_are_always_or_never_told_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = [one for one in QUICK if "area" in one.attack]
+    tried = [one for one in QUICK if "(AUC)" in one.attack]
     for muted in (True, False):
         monkeypatch.setattr(membership, "is_muted", lambda auc, muted=muted: muted)
         assert not self_test(runs=10, trials=tried)[0].passed

@@ -22,7 +22,7 @@ def test_of_three_the_largest_with_a_wider_lower_end():
     found = {"a": estimate(0.10, 0.02), "b": estimate(0.12, 0.05), "c": estimate(0.05, 0.20)}
     name, told = strongest(found)
     assert name == "b" and told.value == 0.12
-    widest = 2.8070337683 / 1.9599639845  # two-sided quantiles of 1 - 0.05/10 and 0.95
+    widest = 2.9551682437 / 1.9599639845  # two-sided quantiles of 1 - 0.05/16 and 0.95
     assert told.high == pytest.approx(0.12 + 0.20 - 0.07 / widest)  # c's
     stretch = 2.3939797998 / 1.9599639845  # two-sided quantiles of 1 - 0.05/3 and 0.95
     assert told.low == pytest.approx(0.10 - 0.02 * stretch)  # a's, the surest to be above something

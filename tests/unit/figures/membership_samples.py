@@ -23,7 +23,7 @@ from core.membership.roc import Roc
 __all__ = ["attack", "bands", "compared", "estimate", "fairpick_bands", "findings", "low_fpr", "ranges", "roc"]
 
 ADULT = (0.131, 0.210, -0.079)
-REASON = "n/a, needs at least 1,000 people outside the training data, got 137"
+REASON = "n/a, needs at least 1,000 non-members, got 137"
 
 
 def estimate(value: float, half: float = 0.018, n: int = 4522) -> Estimate:

@@ -130,7 +130,7 @@ def test_the_budget_is_drawn_wherever_the_slider_stands(values: int, palette: Pa
                 assert list(dots.x) == [budget] * len(ATTACKERS)
                 assert list(dots.y) == pytest.approx([100 * rate.value for rate in rates])
                 assert figure.layout.meta["budget"] == budget
-                assert f"At {budget:g}: " in drawing.alt and "majority guess" in drawing.alt
+                assert f"At {budget:g}: " in drawing.alt and "; baseline " in drawing.alt
                 axes.add((balanced, bool(published), figure.layout.xaxis.range, figure.layout.yaxis.range))
     assert len(axes) == 4  # the slider changes no range
     assert {axis[2] for axis in axes} == {(0, 5 / CURVES_SHARE)}

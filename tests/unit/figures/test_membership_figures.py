@@ -197,54 +197,46 @@ def test_any_gaps_can_be_read(gaps: tuple[float, float, float], lira: float, hal
     assert all(low <= mark.x[0] <= high for mark in dots(figure))
 
 
-def test_the_roc_steps_and_tells_what_is_caught_at_one_percent():
+def test_the_roc_tells_what_is_caught_at_one_percent():
     made = findings([attack("lira", roc_by_group=(roc(2.0, 4000, seed=2), roc(0.3, 3000, seed=3)))])
     drawing = draw_roc(made, LIGHT)
     figure = check(drawing)
     curves = [trace for trace in figure.data if trace.type == "scatter" and trace.mode.startswith("lines")]
-    assert {(c.line.shape, c.line.color, c.line.dash) for c in curves} == {
-        ("hv", LIGHT.first, "solid"),
-        ("hv", LIGHT.second, "dash"),
-    }
+    assert {(c.line.color, c.line.dash) for c in curves} == {(LIGHT.first, "solid"), (LIGHT.second, "dash")}
     for name, found in zip(("men", "women"), made.attacks["lira"].roc_by_group, strict=True):
-        caught = found.tpr[found.fpr <= 0.01 + 1e-9].max()  # by the definition, not by the chart's search
+        caught = found.tpr_at(0.01).value  # as in the report
         assert f"{name} {100 * caught:.1f}%" in written(figure) and f"{name} {100 * caught:.1f}%" in drawing.alt
-        row = drawing.table[(drawing.table.people == name) & (drawing.table["false alarms"] == 0.01)].iloc[0]
-        assert row["members caught"] == caught
+        row = drawing.table[(drawing.table.people == name) & (drawing.table["FPR"] == 0.01)].iloc[0]
+        assert row["TPR"] == pytest.approx(caught)
         assert math.log10(caught) in [pytest.approx(mark.y[0]) for mark in dots(figure)]
     (shade,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
     assert shade.x1 == pytest.approx(math.log10(10 / 3000))  # the smaller group decides
-    rare = drawing.table[drawing.table["false alarms"] == 0.001]
-    assert rare["members caught"].isna().all()  # four false alarms of 4,000
+    rare = drawing.table[drawing.table["FPR"] == 0.001]
+    assert rare["TPR"].isna().all()  # four false positives of 4,000
 
 
-def test_no_curve_claims_more_than_its_steps():
-    levels = roc(0.8, 2000, levels=12)
-    figure = draw_roc(findings([attack("lira", roc_by_group=(levels, levels))]), LIGHT).figure
+@pytest.mark.parametrize("levels", [0, 12])
+def test_a_curve_is_what_breaking_ties_at_random_reaches(levels: int):
+    own = roc(0.8, 2000, levels=levels)
+    figure = draw_roc(findings([attack("lira", roc_by_group=(own, own))]), LIGHT).figure
     curve = next(trace for trace in figure.data if trace.mode.startswith("lines"))
-    assert len(curve.x) <= len(levels.fpr) + 1
-    for x, y in zip(curve.x, curve.y, strict=True):
-        caught = levels.tpr[levels.fpr <= 10**x + 1e-9].max()
-        assert 10**y == pytest.approx(max(caught, 1e-4))
-    many = roc(0.8, 5000)
-    curve = next(t for t in draw_roc(findings([attack("lira", roc_by_group=(many, many))]), LIGHT).figure.data)
     assert len(curve.x) <= 401  # no more than can be seen
     for x, y in zip(curve.x, curve.y, strict=True):
-        assert 10**y == pytest.approx(max(many.tpr[many.fpr <= 10**x + 1e-9].max(), 1e-4))
+        assert 10**y == pytest.approx(max(float(own.reached(10**x)), 1e-4))
 
 
-def test_a_rate_without_a_threshold_is_not_told_as_nought():
-    coarse, fine = roc(0.8, 3000, levels=2), roc(0.8, 3000, seed=2)
-    assert coarse.fpr[1] > 0.01  # the first threshold that flags anybody
-    drawing = draw_roc(findings([attack("network", roc_by_group=(coarse, coarse))]), LIGHT, attack="network")
+def test_one_score_for_everybody_is_not_told_as_a_rate():
+    flat, fine = roc(0.8, 3000), roc(0.8, 3000, seed=2)
+    flat = replace(flat, fpr=np.array([0.0, 1.0]), tpr=np.array([0.0, 1.0]))
+    drawing = draw_roc(findings([attack("network", roc_by_group=(flat, flat))]), LIGHT, attack="network")
     words = " ".join(written(check(drawing)))
-    assert "women: no threshold at 1%" in words and "0.0%" not in words
-    assert "n/a, no threshold there" in drawing.alt
-    one = draw_roc(findings([attack("network", roc_by_group=(coarse, fine))]), LIGHT, attack="network")
+    assert "women: one score for everybody" in words and "1.0%" not in words
+    assert "n/a, everybody has the same score" in drawing.alt
+    one = draw_roc(findings([attack("network", roc_by_group=(flat, fine))]), LIGHT, attack="network")
     words = " ".join(written(check(one)))
-    assert "men: no threshold at 1%" in words and "women 7.8%" in words
-    of_men = one.table[(one.table["people"] == "men") & (one.table["false alarms"] == 0.01)]
-    assert len(of_men) == 1 and of_men["members caught"].isna().all()
+    assert "men: one score for everybody" in words and f"women {100 * fine.tpr_at(0.01).value:.1f}%" in words
+    of_men = one.table[(one.table["people"] == "men") & (one.table["FPR"] == 0.01)]
+    assert len(of_men) == 1 and of_men["TPR"].isna().all()
 
 
 def test_small_groups_share_one_curve_and_a_rate_the_sample_allows():
@@ -252,11 +244,11 @@ def test_small_groups_share_one_curve_and_a_rate_the_sample_allows():
     drawing = draw_roc(findings([few]), DARK)
     figure = check(drawing)
     assert [t.line.color for t in figure.data if str(t.mode).startswith("lines")] == [DARK.leak] and not dots(figure)
-    assert "everybody" in written(figure) and "At" not in drawing.alt
+    assert "everybody" in written(figure) and "TPR at" not in drawing.alt
     some = attack("lira", roc_by_group=(roc(0.5, 600, seed=4), roc(0.5, 300, seed=5)))
     drawing = draw_roc(findings([some]), DARK)
     assert {mark.x[0] for mark in dots(check(drawing))} == {-1.0}
-    assert "At 10% false alarms" in drawing.alt
+    assert "TPR at 10% FPR" in drawing.alt
     assert "being measured" in written(check(draw_roc(findings([few]), LIGHT, attack="network")))
 
 

@@ -61,7 +61,7 @@ def rate(value: float, half: float = 0.02) -> Estimate:
 
 
 def leak(m: int, value: float) -> Leak:
-    return Leak(m=m, decoder="strongest", leakage=rate(value), complete=0.0, lowest=value, typical=0)
+    return Leak(m=m, decoder="strongest", leakage=rate(value), gain=rate(0.0), complete=0.0, lowest=value, typical=0)
 
 
 def leakage_chart(noisy, exact, now: Leak, palette: Palette = LIGHT, *, prior: float = 0.72, limit=("Limit", 0.9)):

@@ -46,9 +46,9 @@ def test_bits_stand_at_their_number_of_models(palette: Palette, place: int):
     now = CARDS[place]
     drawing = draw_release_bits(CARDS, now, palette)
     assert traces(drawing, "measured") == [(place, now.measured.bits.value)]
-    assert traces(drawing, "predicted") == [(place, now.meter.df_bits)]
+    assert traces(drawing, "predicted") == [(place, now.prediction.bits.value)]
     assert list(drawing.table["models"]) == list(COUNTS)
-    assert list(drawing.table["predicted bits"]) == [study.meter.df_bits for study in CARDS]
+    assert list(drawing.table["predicted bits"]) == [study.prediction.bits.value for study in CARDS]
     assert f"measured <b>{bits_text(now.measured.bits.value)}</b>" in remarks(drawing)
     low, high = drawing.sketch.figure().layout.yaxis.range
     assert low <= min(0, *drawing.table["measured bits"]) and high >= max(drawing.table["measured bits"])

@@ -54,7 +54,16 @@ def test_a_map_has_a_cell_for_every_tolerance_and_budget():
         (None, 1.0),
     ]
     for readings in made().readings:
-        for name in ("told", "after", "unfairness_train", "unfairness_test", "accuracy", "members"):
+        for name in (
+            "told",
+            "after",
+            "unfairness_train",
+            "unfairness_test",
+            "difference_train",
+            "difference_test",
+            "accuracy",
+            "members",
+        ):
             values = getattr(readings, name)
             assert len(values) == 2 and all(math.isnan(v) or 0 <= v <= 1 for v in values)
 
@@ -231,6 +240,15 @@ def test_cells_of_the_kept_map_made_anew_are_the_same():
         assert getattr(again, name)[0] == pytest.approx(getattr(kept(), name)[0], abs=1e-6)
     for readings in again.readings:
         there = next(r for r in kept().readings if (r.tolerance, r.epsilon) == (readings.tolerance, readings.epsilon))
-        for name in ("told", "after", "unfairness_train", "unfairness_test", "accuracy", "members"):
+        for name in (
+            "told",
+            "after",
+            "unfairness_train",
+            "unfairness_test",
+            "difference_train",
+            "difference_test",
+            "accuracy",
+            "members",
+        ):
             now, then = getattr(readings, name)[0], getattr(there, name)[0]
             assert now == pytest.approx(then, abs=1e-6, nan_ok=True), (readings.tolerance, readings.epsilon, name)

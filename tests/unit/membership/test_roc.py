@@ -113,12 +113,12 @@ def test_one_score_for_everybody_says_nothing():
     assert (found.auc.low, found.auc.value, found.auc.high) == (0.5, 0.5, 0.5)
 
 
-def test_rates_are_read_where_a_threshold_reached_them():
+def test_rates_are_read_within_ties_as_if_these_were_in_random_order():
     member = np.repeat([1, 0], [100, 1000])
     score = np.concatenate([np.repeat([3, 2, 1], [20, 30, 50]), np.repeat([3, 2, 1], [5, 45, 950])])
     found = roc(score, member)
-    assert found.tpr_at(0.01).value == 0.2  # five false alarms; with fifty it would be one half
-    assert found.tpr_at(0.049).value == 0.2 and found.tpr_at(0.05).value == 0.5
+    assert found.tpr_at(0.01).value == pytest.approx(0.2 + 0.3 * 5.01 / 46)  # five above the tie, 5.01 into it
+    assert found.reached([0.01, 1.0]) == pytest.approx([found.tpr_at(0.01).value, 1.0])
     low = found.tpr_at(0.01)
     assert low.low < 0.2 < low.high and low.n == 100
 
@@ -127,7 +127,7 @@ def test_a_rate_too_low_for_the_sample_is_not_read():
     member = np.repeat([1, 0], [200, 137])
     found = roc(np.random.default_rng(0).random(337), member)
     told = found.resolution_reason(0.01)
-    assert told == "n/a, needs at least 1,000 people outside the training data, got 137"
+    assert told == "n/a, needs at least 1,000 non-members, got 137"
     assert math.isnan(found.tpr_at(0.01).value) and found.tpr_at(0.01).n == 0
     assert not found.resolution_reason(0.1) and found.tpr_at(0.1).n == 200
 
@@ -161,7 +161,7 @@ def test_bad_input_is_refused():
     member = np.repeat([1, 0], 20)
     with pytest.raises(InputError, match="at least 10 members, got 0"):
         roc(np.ones(40), np.zeros(40))
-    with pytest.raises(InputError, match="at least 10 people outside the training data, got 9"):
+    with pytest.raises(InputError, match="at least 10 non-members, got 9"):
         roc(np.ones(29), np.repeat([1, 0], [20, 9]))
     with pytest.raises(InputError, match="must be a finite number, got nan"):
         roc(np.full(40, np.nan), member)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.membership import MembershipSplit, member_split, split_between
+from core.membership import MembershipSplit, judging_everybody, member_split, split_between
 
 
 def check(split: MembershipSplit) -> None:
@@ -67,9 +67,15 @@ def test_seed_and_name_make_the_split():
 
 
 def test_everybody_judged():
-    split = member_split(500, seed=0).judging_everybody()
+    split = judging_everybody(np.arange(10, 30), np.arange(10))
     rows, member = split.judged
-    assert sorted(rows) == list(range(500)) and member.sum() == 250
+    assert (
+        sorted(rows) == list(range(30)) and member.sum() == 20 and not np.isin(rows[member == 0], split.members).any()
+    )
+    with pytest.raises(InputError, match="needs at least 10 non-members, got 9"):
+        judging_everybody(np.arange(20), np.arange(20, 29))
+    with pytest.raises(InputError, match="got row 5 as both"):
+        judging_everybody(np.arange(20), np.arange(5, 29))
 
 
 def test_bad_splits_are_refused():

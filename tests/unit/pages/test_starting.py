@@ -64,7 +64,7 @@ def test_without_a_gain_under_noise_only_the_noiseless_counts():
 
 def test_nothing_measured_nothing_claimed():
     none = replace(kept(), readings=tuple(unmoved(r) for r in kept().readings))
-    assert words.finding(none)[0].startswith("No promise on this map adds anything measurable")
+    assert words.finding(none)[0].startswith("No promise on this map has a statistically significant effect")
     single = replace(
         kept(),
         plan=replace(kept().plan, seeds=(0,)),
@@ -77,7 +77,16 @@ def test_nothing_measured_nothing_claimed():
                 r,
                 **{
                     name: getattr(r, name)[:1]
-                    for name in ("told", "after", "unfairness_train", "unfairness_test", "accuracy", "members")
+                    for name in (
+                        "told",
+                        "after",
+                        "unfairness_train",
+                        "unfairness_test",
+                        "difference_train",
+                        "difference_test",
+                        "accuracy",
+                        "members",
+                    )
                 },
             )
             for r in kept().readings
@@ -90,7 +99,10 @@ def test_nothing_measured_nothing_claimed():
 def test_a_gain_elsewhere_on_the_map_is_counted():
     rows = tuple(unmoved(r) if r.tolerance == 0.001 else r for r in kept().readings)
     point, cell = words.finding(replace(kept(), readings=rows))
-    assert point.startswith("A promise adds something measurable in ") and "of 36 cells, at most +3.3 points" in point
+    assert (
+        point.startswith("A promise helps this attacker significantly in ")
+        and "of 36 cells, at most +3.3 points" in point
+    )
     assert "at tolerance 0.01 and ε = 10" in point
     assert f"promise of 0.01 is true in {kept().cell(0.01, 10.0).n_true} of 20 seeds" in words.promise(cell)
     assert words.promise(None) == words.cost(kept(), None) == ""
@@ -106,5 +118,5 @@ def test_the_map_says_why_its_figures_are_not_the_headlines():
 def test_a_map_below_its_control_says_so():
     low = replace(kept(), majority=(0.9,) * 20, attribute="*sex*", majority_name="<men>")
     said = words.quantity(low)
-    assert "Every cell is below the control." in said and "\\*sex\\*" in said and "\\<men\\>" in said
+    assert "Every cell is below the baseline." in said and "\\*sex\\*" in said and "\\<men\\>" in said
     assert "below" not in words.quantity(kept()) and "66.5%" in words.quantity(kept())

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from pages.common.jobs import Job, Store
+from tests.patience import PATIENT
 
 
 @pytest.fixture
@@ -29,9 +30,9 @@ def test_what_a_stopped_job_has_made_outlives_the_next_job(store: Store) -> None
         job.report(1, 2)
 
     for key in "abcd":
-        store.start(key, half).wait(10)
-    store.start("nothing", lambda job: job.cancel()).wait(10)
-    store.start("next", lambda job: "made").wait(10)
+        store.start(key, half).wait(PATIENT)
+    store.start("nothing", lambda job: job.cancel()).wait(PATIENT)
+    store.start("next", lambda job: "made").wait(PATIENT)
     kept = {key: store.job(key) for key in ("a", "b", "c", "d", "nothing")}
     assert {key: job.partial for key, job in kept.items() if job is not None} == {k: ["half"] for k in "bcd"}
 
@@ -55,30 +56,30 @@ def test_what_is_released_while_it_is_made_is_not_kept(store: Store) -> None:
     gate = threading.Event()
 
     def work(job: Job) -> str:
-        gate.wait(10)
+        gate.wait(PATIENT)
         return "of a removed table"
 
     job = store.start("k", work)
     store.release()
     gate.set()
-    job.wait(10)
+    job.wait(PATIENT)
     assert job.state == "cancelled"
     assert store.get("k") is None
 
 
 def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: Store) -> None:
     gate = threading.Event()
-    first = store.start("first", lambda job: gate.wait(10), lane="sweep")
+    first = store.start("first", lambda job: gate.wait(PATIENT), lane="sweep")
     second = store.start("second", lambda job: "never", lane="sweep")
     assert second.state == "waiting"
     second.cancel()
-    second.wait(5)
+    second.wait(PATIENT)
     assert second.state == "cancelled"
     gate.set()
-    first.wait(10)
+    first.wait(PATIENT)
     assert first.state == "finished"
     third = store.start("third", lambda job: "now", lane="sweep")  # the lane is free again
-    third.wait(10)
+    third.wait(PATIENT)
     assert store.get("third") == "now"
 
 
@@ -93,14 +94,14 @@ def test_a_cancelled_collection_goes_on_with_what_it_has(store: Store) -> None:
                 threading.Event().wait(0.2)
 
     job = store.start("k", lambda job: job.collect(numbers(0)), total=5)
-    seen.wait(10)
+    seen.wait(PATIENT)
     job.cancel()
-    job.wait(10)
+    job.wait(PATIENT)
     assert job.state == "cancelled"
     kept = list(job.partial)
     assert 2 <= len(kept) < 5
     again = store.start("k", lambda job: job.collect(numbers(len(kept))), total=5, partial=kept)
-    again.wait(10)
+    again.wait(PATIENT)
     assert again.state == "finished"
     assert store.get("k") == [0, 1, 2, 3, 4]
     assert again.share == 1.0

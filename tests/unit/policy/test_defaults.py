@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.policy import (
     CHECKS,
     NO_SOURCE,
+    Measurement,
     Policy,
     default_policy,
     default_text,
@@ -51,8 +54,32 @@ def test_the_four_fifths_rule_alone_has_a_source_and_is_not_required(shipped: Po
 
 def test_given_predictions_are_asked_for_what_they_can_show() -> None:
     required = [limit.check for limit in predictions_policy().limits if limit.required]
-    assert required == ["attribute_excess", "correction_gain", "unfairness"]
-    assert all(CHECKS[limit.check].needs == ("predictions",) for limit in predictions_policy().limits)
+    assert required == [
+        "attribute_excess",
+        "attribute_balanced",
+        "correction_gain",
+        "membership_caught",
+        "membership_auc",
+        "membership_advantage",
+        "unfairness",
+    ]
+    excused = {limit.check for limit in predictions_policy().limits if limit.if_not_run == "allowed"}
+    assert excused == {check for check in required if check.startswith("membership")}
+
+
+def test_what_may_be_left_out_is_said_and_does_not_block_but_what_broke_does() -> None:
+    """Of a table that does not tell the training records nothing is known about them, and the verdict says so."""
+    policy = predictions_policy()
+    excused = tuple(limit.check for limit in policy.limits if limit.if_not_run == "allowed")
+    found = comfortable(policy, excused)
+    missing = [Measurement(check=check, outcome="not_run", reason="No column tells them.") for check in excused]
+    verdict = judge(policy, [*found, *missing], attribute="sex")
+    assert verdict.overall == "pass" and verdict.headline == "All four required limits of the policy are kept."
+    assert "Not tested, which the policy allows here: “Training records identified" in verdict.detail
+    assert not any(row.blocks for row in verdict.rows)
+    broke = [replace(missing[0], outcome="failed"), *missing[1:]]
+    assert judge(policy, [*found, *broke], attribute="sex").overall == "not_run"
+    assert judge(policy, missing, attribute="sex").overall == "not_run"
 
 
 def test_the_default_asks_for_everything_but_a_guard() -> None:
@@ -64,7 +91,9 @@ def test_the_default_asks_for_everything_but_a_guard() -> None:
 
 def test_both_say_the_same_of_the_checks_they_share() -> None:
     of = {limit.check: limit for limit in default_policy().limits}
-    assert all(of[limit.check] == limit for limit in predictions_policy().limits)
+    same = ("value", "required")
+    for limit in predictions_policy().limits:
+        assert all(getattr(of[limit.check], key) == getattr(limit, key) for key in same)
 
 
 @pytest.mark.parametrize("text", [default_text(), predictions_text()], ids=["default", "predictions"])

@@ -13,7 +13,7 @@ from tests.policy_samples import FILE, policy
 
 FIRST, LAST = "limit 1 (attribute_excess)", "limit 2 (four_fifths)"
 KEYS = "schema, name, version, author, date, rationale, level, limit"
-LIMIT_KEYS = "check, value, required, author, date, rationale, source"
+LIMIT_KEYS = "check, value, required, if_not_run, author, date, rationale, source"
 HEAD, FIRST_TABLE, SECOND = (FILE.split("[[limit]]")[0], *(f"[[limit]]{part}" for part in FILE.split("[[limit]]")[1:]))
 
 
@@ -191,7 +191,8 @@ def test_a_malformed_limit_is_told_in_one_sentence(text: str, expected: str) -> 
 
 @pytest.mark.parametrize("check", CHECKS)
 def test_each_unit_has_its_range(check: str) -> None:
-    allowed, wrong = {"points": (-1, -1.01), "columns": (400, -1)}.get(CHECKS[check].unit, (1, 1.01))
+    ends = {"points": (-1, -1.01), "columns": (400, -1), "bits": (-10, -10.1)}
+    allowed, wrong = ends.get(CHECKS[check].unit, (1, 1.01))
     text = policy_text(policy(**{check: 0.5}))
     assert read_policy(text.replace("value = 0.5", f"value = {allowed}"), name="p").limits[0].value == allowed
     with pytest.raises(InputError, match=rf"^p: value of limit 1 \({check}\) must be "):

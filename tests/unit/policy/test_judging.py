@@ -66,7 +66,8 @@ def test_every_row_says_why_in_one_sentence() -> None:
         "The whole interval, 0.4 to 1.6 points at 98.33% confidence, keeps to the limit of at most 5.0 points."
     )
     assert why["answers_excess"] == (
-        "The interval, 2.0 to 6.0 points at 95% confidence, holds the limit of at most 5.0 points."
+        "The interval, 2.0 to 6.0 points at 95% confidence, holds the limit of at most 5.0 points. About 4,000 repeats "
+        "in place of 1,000 would settle it, likely as a pass."
     )
     assert why["targeted_leakage"] == "Computed from what was declared, 100.0% breaks the limit of at most 75%."
     assert why["membership_gap"] == "It broke: ValueError."
@@ -80,19 +81,20 @@ def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
     assert (sure.overall, sure.exit_code) == ("pass", 0)
     failed = judge(one, kept, attribute="sex", failed_tests=("Members caught", "Gaps"))
     assert (failed.overall, failed.exit_code) == ("inconclusive", 2)
-    assert failed.headline == "Do not release yet: FairLeak's test of itself failed."
+    missed = "the attack missed a planted leak, or flagged a model without one."
+    assert failed.headline == f"Do not release yet: the self-test failed, as {missed}"
     reason = "failed for “Members caught”; “Gaps”: no verdict here can be relied on until the cause is found."
     assert failed.detail == f"It {reason}"
     assert failed.rows == sure.rows
     worse, before = judge(SIX, FOUND, attribute="sex", failed_tests=("Gaps",)), verdict_of(SIX, *FOUND)
     assert (worse.overall, worse.exit_code, worse.headline) == ("fail", 1, before.headline)
-    told = "FairLeak's test of itself failed for “Gaps”: no verdict here can be relied on until the cause is found."
-    assert worse.detail == f"{before.detail} {told}"
+    told = "It failed for “Gaps”: no verdict here can be relied on until the cause is found."
+    assert worse.detail == f"{before.detail} The self-test failed: {missed} {told}"
 
 
 def test_titles_name_the_attribute() -> None:
     titles = {row.check: row.title for row in judge(SIX, FOUND, attribute="marital {status}").rows}
-    assert titles["attribute_excess"] == "Marital {status} read off the predictions"
+    assert titles["attribute_excess"] == "Marital {status} inferred from what is released: gain in accuracy"
     assert titles["unfairness"] == "Unfairness on unseen people"
 
 

@@ -80,7 +80,8 @@ def test_the_table_holds_numbers_bases_and_sources() -> None:
     first = table.loc["attribute_excess"]
     assert (first["verdict"], first["item"], bool(first["blocks"]), first["source"]) == ("fail", 1, True, "A law")
     assert (first["value"], first["control_value"], first["limit"]) == (0.07, 0.7, 0.02)
-    assert first["limit_text"] == "at most 2.0 points" and first["title"] == "Sex read off the predictions"
+    assert first["limit_text"] == "at most 2.0 points"
+    assert first["title"] == "Sex inferred from what is released: gain in accuracy"
     assert first["decided_level"] == pytest.approx(0.95) and 0 < first["p_value"] == first["p_adjusted"] < 1e-6
     computed = table.loc["targeted_leakage"]
     assert (computed["basis"], computed["source"]) == ("declared", "no source given")

@@ -212,7 +212,7 @@ def test_bad_settings_are_one_sentence(changes, told: str):
 
 def leak(m: int, value: float, complete: float = 0.0) -> Leak:
     rate = Estimate(value=value, low=value, high=value, n=2)
-    return Leak(m=m, decoder="strongest", leakage=rate, complete=complete, lowest=value, typical=0)
+    return Leak(m=m, decoder="strongest", leakage=rate, gain=rate, complete=complete, lowest=value, typical=0)
 
 
 def test_answers_needed():

@@ -106,12 +106,17 @@ def with_bits(low: float, high: float) -> ReleaseStudy:
     return replace(found, measured=replace(found.measured, bits=bits))
 
 
-def test_more_or_less_than_predicted_is_explained_where_the_interval_leaves_the_prediction_out():
-    predicted = card(4).meter.df_bits
+def test_whether_chance_explains_the_difference_is_said_by_where_the_prediction_lies():
+    prediction = card(4).prediction
+    predicted = prediction.bits.value
     above, below = with_bits(predicted + 1, predicted + 9), with_bits(predicted - 9, predicted - 1)
-    assert "More was gained than predicted" in unpredicted(above) and above.unpredicted == 1
-    assert "Less was gained than predicted" in unpredicted(below) and below.unpredicted == -1
-    assert unpredicted(with_bits(predicted - 1, predicted + 1)) == ""
+    assert above.unpredicted == 1 and "More was gained than chance gives: " in unpredicted(above)
+    assert "(95% CI: 1.0 to 9.0)" in unpredicted(above) and "the numbers repair it" in unpredicted(above)
+    assert below.unpredicted == -1 and "Less was gained than chance gives: " in unpredicted(below)
+    inside = unpredicted(with_bits(predicted - 1, predicted + 1))
+    assert inside.startswith("Measured and predicted bits differ by no more than chance gives: ")
+    for sentence in (unpredicted(above), unpredicted(below), inside):
+        assert f"95% of such cards give {prediction.low:.1f} to {prediction.high:.1f} bits" in sentence
     assert unpredicted(with_bits(math.nan, math.nan)) == ""
     assert unpredicted(replace(above, status="infeasible")) == ""
     assert unpredicted(replace(above, disputed=typed(0.5).disputed)) == ""

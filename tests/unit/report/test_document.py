@@ -101,7 +101,7 @@ def test_any_text_survives_as_json(text):
         ('{"a": 1, "a": 2}', "each key once, got 'a'"),
         ('{"a": ' + "[" * 100_000, "nested"),
         ('{"a": 1e999}', "finite"),
-        ('{"a": ' + "9" * 5000 + "}", "must be JSON"),
+        ('{"a": ' + "9" * 5000 + "}", "finite"),
         ("{}", "kind 'fairleak release audit', got None"),
         ('{"kind": "fairleak release audit", "schema": 2}', "schema version 1, got 2"),
         ('{"kind": "fairleak release audit", "schema": 1}', "there must be a key 'data'"),

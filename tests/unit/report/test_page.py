@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from core.estimates import Estimate
 from core.policy import CHECKS
 from core.report import document, embedded_document, to_html
+from core.report.page import _model
 from tests.report_people import with_texts
 from tests.samples_report import GROUPS, HOSTILE, SMALL_GROUPS, not_there, sample
 
@@ -178,8 +179,13 @@ def test_what_was_not_asked_is_said_with_a_number_or_without():
     from dataclasses import replace
 
     audit, check = sample(), "attriguard_cost"
+    first = "Sex inferred from what is released: gain in accuracy"
+    others = {row.check for row in audit.verdict.rows if row.verdict == "not_asked"} - {"attribute_excess", check}
+    kept = tuple(row for row in audit.verdict.rows if row.check not in others)
+    measured = tuple(m for m in audit.measurements if m.check not in others)
+    audit = replace(audit, measurements=measured, verdict=replace(audit.verdict, rows=kept))
     said = words_of(to_html(audit))
-    assert "and so no verdict: Sex read off the predictions. Its number stands below" in said
+    assert f"and so no verdict: {first}. Its number stands below" in said
     assert "and without a number: What AttriGuard costs. The reason stands below" in said
     done = tuple(
         replace(m, outcome="done", estimate=Estimate(value=0.1, low=0.1, high=0.1, n=0, level=0.95), reason="")
@@ -189,7 +195,7 @@ def test_what_was_not_asked_is_said_with_a_number_or_without():
     )
     rows = tuple(replace(r, measurement=done[-1]) if r.check == check else r for r in audit.verdict.rows)
     said = words_of(to_html(replace(audit, measurements=done, verdict=replace(audit.verdict, rows=rows))))
-    assert "no verdict: Sex read off the predictions; What AttriGuard costs. Their numbers stand below" in said
+    assert f"no verdict: {first}; What AttriGuard costs. Their numbers stand below" in said
     assert "without a number" not in said
 
 
@@ -234,3 +240,17 @@ def test_every_cell_can_stand_alone_with_its_columns_name():
     cells = re.findall(r'<t[dh][^>]* data-name="([^"]*)"', page)
     assert {"Rationale", "What was planted", "Positive labels", "after"} <= set(cells)
     assert page.count('role="rowheader"') + page.count('role="cell"') == len(cells) + 4 * 8
+
+
+def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_editions():
+    """It comes from the groups' rates that an edition prints, so an edition for others tells nothing more by it."""
+    for audit, told in ((sample(), True), (sample(SMALL_GROUPS), False)):
+        for edition in ("internal", "disclosure"):
+            found = document(audit, edition=edition)
+            rows = dict(_model(found))
+            (theirs,) = (words for name, words in rows.items() if "Fairlearn" in name and "test" in name)
+            (ours,) = (words for name, words in rows.items() if name.startswith("Unfairness (") and "test" in name)
+            assert (theirs == "withheld") == (ours == "withheld") == (edition == "disclosure" and not told)
+            if theirs != "withheld":
+                rates = [group["test_rate"]["value"] for group in found["groups"]]
+                assert theirs.startswith(f"{max(rates) - min(rates):.3f} (")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import pytest
 
 from core.decision import same_numbers
 from core.estimates import Estimate
-from core.release import Release, measured, meter, pinned, project
+from core.release import Release, measured, meter, pinned, predict, project
 from core.report import AttackedPeople, csv_files, disclosure_edition, document, from_json, meter_of, to_html, to_json
+from core.report.attacked import attack_edition
 from core.report.document import sealed
 from core.report.metered import FORMS, published_of
-from core.report.metered_words import told_of
+from core.report.metered_words import BITS_OF_THE_EDITION, BITS_OF_THE_METER, told_of
 from core.report.statements import statements_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
@@ -45,7 +47,8 @@ def assert_is(row, posterior, truth, published):
     read, after = meter(posterior, published), project(posterior, published)
     found = measured(posterior, after.probability, truth)
     named = pinned(posterior, after.probability, sensitive=truth)
-    for name in ("df_bits", "joint_bits", "prior_bits", "person_bits"):
+    assert row.df_bits == pytest.approx(predict(posterior, published).bits.value, rel=1e-9)
+    for name in ("joint_bits", "prior_bits", "person_bits"):
         assert getattr(row, name) == pytest.approx(getattr(read, name), rel=1e-9)
     assert row.bits.value == pytest.approx(found.bits.value, abs=1e-6)
     assert (row.unsure, row.pinned, row.status) == (named.n_unsure, named.count, after.status)
@@ -80,7 +83,7 @@ def test_of_more_groups_the_one_with_the_most_bits_is_told():
     audit, who = metered(SMALL_GROUPS)
     release = Release(who.predictions, labels=who.labels, statistics=RATES)
     bits = {
-        name: meter(who.posterior[:, g], release.publish((who.sensitive == g).astype(np.uint8))).df_bits
+        name: predict(who.posterior[:, g], release.publish((who.sensitive == g).astype(np.uint8))).bits.value
         for g, name in enumerate(who.group_names)
     }
     row = row_of(audit, "every_digit")
@@ -100,11 +103,26 @@ def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
     assert audit.release_meter.told == (
         "Features and label leave open 12.0 bits of who is in which group, and the attacker unsure about 12 people. Of "
         "this the fairness numbers of this report tell: with every digit, as in the files and as the page prints them "
-        "alike, 12.0 bits (the meter predicted 1.4), 12 of 12 people unsure before pinned down, 12 rightly; in the "
-        "disclosure edition, "
-        "nothing, for no size or rate of a group on the test records stands there."
+        "alike, 12.0 bits (95%: 4.2 to 12.0; the meter predicted 1.5, below that), 12 of 12 people unsure before "
+        "pinned down, 12 rightly; in the disclosure edition, nothing, "
+        "for no size or rate of a group on the test records stands there."
     )
     assert "right for 50% (" in audit.release_meter.control
+
+
+def test_the_attack_on_the_edition_counts_other_bits_only_where_its_probabilities_differ():
+    audit, who = metered()
+    logit = np.log(who.posterior[:, 1] / who.posterior[:, 0]) + 0.7
+    worse = np.column_stack([1 / (1 + np.exp(logit)), 1 / (1 + np.exp(-logit))])
+    edition = disclosure_edition(audit, people=replace(who, prior=worse))
+    bits = row_of(audit, "disclosure").bits.value
+    assert edition["release_meter"]["forms"][0]["bits"]["value"] == round(bits, 1)
+    assert edition["edition_attack"]["bits"] > 1.5 * bits
+    assert attack_edition(edition, replace(who, prior=who.posterior)).bits == pytest.approx(bits, abs=1e-3)
+    page = unescape(to_html(audit, edition="disclosure", people=replace(who, prior=worse)))
+    assert BITS_OF_THE_EDITION in page and BITS_OF_THE_METER in page
+    internal = unescape(to_html(audit))
+    assert BITS_OF_THE_EDITION not in internal and BITS_OF_THE_METER in internal
 
 
 def test_the_edition_tells_its_bits_only_where_nothing_is_withheld():

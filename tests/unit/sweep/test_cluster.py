@@ -16,6 +16,7 @@ import pytest
 
 from core.errors import FairLeakError, InputError
 from core.sweep import FolderStore, cluster, sweep, tolerance_configs
+from tests.patience import PATIENT
 from tests.sweep_work import BASE, people, surroundings
 from tests.unit.sweep.test_engine import never, refused
 
@@ -47,7 +48,7 @@ def running(log: Path, *arguments: str) -> Iterator[None]:
 
 
 def wait_for(port: int, log: Path) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENT
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.sweep import FolderStore, SweepPoint, point_key, sweep
+from tests.patience import PATIENT, wait_until
 from tests.sweep_work import CONFIGS, begun, people
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -37,14 +38,6 @@ def session(leader: int) -> list[int]:
         if int(member) == leader and state not in "ZX":
             found.append(int(stat.parent.name))
     return found
-
-
-def wait_until(condition: Callable[[], bool], seconds: float) -> None:
-    """Wait, and fail after so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.005)
 
 
 def stored(folder: Path) -> dict[float, SweepPoint]:
@@ -75,15 +68,15 @@ def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
         before, started_before = stored(folder) if folder.exists() else {}, begun(log)
         done_before = len(started_before)
         running = start(folder, log, jobs)
-        wait_until(moment, 60)
+        wait_until(moment)
         running.kill()
         assert running.wait() == -signal.SIGKILL
-        wait_until(lambda pid=running.pid: not session(pid), 10)
+        wait_until(lambda pid=running.pid: not session(pid))
         assert stored(folder).items() >= before.items()
         assert not {tolerance for _, tolerance in begun(log)[done_before:]} & set(before)
     before, done_before = stored(folder), len(begun(log))
     assert 3 <= len(before) < len(CONFIGS)
-    assert start(folder, log, jobs).wait(120) == 0
+    assert start(folder, log, jobs).wait(PATIENT) == 0
     times = Counter(tolerance for _, tolerance in begun(log)[done_before:])
     assert times == Counter(c.tolerance for c in CONFIGS if c.tolerance not in before)
     assert stored(folder) == undisturbed
@@ -92,12 +85,12 @@ def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
 def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path):
     log = tmp_path / "log"
     running = start(tmp_path / "store", log, 2)
-    wait_until(lambda: len({process for process, _ in begun(log)}) == 2, 60)
+    wait_until(lambda: len({process for process, _ in begun(log)}) == 2)
     workers = {process for process, _ in begun(log)}
     assert workers <= set(session(running.pid)) and running.pid not in workers
     running.kill()
     running.wait()
-    wait_until(lambda: not session(running.pid), 5)
+    wait_until(lambda: not session(running.pid))
     count = len(begun(log))
     time.sleep(1)
     assert len(begun(log)) == count
@@ -106,6 +99,6 @@ def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path):
 def test_two_sweeps_may_share_a_store(tmp_path: Path):
     folder = tmp_path / "store"
     both = [start(folder, tmp_path / f"log{k}", 1) for k in range(2)]
-    assert [running.wait(120) for running in both] == [0, 0]
+    assert [running.wait(PATIENT) for running in both] == [0, 0]
     assert stored(folder).keys() == {c.tolerance for c in CONFIGS}
     assert not list(folder.rglob("*.part"))

@@ -56,7 +56,7 @@ def made(config: AuditConfig) -> SweepPoint:
             achieved=0.01 * config.seed,
             used=0.015,
         )
-    model = rng.uniform(0.5, 0.9, 5)
+    model = rng.uniform(0.5, 0.9, 7)
     return replace(
         real(),
         config=config,
@@ -65,6 +65,8 @@ def made(config: AuditConfig) -> SweepPoint:
         accuracy_train=at(model[2]),
         accuracy_test=at(model[3]),
         majority_test=at(model[4]),
+        difference_train=float(model[5]),
+        difference_test=at(model[6]),
         disclosures=told,
     )
 
@@ -86,14 +88,20 @@ def long(points: list[SweepPoint]) -> pd.DataFrame:
             setting = (c.method, c.metric, c.tolerance, adversary, protocol, cost)
             rates = (told.majority.value, told.before.value, after, gain)
             model = (point.accuracy_train.value, point.accuracy_test.value, point.majority_test.value)
-            lines.append((*setting, *rates, *model, point.achieved, point.unfairness_test.value))
+            fairness = (
+                point.achieved,
+                point.unfairness_test.value,
+                point.difference_train,
+                point.difference_test.value,
+            )
+            lines.append((*setting, *rates, *model, *fairness))
     return pd.DataFrame(lines, columns=[*SETTING, *NUMBERS])
 
 
 SETTING = ["method", "metric", "tolerance", "adversary", "protocol", "cost"]
 NUMBERS = [
     "majority", "before", "after", "gain", "model_train", "model_test", "model_majority", "unfairness_train",
-    "unfairness_test",
+    "unfairness_test", "difference_train", "difference_test",
 ]  # fmt: skip
 
 

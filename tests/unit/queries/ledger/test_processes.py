@@ -16,6 +16,7 @@ import pytest
 from core.errors import FairLeakError
 from core.queries.ledger import Ledger, LedgerStatus, open_ledger, verify_export
 from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register
+from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -27,7 +28,7 @@ def start(place: str, mode: str, seed: int = 0, step: str = "none") -> subproces
 
 def shown(process: subprocess.Popen[str]) -> list[dict[str, object]]:
     """Wait for a process and return the answers it showed; a line cut off by a kill was not shown."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=PATIENT)
     assert not err
     return [json.loads(line) for line in out.splitlines(keepends=True) if line.endswith("\n")]
 
@@ -134,7 +135,7 @@ def test_eight_processes_may_make_the_same_ledger(made: str, request: pytest.Fix
         subprocess.Popen([sys.executable, "-c", program, place], cwd=ROOT, stderr=subprocess.PIPE) for _ in range(8)
     ]
     for process in running:
-        assert process.communicate(timeout=120)[1] == b"" and process.returncode == 0
+        assert process.communicate(timeout=PATIENT)[1] == b"" and process.returncode == 0
     register(open_ledger(place))
     assert checked(open_ledger(place), tmp_path).spent == COUNT
     if made == "sqlite":

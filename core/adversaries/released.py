@@ -1,0 +1,217 @@
+"""Attribute inference from everything a model releases about people, beside imputation from their features alone.
+
+Two attacks are tried beside imputation (boosting on features and true label). "label" adds how much likelier the
+predicted label is in each group; "all" is one boosting over that, the score, its residuals, digits and exact values
+(`core.adversaries.score_evidence`). Half of the known people teach what is learned about features and outputs, the
+other half how to combine it, then the halves change places; the posteriors' geometric mean is the attacker's, and
+imputation is made in the same way, so that nothing but the release makes the difference. The
+second attack is used if its log-loss on validation records of the attacker's own is lower by more than one standard
+error (the one-standard-error rule of Breiman et al. 1984); it moves more guesses by chance where nothing leaks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.adversaries.score_evidence import Outputs, learn_evidence
+from core.seeds import child_generator, child_seed
+
+__all__ = ["ATTACKS", "MOST_TAUGHT", "ReleasedAttack", "attack_released"]
+
+ATTACKS = ("label", "all")
+"""The attacks; labels alone allow the first."""
+
+MOST_TAUGHT = 100_000
+"""Most people an attacker learns from; of more a seeded sample."""
+
+_EDGE = 1e-6
+_VALIDATION_SHARE = 0.3
+
+Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReleasedAttack:
+    """What an attacker believes about some people's groups without and with a release.
+
+    Attributes
+    ----------
+    before, after : ndarray of shape (m, K)
+        Probabilities of the groups by imputation, and by the chosen attack.
+    attack : str
+        The one of `ATTACKS` that was chosen.
+    share : ndarray of shape (K,)
+        The groups' shares among the people the attacker knows.
+    losses : dict of str to float
+        Log-loss on the validation records in bits a person: of "imputation", and of each attack tried.
+    n_known, n_taught : int
+        People whose attribute the attacker knows, and of how many of them they learned.
+    """
+
+    before: Floats = field(repr=False)
+    after: Floats = field(repr=False)
+    attack: str
+    share: Floats
+    losses: dict[str, float]
+    n_known: int
+    n_taught: int
+
+
+def attack_released(
+    x: Floats,
+    outputs: Outputs,
+    sensitive: npt.NDArray[np.integer],
+    known: Rows,
+    judged: Rows,
+    *,
+    n_groups: int,
+    categorical: npt.NDArray[np.bool_],
+    seed: int,
+) -> ReleasedAttack:
+    """Let an attacker who knows some people's attribute judge others.
+
+    Parameters
+    ----------
+    x : ndarray of shape (n, d)
+        Everybody's features, and the true label as the last column.
+    outputs : Outputs
+        What is released about everybody.
+    sensitive : ndarray of shape (n,), int
+        Groups 0 to K - 1; read of known people only.
+    known, judged : ndarray of int
+        Disjoint rows; known people hold at least a few of each group.
+    n_groups : int
+    categorical : ndarray of shape (d,), bool
+        Which columns of x are codes of categories.
+    seed : int
+    """
+    rng = child_generator(seed, f"released outputs, {known.size} known, {judged.size} judged")
+    categorical = categorical & np.array([np.unique(column).size <= 255 and column.max() < 255 for column in x.T])
+    taught, validation = _cut(known, sensitive, 1.0 - _VALIDATION_SHARE, rng)
+    n_known = known.size
+    taught, validation = (part[:most] for part, most in ((taught, MOST_TAUGHT), (validation, MOST_TAUGHT // 2)))
+    first, second = _cut(taught, sensitive, 0.5, rng)
+    asked = np.concatenate([validation, judged])
+    own_seed = child_seed(seed, "released outputs")
+    learner = _Learner(x, outputs, sensitive, n_groups, categorical, own_seed)
+    found = [learner.one_way(teach, combine, asked) for teach, combine in ((first, second), (second, first))]
+    logs = {name: (found[0][name] + found[1][name]) / 2 for name in found[0]}
+    posteriors = {name: _normalised(value) for name, value in logs.items()}
+    n, truth = validation.size, sensitive[validation]
+    bits = {name: -np.log2(value[np.arange(n), truth]) for name, value in posteriors.items()}
+    losses = {name: float(own.mean()) for name, own in bits.items()}
+    attack = "all" if "all" in bits and _better(bits["label"] - bits["all"]) else "label"
+    return ReleasedAttack(
+        before=posteriors["imputation"][n:],
+        after=posteriors[attack][n:],
+        attack=attack,
+        share=np.bincount(sensitive[known], minlength=n_groups) / known.size,
+        losses=losses,
+        n_known=n_known,
+        n_taught=taught.size + validation.size,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Learner:
+    x: Floats
+    outputs: Outputs
+    sensitive: npt.NDArray[np.integer]
+    n_groups: int
+    categorical: npt.NDArray[np.bool_]
+    seed: int
+
+    def imputed(self, teach: Rows, asked: Rows) -> Floats:
+        """Return imputation's log-probabilities, taught by some people, of others."""
+        return _log(self._boosted(self.x[teach], self.sensitive[teach], self.categorical).predict_proba(self.x[asked]))
+
+    def one_way(self, teach: Rows, combine: Rows, asked: Rows) -> dict[str, Floats]:
+        """Return log-probabilities of the people asked, by attack; one half teaches, the other half combines."""
+        evidence = learn_evidence(
+            self.x[teach],
+            self.outputs.of(teach),
+            self.sensitive[teach],
+            n_groups=self.n_groups,
+            categorical=self.categorical,
+            seed=self.seed,
+        )
+        logs = self.imputed(teach, np.concatenate([combine, asked]))
+        odds = logs[:, 1:] - logs[:, :1]
+        here = [(rows, self.x[rows], self.outputs.of(rows)) for rows in (combine, asked)]
+        ratios = np.concatenate([evidence.label_ratios(x, out) for _, x, out in here])
+        labels = np.concatenate([out.labels for _, _, out in here]).astype(np.float64)
+        truth, n = self.sensitive[combine], combine.size
+
+        def straight(columns: Floats) -> Floats:
+            return _log(_linear_stack(columns[:n], truth).predict_proba(columns[n:]))
+
+        found = {"imputation": straight(odds), "label": straight(np.column_stack([odds, ratios]))}
+        if self.outputs.scores is not None:
+            scored = [evidence.score_columns(x, out) for _, x, out in here]
+            everything = np.column_stack(
+                [
+                    odds,
+                    ratios,
+                    labels,
+                    np.concatenate([columns for columns, _ in scored]),
+                    self.x[np.concatenate([combine, asked])],
+                ]
+            )
+            coded = np.concatenate(
+                [np.zeros(odds.shape[1] + ratios.shape[1] + 1, bool), scored[0][1], self.categorical]
+            )
+            stack = self._boosted(everything[:n], truth, coded)
+            found["all"] = _log(stack.predict_proba(everything[n:]))
+        return found
+
+    def _boosted(self, columns: Floats, truth: npt.NDArray[np.integer], categorical: npt.NDArray[np.bool_]) -> Any:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        counts = np.bincount(truth, minlength=self.n_groups)
+        return HistGradientBoostingClassifier(
+            categorical_features=categorical,
+            learning_rate=0.1,
+            max_leaf_nodes=15,
+            min_samples_leaf=max(5, min(20, truth.size // 50)),
+            early_stopping=bool(truth.size >= 300 and counts.min() >= 10),
+            n_iter_no_change=8,
+            max_iter=200 if truth.size >= 300 else 40,
+            random_state=self.seed,
+        ).fit(columns, truth)
+
+
+def _linear_stack(columns: Floats, truth: npt.NDArray[np.integer]) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=10.0, max_iter=500).fit(columns, truth)
+
+
+def _cut(rows: Rows, sensitive: npt.NDArray[np.integer], share: float, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Return two random parts of the rows, each group cut alike, in random order."""
+    parts: tuple[list[Rows], list[Rows]] = ([], [])
+    for group in np.unique(sensitive[rows]):
+        own = rng.permutation(rows[sensitive[rows] == group])
+        at = round(share * own.size)
+        parts[0].append(own[:at])
+        parts[1].append(own[at:])
+    first, second = (rng.permutation(np.concatenate(part)) for part in parts)
+    return first, second
+
+
+def _log(probability: Floats) -> Floats:
+    return np.log(np.clip(probability, _EDGE, 1.0))
+
+
+def _normalised(logs: Floats) -> Floats:
+    found = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _better(saved: Floats) -> bool:
+    """Return whether the bits saved are more than one standard error above none; else the simpler attack is kept."""
+    return bool(saved.mean() > saved.std() / np.sqrt(saved.size))

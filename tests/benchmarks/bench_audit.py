@@ -1,0 +1,79 @@
+"""What an audit of given predictions costs: 60,000 and a million invented people, time and memory of a process each.
+
+Run from the repository's root: ``python -m tests.benchmarks.bench_audit [ROWS ...]``. The table has eight features,
+scores with four decimals and the sets; the policy is the one for given predictions and asks for everything it can.
+Limits: 60 seconds at 60,000 rows, 200 seconds and 1.2 GB at a million.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+
+LIMITS = {60_000: (60.0, 2.0), 1_000_000: (200.0, 1.2)}
+"""Rows -> seconds, and gigabytes at most."""
+
+
+def table(rows: int, seed: int = 0) -> pd.DataFrame:
+    """Return people, and the predictions of a model that somebody trained on features alone."""
+    rng = np.random.default_rng(seed)
+    sex = rng.random(rows) < 0.35
+    x = rng.normal(size=(rows, 6)).round(2) + 0.4 * sex[:, None] * np.array([1, 0.5, 0.2, 0, 0, 0])
+    score = 1 / (1 + np.exp(-(0.8 * x[:, 1] + 0.7 * x[:, 3] - 0.5 * x[:, 4])))
+    frame = pd.DataFrame({f"feature {j}": x[:, j] for j in range(6)})
+    frame["region"] = rng.integers(0, 12, rows).astype(str)
+    frame["age"] = rng.integers(18, 90, rows)
+    frame["sex"] = np.where(sex, "F", "M")
+    frame["label"] = np.where(rng.random(rows) < score, "yes", "no")
+    frame["score"] = score.round(4)
+    frame["set"] = np.array(["train", "attack", "test"])[np.arange(rows) % 3]
+    return frame
+
+
+def measure(rows: int) -> None:
+    """Audit one table in this process, and print seconds, processor seconds and the largest memory."""
+    from core.config import AuditConfig
+    from core.datasets import Roles, Table
+    from core.decision import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
+    from core.models import GIVEN
+    from core.policy import predictions_policy
+
+    warnings.simplefilter("ignore")
+    made = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.", fingerprint=str(rows))
+    roles = Roles(label="label", positive="yes", sensitive="sex", group=("F",), score="score", sets="set")
+    plan = AuditPlan(
+        data=DataPlan(dataset="", file="people.csv"),
+        model=ModelPlan(kind="predictions"),
+        config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, tolerance=0.05),
+        membership=MembershipPlan(shadows=0),
+    )
+    started, used = time.perf_counter(), time.process_time()
+    audit = run_audit(plan, made, predictions_policy())
+    seconds, processor = time.perf_counter() - started, time.process_time() - used
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    limit, gigabytes = LIMITS.get(rows, (float("inf"), float("inf")))
+    kept = "within" if processor <= limit and most <= gigabytes else "BEYOND"
+    print(
+        f"{rows:>9,} rows: {seconds:6.1f} s, {processor:6.1f} s of processor, {most:4.2f} GB; {kept} {limit:g} s and "
+        f"{gigabytes:g} GB; {audit.verdict.overall}"
+    )
+
+
+def main(rows: tuple[int, ...] = tuple(LIMITS)) -> None:
+    """Measure each size in a process of its own."""
+    print("An audit of given predictions")
+    for each in rows:
+        subprocess.run([sys.executable, "-m", __spec__.name, "--measure", str(each)], check=True)
+
+
+if __name__ == "__main__":
+    if "--measure" in sys.argv:
+        measure(int(sys.argv[-1]))
+    else:
+        main(tuple(map(int, sys.argv[1:])) or tuple(LIMITS))

@@ -1,0 +1,72 @@
+"""One way through the dashboard for each of its readers: teacher, explorer, compliance officer."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, expect
+
+from core.examples import example
+from tests.browser.conftest import Open
+from tests.browser.reports import downloaded, read_alone
+from tests.browser.tables import people, predicted
+from tests.browser.view import PATIENT
+
+
+def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
+    case = example("gaps")
+    view = look("learn?example=gaps")  # the first page of a fresh server
+    view.found(case.title)
+    expect(view.sidebar.get_by_role("link")).to_have_count(11)
+    first = view.page.get_by_role("heading", level=3, name=case.steps[0].title)
+    expect(first).to_have_count(0)
+    view.keyed("answer_gaps").get_by_text("About women", exact=True).click()
+    view.page.get_by_role("button", name="Answer").click()
+    expect(view.warnings).to_contain_text("Not yet")
+    view.keyed("steps_gaps").locator("label").click()
+    expect(first).to_be_visible()
+    with view.page.expect_download(timeout=PATIENT) as download:
+        view.press("sheet_solution")
+    assert case.steps[-1].title in download.value.path().read_text(encoding="utf-8")
+    view.in_order()
+
+
+def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look: Open):
+    view = look("data")
+    view.bring_people(people())
+    view.go("Correction")
+    view.found("sex", "%")
+    view.stop_training()
+    told = view.field("told")
+    for key, value in (("End", 0.2), ("Home", 0.0), ("ArrowRight", 0.001)):
+        told.press(key)
+        view.found(f"within {value:g}")
+        view.until(lambda value=value: [t["x"] for t in view.points("told_chart")] == [[value]], f"a marker at {value}")
+    view.page.get_by_text("Numbers and CSV").first.click()
+    with view.page.expect_download(timeout=PATIENT) as download:
+        view.press("csv_correction_0")
+    table = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
+    shown = view.points("told_chart")[0]["y"][0]
+    assert 100 * table.set_index("tolerance told").loc[0.001, "accuracy after"] == pytest.approx(shown)
+    view.in_order()
+
+
+def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
+    look: Open, browser: Browser, tmp_path: Path
+):
+    view = look("data")
+    view.found("%")
+    roles = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
+    view.bring_predictions("people.csv", predicted(people()), **roles, sensitive="sex", group="F")
+    view.go("Report")
+    reports = downloaded(view)
+    rows = view.page.locator(".fl-board details")
+    rows.first.locator("summary").click()
+    expect(rows.first.get_by_text("The attacker knows", exact=True)).to_be_visible()
+    told = {edition: read_alone(browser, report, tmp_path) for edition, report in reports.items()}
+    assert "people.csv" in told["internal"] and "people.csv" not in told["disclosure"]
+    view.fits("the verdict")
+    view.in_order()

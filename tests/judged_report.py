@@ -1,0 +1,56 @@
+"""The sample as an audit would have left it: judged by its policy, with numbers that follow from each other."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from core.decision import AuditPlan, ModelSummary, ReleaseAudit, SelfTest, failed_tests
+from core.decision.measures.targeted_leakage import declared_limits
+from core.decision.provenance import plan_fingerprint, policy_fingerprint
+from core.decision.self_test.running import TRIALS
+from core.estimates import Estimate, proportion
+from core.fingerprint import code_fingerprint
+from core.policy import Measurement, Policy, judge
+from tests.samples_report import POLICY, sample
+
+
+def judged(
+    audit: ReleaseAudit | None = None, *, policy: Policy = POLICY, tests: tuple[SelfTest, ...] = ()
+) -> ReleaseAudit:
+    """Return the audit with the verdict, summaries and fingerprints that its numbers and this code give."""
+    audit = audit or sample()
+    plan = dataclasses.replace(audit.plan, data=dataclasses.replace(audit.plan.data, file="people.csv"))
+    measurements = tuple(_declared(m, plan) for m in audit.measurements)
+    passed = audit.self_tests[0]
+    tests = tests or tuple(dataclasses.replace(passed, attack=trial.attack, told=trial.told) for trial in TRIALS)
+    return dataclasses.replace(
+        audit,
+        plan=plan,
+        measurements=measurements,
+        model=_model(audit.model, measurements),
+        self_tests=tests,
+        verdict=judge(policy, measurements, attribute=audit.data.attribute, failed_tests=failed_tests(tests)),
+        provenance=dataclasses.replace(
+            audit.provenance,
+            policy=policy_fingerprint(policy),
+            plan=plan_fingerprint(plan),
+            code=code_fingerprint(),
+        ),
+    )
+
+
+def _model(model: ModelSummary, measurements: tuple[Measurement, ...]) -> ModelSummary:
+    rates = {
+        name: proportion(round(rate.value * rate.n), rate.n)
+        for name in ("accuracy_train", "accuracy_test", "majority_test")
+        for rate in [getattr(model, name)]
+    }
+    gap = next(m.estimate for m in measurements if m.check == "unfairness")
+    return dataclasses.replace(model, unfairness_test=gap, **rates)
+
+
+def _declared(measurement: Measurement, plan: AuditPlan) -> Measurement:
+    if measurement.check != "targeted_leakage":
+        return measurement
+    bound = declared_limits(plan.answers)[0]
+    return dataclasses.replace(measurement, estimate=Estimate(value=bound, low=bound, high=bound, n=0))

@@ -1,0 +1,115 @@
+"""Every test there is, in parts of under ten minutes each; a run that was interrupted goes on with the parts left.
+
+``python -m tests.parts`` runs one part after the other, ``python -m tests.parts browser-2`` that one, whether it was
+done before or not. A part is done once it has passed on the files as they are: its stamp holds their fingerprint.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.order import SECONDS, UNKNOWN
+from tests.properties.conftest import TIMES
+
+__all__ = ["ROOM", "Part", "cost", "main", "parts"]
+
+ROOT = Path(__file__).resolve().parents[1]
+STAMPS = ROOT / ".parts"
+WORKERS = 3
+
+ROOM = 600.0
+"""Seconds of one core a part may take: about five minutes on two."""
+
+Part = list[str]
+"""Files of tests."""
+
+
+def cost(file: str) -> float:
+    """Return about how many seconds of one core all tests of a file take."""
+    return SECONDS.get(file, UNKNOWN) * (TIMES if file.startswith("tests/properties/") else 1)
+
+
+def parts(root: Path = ROOT) -> dict[str, Part]:
+    """Return the parts: the files of each folder, shared out so that its parts take about as long."""
+    folders: dict[str, list[str]] = {}
+    for path in sorted((root / "tests").rglob("test_*.py")):
+        file = path.relative_to(root).as_posix()
+        folders.setdefault(file.split("/")[1], []).append(file)
+    found: dict[str, Part] = {}
+    for folder, files in folders.items():
+        shares: list[Part] = [[] for _ in range(math.ceil(sum(map(cost, files)) / ROOM))]
+        for file in sorted(files, key=lambda file: (-cost(file), file)):
+            min(shares, key=lambda share: sum(map(cost, share))).append(file)
+        found |= {f"{folder}-{number}": share for number, share in enumerate(shares, 1)}
+    return found
+
+
+def _watched() -> Iterator[Path]:
+    """Yield the files that what tests say may hang on."""
+    yield from (path for ending in ("*.py", "*.toml", "*.txt", "README.md") for path in ROOT.glob(ending))
+    for folder in ("core", "pages", "tests", "data"):
+        yield from (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".pyc")
+
+
+def state() -> str:
+    """Return the SHA-256 of all files that what tests say may hang on."""
+    digest = hashlib.sha256()
+    for path in sorted(_watched()):
+        digest.update(f"{path.relative_to(ROOT)}\x00{hashlib.sha256(path.read_bytes()).hexdigest()}\x00".encode())
+    return digest.hexdigest()
+
+
+def run(name: str, files: Part) -> bool:
+    """Run a part, leave its stamp if it passes, and return whether it did."""
+    began, now = time.monotonic(), state()
+    spread = "worksteal" if name.startswith("properties") else "loadfile"  # ten times one property takes minutes
+    command = [sys.executable, "-m", "pytest", "-q", "-n", str(WORKERS), "--dist", spread, "--long", *files]
+    code = subprocess.call(command, cwd=ROOT)
+    told = {0: "passed", pytest.ExitCode.NO_TESTS_COLLECTED: "NO TEST RAN"}.get(code, "FAILED")
+    print(f"== {name}: {told} after {time.monotonic() - began:.0f} s", flush=True)
+    if code == 0:
+        STAMPS.mkdir(exist_ok=True)
+        (STAMPS / name).write_text(now)
+    return code == 0
+
+
+def done(name: str) -> bool:
+    """Return whether a part has passed on the files as they are."""
+    stamp = STAMPS / name
+    return stamp.is_file() and stamp.read_text() == state()
+
+
+def main(*wanted: str) -> int:
+    """Run the parts wanted, or all that are not done; return the exit status."""
+    every = parts()
+    if unknown := [name for name in wanted if name not in every]:
+        print(f"A part must be one of {', '.join(every)}, got {unknown[0]!r}.", file=sys.stderr)
+        return 2
+    failed = []
+    for number, name in enumerate(every, 1):
+        if name not in wanted and (wanted or done(name)):
+            if not wanted:
+                print(f"== {name}: passed before, nothing has changed since", flush=True)
+            continue
+        print(f"== {name}: part {number} of {len(every)}", flush=True)
+        if not run(name, every[name]):
+            failed.append(name)
+    if failed:
+        print(f"Not passed: {', '.join(failed)}. The same command runs what is left.", file=sys.stderr)
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on with the parts that are left.", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,50 @@
+"""The README's pictures, taken anew from the dashboard as it is: ``make pictures``. Needs Chromium.
+
+Each page is opened by itself on the built-in demo, in light mode, and waited for until nothing is under way on it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
+from tests.browser.view import View
+
+FOLDER = ROOT / "docs"
+PAGES = ("correction", "bias_queries")
+SIZE = {"width": 1440, "height": 900}
+
+
+def take(browser: Browser, address: str, name: str) -> None:
+    """Write the picture of a page."""
+    view = View(browser, address, viewport=SIZE, color_scheme="light")
+    view.open(name)
+    view.found("%")
+    view.finish()
+    view.steady(view.page.screenshot, f"the look of {name}")
+    view.in_order()
+    view.page.screenshot(path=FOLDER / f"{name}.png")
+    view.close()
+
+
+def main() -> int:
+    """Take all pictures; return the exit status."""
+    if CHROMIUM is None:
+        print("Pictures need Chromium, and none was found (Debian: apt-get install chromium).", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {"FAIRLEAK_DATA": None, "XDG_CACHE_HOME": folder, "XDG_DATA_HOME": f"{folder}/data"}
+        with Server(environment=environment) as server, sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+            for name in PAGES:
+                take(browser, server.address, name)
+                print(FOLDER / f"{name}.png", flush=True)
+            browser.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""Budgets of the properties here: as each says, or, where long tests are asked for, ten times that and other cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import is_hypothesis_test, settings
+
+OWN_FOLDER = Path(__file__).parent
+TIMES = 10
+"""How many times as many cases are tried where long tests are asked for."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give each property its budget; a failure prints how to see it again."""
+    if not config.getoption("long"):
+        return
+    here = [item for item in items if isinstance(item, pytest.Function) and OWN_FOLDER in item.path.parents]
+    tests: set[Any] = {getattr(item.obj, "__func__", item.obj) for item in here}  # one for all of its parameters
+    for test in tests:
+        if is_hypothesis_test(test):
+            own = test._hypothesis_internal_use_settings
+            more = settings(own, max_examples=TIMES * own.max_examples, derandomize=False, print_blob=True)
+            test._hypothesis_internal_use_settings = more

@@ -1,0 +1,136 @@
+"""Everything released is used: each plant gives the attribute away in another way; imputation sees none of it."""
+
+import numpy as np
+import pytest
+
+from core.adversaries import Outputs, attack_released, decimals_of
+
+KNOWN, JUDGED = 2_000, 1_500
+
+
+class People:
+    """Invented people whose features say nearly nothing about their group."""
+
+    def __init__(self, seed, share=0.4, n_groups=2):
+        rng = np.random.default_rng(seed)
+        n = KNOWN + JUDGED
+        shares = [1 - share, share] if n_groups == 2 else np.full(n_groups, 1 / n_groups)
+        self.sensitive = rng.choice(n_groups, size=n, p=shares)
+        self.features = rng.normal(size=(n, 4)) + 0.2 * (self.sensitive == 1)[:, None]
+        self.features[:, 3] = rng.integers(0, 5, n)
+        self.labels = (rng.random(n) < 1 / (1 + np.exp(-self.features[:, 0]))).astype(np.uint8)
+        self.logit = self.features[:, 0] - 0.5 * self.features[:, 1] + 0.3 * (self.features[:, 3] == 2)
+        self.rng, self.n_groups = rng, n_groups
+
+    def judged(self, scores=None, labels=None):
+        labels = (scores >= 0.5).astype(np.uint8) if labels is None else labels
+        outputs = Outputs(labels=labels, scores=scores, decimals=0 if scores is None else decimals_of(scores))
+        rows = np.arange(KNOWN + JUDGED)
+        found = attack_released(
+            np.column_stack([self.features, self.labels]),
+            outputs,
+            self.sensitive,
+            rows[:KNOWN],
+            rows[KNOWN:],
+            n_groups=self.n_groups,
+            categorical=np.array([False, False, False, True, False]),
+            seed=1,
+        )
+        truth = self.sensitive[KNOWN:]
+
+        def accuracy(p):
+            return float((p.argmax(axis=1) == truth).mean())
+
+        def balanced(p):
+            guess = (p / found.share).argmax(axis=1)
+            return float(np.mean([(guess[truth == g] == g).mean() for g in range(self.n_groups)]))
+
+        return (accuracy(found.before), balanced(found.before)), (accuracy(found.after), balanced(found.after)), found
+
+
+def sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def uses_the_attribute(people):
+    return np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4)
+
+
+def hides_it_in_the_last_digit(people):
+    whole = np.rint(sigmoid(people.logit) * 1e5).astype(int)
+    return (whole - whole % 2 + people.sensitive) / 1e5
+
+
+def rounds_one_group_more(people):
+    return np.where(people.sensitive == 1, np.round(sigmoid(people.logit), 2), np.round(sigmoid(people.logit), 4))
+
+
+def gives_a_group_values_of_its_own(people):
+    return np.round(sigmoid(people.logit), 1) * 0.9 + 0.003 * people.sensitive
+
+
+def uses_it_in_a_curve(people):
+    bend = np.abs(people.features[:, 1]) + 0.5 * people.features[:, 0] ** 2
+    return sigmoid(bend + 1.5 * people.sensitive)
+
+
+@pytest.mark.parametrize(
+    ("scores", "least"),
+    [
+        (uses_the_attribute, 0.95),
+        (hides_it_in_the_last_digit, 0.97),
+        (rounds_one_group_more, 0.97),
+        (gives_a_group_values_of_its_own, 0.97),
+        (uses_it_in_a_curve, 0.95),
+    ],
+)
+def test_scores_that_tell_the_group_are_read_whatever_way_they_tell_it(scores, least):
+    people = People(3)
+    before, after, found = people.judged(scores(people))
+    assert before[0] < 0.68
+    assert found.attack == "all"
+    assert after[0] > least and after[1] > least
+
+
+def test_labels_that_turn_a_feature_round_for_a_minority_are_seen_in_balanced_accuracy():
+    people = People(4, share=0.15)
+    feature = (people.features[:, 2] > 0).astype(int)
+    kept = people.rng.random(feature.size) < 0.75
+    labels = np.where(kept, feature ^ people.sensitive, people.rng.integers(0, 2, feature.size)).astype(np.uint8)
+    before, after, found = people.judged(labels=labels)
+    assert found.attack == "label"
+    assert before[1] < 0.6 < 0.72 < after[1]
+    assert abs(after[0] - before[0]) < 0.05  # accuracy hardly moves: calling nobody a member is right too often
+
+
+def test_of_several_groups_each_is_read():
+    people = People(5, n_groups=3)
+    before, after, _ = people.judged(np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4))
+    assert before[1] < 0.5 and after[1] > 0.85
+
+
+@pytest.mark.parametrize("kind", ["of features alone", "random", "constant", "coarse"])
+def test_scores_that_tell_nothing_gain_nothing(kind):
+    people = People(6)
+    scores = {
+        "of features alone": sigmoid(people.logit),
+        "random": people.rng.random(people.labels.size),
+        "constant": np.full(people.labels.size, 0.3),
+        "coarse": np.round(sigmoid(people.logit), 1),
+    }[kind]
+    before, after, _ = people.judged(scores)
+    assert abs(after[0] - before[0]) < 0.01 and abs(after[1] - before[1]) < 0.015
+
+
+def test_a_withheld_score_is_something_released():
+    people = People(7)
+    scores = sigmoid(people.logit)
+    scores[(people.rng.random(scores.size) < 0.6) & (people.sensitive == 1)] = np.nan
+    before, after, _ = people.judged(scores, labels=(people.logit > 0).astype(np.uint8))
+    assert after[0] > before[0] + 0.15
+
+
+def test_decimals_are_the_fewest_that_write_every_score():
+    assert decimals_of(np.array([0.25, 0.5])) == 2
+    assert decimals_of(np.array([0.0, 1.0, np.nan])) == 0
+    assert decimals_of(np.array([1 / 3])) == 12

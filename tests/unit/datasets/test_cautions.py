@@ -1,0 +1,105 @@
+"""What is said of a table and its roles before an audit, and what is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets import Roles, cautions, demo_table, read_table
+from core.decision import catalogue_plan
+from core.decision.run import audited_of
+from core.decision.summaries import data_summary
+from tests import samples
+
+N = 3_000
+ROLES = samples.ROLES
+
+
+def people(**columns: object) -> pd.DataFrame:
+    return samples.frame(N).assign(**columns)
+
+
+def north(noise: float = 0.0) -> np.ndarray:
+    """Return who is from the north, wrong for a share of the people."""
+    said = (people()["origin"] == "north").to_numpy()
+    return said ^ (np.random.default_rng(1).random(N) < noise)
+
+
+def test_an_ordinary_table_needs_no_caution():
+    assert cautions(people(), ROLES) == ()
+    assert cautions(demo_table().frame, demo_table().roles[0]) == ()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.where(north(), "N", "S"),
+        np.where(north(), 1.0, 0.0),
+        north(),
+        np.where(north(), 50.0, 0.0) + np.linspace(0, 9, N),  # a number with a limit
+        np.array([f"{'ab'[int(one)]}{i % 40}" for i, one in enumerate(north())]),  # codes, many for each group
+        np.where(north(0.02), "N", "S"),
+    ],
+)
+def test_a_near_copy_of_the_attribute(column: np.ndarray):
+    (told,) = cautions(people(town2=column), ROLES)
+    assert (
+        told.startswith("Almost the attribute origin: town2. Alone it tells the attribute") and "(chance 50.0%)" in told
+    )
+
+
+@pytest.mark.parametrize("column", [np.where(north(0.1), "N", "S"), np.arange(N), [f"P{i}" for i in range(N)]])
+def test_no_near_copy(column: object):
+    assert cautions(people(other=column), ROLES) == ()
+
+
+def test_near_copies_of_the_label_and_what_is_left_out():
+    table = people(offer=people()["hired"].map({"yes": "sent", "no": "none"}), paid=people()["hired"] == "yes")
+    (told,) = cautions(table, ROLES)
+    assert "Almost the label hired: " in told and "each tells the label" in told and "100.0% or more" in told
+    assert cautions(table, replace(ROLES, excluded=("offer", "paid"))) == ()
+    assert cautions(table, replace(ROLES, excluded=("offer",), prediction="paid")) == ()  # a good model is none
+    same = cautions(people(hired=np.where(north(), "yes", "no")), ROLES)
+    assert len(same) == 1 and same[0].startswith("Almost the attribute origin: hired.")
+
+
+def test_a_rare_group_is_told_by_balanced_accuracy():
+    """Naming the larger group for everybody is right for 97 %, and tells nothing."""
+    rare = np.where(np.arange(N) % 33 == 0, "north", "south")
+    (told,) = cautions(people(origin=rare), ROLES)
+    assert told.startswith("97.0% of the people are in one group of origin: south.") and "(baseline)" in told
+    (first, second) = cautions(people(origin=rare, copy=rare), ROLES)
+    assert first == told and "Almost the attribute origin: copy." in second
+    assert cautions(people(origin=np.where(np.arange(N) % 9 == 0, "north", "south")), ROLES) == ()  # 88.9 %
+
+
+def test_more_than_two_groups():
+    three = np.array(["a", "b", "c"])[np.arange(N) % 3]
+    roles = Roles(label="hired", positive="yes", sensitive="kind", each=True)
+    (told,) = cautions(people(kind=three, kind2=np.char.upper(three)), roles)
+    assert "Almost the attribute kind: kind2." in told and "(chance 33.3%)" in told
+
+
+def test_a_header_like_a_record():
+    rows = [f"P{i},{20 + i % 30},{'FM'[i % 2]},{'yes' if i % 3 else 'no'}" for i in range(90)]
+    (told,) = cautions(read_table("\n".join(rows).encode(), "a.csv").frame, Roles(label="", positive="", sensitive=""))
+    assert told.startswith("3 of 4 column names look like values (20, F, no).") and "a line with the names" in told
+    years = read_table("\n".join(["name,sex,hired,2019", *rows]).encode(), "a.csv").frame
+    assert cautions(years, Roles(label="", positive="", sensitive="")) == ()
+
+
+def test_roles_that_break_a_rule_are_told_elsewhere():
+    assert cautions(people(), replace(ROLES, group=("nowhere",))) == ()
+    assert cautions(people(), replace(ROLES, positive="perhaps")) == ()
+
+
+def test_a_report_holds_them_among_its_notes():
+    table = samples.table(N)
+    lopsided = replace(table, frame=people(town=np.where(north(), "up", "down")))
+    plan = catalogue_plan("demo")
+    plan = replace(plan, config=replace(plan.config, roles=ROLES, method="unmitigated"))
+    notes = data_summary(audited_of(plan, lopsided), lopsided).notes
+    assert set(cautions(lopsided.frame, ROLES)) <= set(notes) and any("Almost the attribute" in note for note in notes)

@@ -1,0 +1,139 @@
+"""TPR at an FPR: exact by enumeration, beside random orders of ties, and its interval over members and non-members."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from core.estimates import proportion
+from core.membership import roc
+from core.membership.tpr_at_fpr import members_above, tpr_estimate
+
+
+def counts(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return non-members and members at or above each distinct score, falling, after a 0 each."""
+    levels = np.unique(score)[::-1]
+    false, true = ([0, *(int(((score >= t) & (member == kind)).sum()) for t in levels)] for kind in (0, 1))
+    return np.array(false), np.array(true)
+
+
+@pytest.mark.parametrize("scores", [(0,) * 7, (3, 2, 2, 2, 1, 0, 0), (6, 5, 4, 3, 2, 1, 0), (1, 1, 1, 1, 1, 0, 0)])
+@pytest.mark.parametrize("fpr", [0.1, 0.25, 0.6, 1.0])
+def test_without_a_leak_the_rate_is_exactly_the_fpr_on_average(scores: tuple[int, ...], fpr: float):
+    """Over all ways to call three of seven people members, whatever the ties."""
+    score, found = np.array(scores), []
+    for chosen in combinations(range(7), 3):
+        member = np.zeros(7, dtype=int)
+        member[list(chosen)] = 1
+        found.append(float(members_above(fpr * 5, *counts(score, member))) / 3)
+    assert np.mean(found) == pytest.approx(fpr, abs=1e-12)
+
+
+def test_ties_are_broken_in_random_order():
+    rng = np.random.default_rng(0)
+    score, member = rng.integers(0, 4, 60), (rng.random(60) < 0.4).astype(int)
+    n = int((member == 0).sum())
+    drawn = np.zeros(n)
+    for _ in range(4000):
+        order = np.lexsort((rng.random(60), -score))
+        inside = member[order]
+        drawn += np.cumsum(inside)[inside == 0]
+    found = members_above(np.arange(1, n + 1), *counts(score, member))
+    assert found == pytest.approx(drawn / 4000, abs=0.12)  # four standard errors of the widest tie
+    assert members_above([0, n + 1], *counts(score, member)).tolist() == [0.0, float(member.sum())]
+
+
+def test_a_tie_of_members_above_all_others_is_caught():
+    """As in a forest without bootstrap: 11.4 % of the members get a score that 0.1 % of the others get."""
+    score = np.concatenate([np.repeat([2.0, 1.0], [1140, 8860]), np.repeat([2.0, 1.0], [10, 9990])])
+    found = roc(score, np.repeat([1, 0], 10_000)).tpr_at(0.01)
+    assert found.value == pytest.approx(0.114 + 0.886 * 0.009, abs=0.001) and found.low > 0.1
+
+
+def test_nothing_but_ties_is_not_read():
+    same = roc(np.ones(4000), np.repeat([1, 0], 2000))
+    assert same.resolution_reason(0.01) == "n/a, ties prevent it: the attack gives everybody the same score"
+    assert same.tpr_at(0.01).n == 0
+    two = roc(np.tile([0.0, 1.0], 2000), np.repeat([1, 0], 2000)).tpr_at(0.01)
+    assert two.value == pytest.approx(0.01, abs=1e-4) and two.low < 0.008 < 0.012 < two.high
+
+
+def drawn(members: np.ndarray, outsiders: np.ndarray, fpr: float, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the percentile interval of a bootstrap that draws the people themselves."""
+    found = []
+    for _ in range(4000):
+        again = np.sort(rng.choice(outsiders, outsiders.size))[::-1]
+        threshold = again[round(fpr * (outsiders.size + 1)) - 1]
+        found.append(float((rng.choice(members, members.size) > threshold).mean()))
+    low, high = np.quantile(found, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def test_the_interval_is_a_little_wider_than_that_of_a_bootstrap_over_people():
+    rng = np.random.default_rng(3)
+    members, outsiders = rng.normal(1.0, 1.0, 150), rng.normal(0.0, 1.0, 300)
+    found = roc(np.concatenate([members, outsiders]), np.repeat([1, 0], [150, 300])).tpr_at(0.1)
+    low, high = drawn(members, outsiders, 0.1, rng)
+    assert found.low == pytest.approx(low, abs=0.02) and found.high == pytest.approx(high, abs=0.02)
+    assert found.high - found.low > high - low
+
+
+LAWS = {
+    "continuous": lambda rng, n: rng.standard_normal(n),
+    "binary": lambda rng, n: (rng.random(n) < 0.3).astype(float),
+    "two decimals": lambda rng, n: rng.random(n).round(2),
+    "forest": lambda rng, n: np.minimum(rng.binomial(100, 0.9, n), 95) / 100,
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_nothing_leaks_and_hardly_any_interval_lies_above_the_rate(law: str):
+    rng, member = np.random.default_rng(0), np.repeat([1, 0], 1000)
+    estimates = [roc(LAWS[law](rng, 2000), member).tpr_at(0.01) for _ in range(100)]
+    assert np.mean([found.value for found in estimates]) == pytest.approx(0.01, abs=0.0013)  # three standard errors
+    assert sum(found.low > 0.01 for found in estimates) <= 5  # 2.5% of 100, and two standard errors
+
+
+def test_few_caught_keep_wilsons_width_and_everything_allowed_catches_everybody():
+    none = tpr_estimate(0.01, np.array([0, 1000, 1000]), np.array([0, 0, 200]), level=0.95)
+    assert none.value == none.low == 0.0 and none.high >= proportion(0, 200).high
+    everybody = roc(np.arange(100), np.repeat([1, 0], 50)).tpr_at(1.0)
+    assert everybody == proportion(50, 50)
+
+
+def shifted(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
+    """Return scores of n members, all a little higher, of whom 5 % are above the top 1 % of standard normal ones."""
+    return rng.standard_normal(n) + NormalDist().inv_cdf(0.99) - NormalDist().inv_cdf(0.95), 0.05
+
+
+def spread(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
+    """Return scores that spread more widely, 5 % of them above the top 1 %."""
+    return rng.standard_normal(n) * NormalDist().inv_cdf(0.99) / NormalDist().inv_cdf(0.95), 0.05
+
+
+def some(rng: np.random.Generator, n: int) -> tuple[np.ndarray, float]:
+    """Return scores of members of whom some are far above everybody and the rest are like non-members."""
+    known = 0.04 / 0.99
+    return rng.standard_normal(n) + 9.0 * (rng.random(n) < known), known + (1 - known) * 0.01
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("people", [1000, 3000])
+@pytest.mark.parametrize("law", [shifted, spread, some])
+def test_at_its_limit_of_five_percent_the_interval_covers_and_seldom_passes_or_fails(law, people: int):
+    """Of 400 samples whose true rate is 5 % at least 93 % of the intervals hold it, and few lie on either side."""
+    rng, member = np.random.default_rng(7), np.repeat([1, 0], people)
+    held = below = above = 0
+    for _ in range(400):
+        members, truth = law(rng, people)
+        found = roc(np.concatenate([members, rng.standard_normal(people)]), member).tpr_at(0.01)
+        held, below, above = (
+            held + (found.low <= truth <= found.high),
+            below + (found.high < truth),
+            above + (found.low > truth),
+        )
+    assert held >= 0.93 * 400, held
+    assert max(below, above) <= 16, (below, above)  # 2.5 % of 400, and two standard errors

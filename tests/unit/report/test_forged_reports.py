@@ -1,0 +1,308 @@
+"""Forged reports: whoever recomputes the fingerprint is caught by the numbers, and no file ends in a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.__main__ import main
+from core.decision.provenance import policy_fingerprint
+from core.errors import InputError
+from core.estimates import Estimate, proportion
+from core.policy import CHECKS
+from core.report import from_json, policy_of, report_fingerprint, to_html, to_json, verify_report
+from core.report.canonical import json_text, parse_json
+from tests.judged_report import judged
+from tests.samples_report import POLICY, SMALL_GROUPS, sample
+
+EDITIONS = ("internal", "disclosure")
+RUNS = 20
+
+
+AUDIT = judged()
+REPORTS = {edition: to_json(AUDIT, edition=edition) for edition in EDITIONS}
+
+
+def failed(text: str) -> set[str]:
+    return {finding.name for finding in verify_report(text).findings if not finding.holds}
+
+
+def forged(change, edition="internal") -> str:
+    """Return the report with a change, and everything a forger would make fit again but for the verdict."""
+    found = json.loads(REPORTS[edition])
+    change(found)
+    found["provenance"]["policy"] = policy_fingerprint(policy_of(found))
+    found["fingerprint"] = report_fingerprint(found)
+    return json_text(found)
+
+
+def row(found: dict[str, Any], check: str) -> dict[str, Any]:
+    return next(row for row in found["verdict"]["checks"] if row["check"] == check)
+
+
+def measurement(found: dict[str, Any], check: str) -> dict[str, Any]:
+    return next(m for m in found["measurements"] if m["check"] == check)
+
+
+def estimate(found: dict[str, Any], check: str) -> dict[str, Any]:
+    return measurement(found, check)["estimate"]
+
+
+def limit(found: dict[str, Any], check: str) -> dict[str, Any]:
+    return next(limit for limit in found["policy"]["limits"] if limit["check"] == check)
+
+
+def all_pass(found):
+    found["verdict"].update(overall="pass", headline="All seven required limits of the policy are kept.", detail="")
+    for told in found["verdict"]["checks"]:
+        if told["limit"]:
+            told.update(verdict="pass", blocks=False)
+
+
+def drop(check):
+    def change(found):
+        found["policy"]["limits"] = [x for x in found["policy"]["limits"] if x["check"] != check]
+        found["verdict"]["checks"] = [x for x in found["verdict"]["checks"] if x["check"] != check]
+        found["measurements"] = [x for x in found["measurements"] if x["check"] != check]
+
+    return change
+
+
+def lenient(found):
+    for told in found["policy"]["limits"]:
+        told["value"] = 0.0 if CHECKS[told["check"]].at_least else 1.0
+
+
+def own_row(found, check, **told):
+    row(found, check).update(told)
+
+
+FORGERIES = {
+    "every verdict a pass": all_pass,
+    "one verdict a pass": lambda f: own_row(f, "membership_caught", verdict="pass", blocks=False),
+    "overall alone": lambda f: f["verdict"].update(overall="pass"),
+    "headline alone": lambda f: f["verdict"].update(headline="All seven required limits of the policy are kept."),
+    "detail alone": lambda f: f["verdict"].update(detail="Seven pass."),
+    "does not block": lambda f: own_row(f, "membership_caught", blocks=False),
+    "an estimate": lambda f: estimate(f, "membership_caught").update(value=0.01, low=0.008, high=0.012),
+    "an interval": lambda f: estimate(f, "membership_caught").update(low=0.0, high=0.2),
+    "a measurement not run": lambda f: measurement(f, "answers_excess").update(
+        outcome="not_run", estimate=None, control=None, control_name=""
+    ),
+    "a measurement away": lambda f: f["measurements"].remove(measurement(f, "membership_caught")),
+    "a limit": lambda f: limit(f, "membership_caught").update(value=0.5),
+    "a limit no longer required": lambda f: limit(f, "membership_caught").update(required=False),
+    "the row's limit": lambda f: row(f, "membership_caught")["limit"].update(value=0.5),
+    "another policy": lenient,
+    "a required check dropped": drop("membership_caught"),
+    "a row dropped": lambda f: f["verdict"]["checks"].remove(row(f, "membership_caught")),
+    "a row twice": lambda f: f["verdict"]["checks"].append(row(f, "membership_caught")),
+    "rows in another order": lambda f: f["verdict"]["checks"].reverse(),
+    "a self-test failed": lambda f: f["self_tests"][0].update(passed=False),
+}
+"""What a forger changes -> how; each leaves a verdict that the numbers do not give."""
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("named", FORGERIES)
+def test_a_forged_report_is_refused(named, edition, tmp_path, capsys):
+    text = forged(FORGERIES[named], edition)
+    assert {"content", "policy", "code"}.isdisjoint(failed(text))
+    path = tmp_path / "report.json"
+    path.write_text(text, encoding="utf-8")
+    assert main(["verify", str(path), "--any-code"]) == 1
+    told = capsys.readouterr().out
+    assert "BROKEN  Verdict does not hold: " in told
+
+
+INTERNAL_ONLY = {
+    "the level": lambda f: f["policy"].update(level=0.8),
+    "a p-value": lambda f: own_row(f, "membership_caught", p_adjusted=0.2),
+    "degrees of freedom": lambda f: measurement(f, "correction_gain").update(freedom=400),
+    "a decided interval": lambda f: row(f, "membership_caught")["decided"].update(low=0.051),
+}
+
+
+@pytest.mark.parametrize("named", INTERNAL_ONLY)
+def test_numbers_that_the_other_edition_withholds_are_judged_too(named):
+    assert "verdict" in failed(forged(INTERNAL_ONLY[named]))
+
+
+def group_rate(found):
+    found["groups"][0]["test_rate"].update(value=0.25)
+
+
+def both_gaps(found):
+    for told in (estimate(found, "unfairness"), found["model"]["unfairness_test"]):
+        told.update(value=0.0, low=0.0, high=0.001)
+
+
+CONTRADICTIONS = {
+    "a group's rate": group_rate,
+    "a group's size": lambda f: f["groups"][0].update(count=14690),
+    "the test set's size": lambda f: f["data"]["sets"].update(test=9),
+    "both unfairnesses": both_gaps,
+    "one unfairness": lambda f: f["model"]["unfairness_test"].update(value=0.0),
+    "the ratio": lambda f: estimate(f, "four_fifths").update(value=0.9),
+    "the declared bound": lambda f: estimate(f, "targeted_leakage").update(value=0.6, low=0.6, high=0.6),
+    "the tolerance": lambda f: f["model"].update(tolerance=0.01),
+    "the metric": lambda f: f["model"].update(metric="equal_opportunity"),
+    "the plan": lambda f: f["plan"]["membership"].update(shadows=64),
+    "the seed": lambda f: f["provenance"]["seeds"].update(audit=43),
+    "an estimate's records": lambda f: estimate(f, "membership_caught").update(n=10**9),
+    "a table's rate": lambda f: f["tables"][1]["rows"][2].__setitem__(3, 0.5),
+    "a table's gain": lambda f: f["tables"][0]["rows"][0].__setitem__(f["tables"][0]["columns"].index("gain"), 0.0),
+    "a failed self-test away": lambda f: f["self_tests"].pop(),
+    "the model's accuracy": lambda f: f["model"]["accuracy_test"].update(value=0.9),
+    "a self-test's shares": lambda f: f["self_tests"][0]["detected"].update(value=0.5),
+}
+
+
+@pytest.mark.parametrize("named", CONTRADICTIONS)
+def test_what_follows_from_other_parts_is_computed_again(named):
+    assert "numbers" in failed(forged(CONTRADICTIONS[named]))
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("name", ["title", "definition", "why"])
+def test_a_checks_words_are_compared(name, edition):
+    assert failed(forged(lambda f: own_row(f, "membership_caught", **{name: "All is well."}), edition)) == {"words"}
+
+
+def test_the_sentence_names_the_check_and_both_values():
+    found = verify_report(forged(FORGERIES["one verdict a pass"])).findings
+    told = [finding.told for finding in found if not finding.holds]
+    assert told[0] == (
+        "Verdict does not hold: membership_caught: verdict is “pass”, judged again it is “fail” (1 more like it)."
+    )
+
+
+def test_an_edition_says_what_was_withheld_from_its_judgement():
+    audit = judged(sample(SMALL_GROUPS))
+    found = {f.name: f for f in verify_report(to_json(audit, edition="disclosure")).findings}
+    assert found["verdict"].holds and "Not judged, for the number itself is withheld: " in found["verdict"].told
+    assert "four limits judged again" in found["verdict"].told
+
+
+def test_checks_that_an_earlier_fairleak_did_not_know_are_not_asked_of_its_reports():
+    def earlier(found):
+        for place in (found["verdict"]["checks"], found["measurements"]):
+            place[:] = [told for told in place if told["check"] != "attriguard_cost"]
+
+    assert failed(forged(earlier)) == set()
+
+
+def test_rounded_numbers_allow_the_verdict_they_were_rounded_from():
+    rng = np.random.default_rng(7)
+    plain = sample()
+    for _ in range(RUNS):
+        measurements = tuple(_drawn(m, rng) for m in plain.measurements)
+        limits = tuple(
+            dataclasses.replace(
+                limit, value=_near(next(m for m in measurements if m.check == limit.check), limit.value, rng)
+            )
+            for limit in POLICY.limits
+        )
+        audit = judged(
+            dataclasses.replace(plain, measurements=measurements), policy=dataclasses.replace(POLICY, limits=limits)
+        )
+        found = from_json(to_json(audit, edition="disclosure"))
+        wrong = [f.told for f in verify_report(json_text(found)).findings if f.name == "verdict" and not f.holds]
+        assert wrong == []
+
+
+def _drawn(measured, rng):
+    """Return a measurement with another number, computed or with an interval that may lean to one side."""
+    if measured.estimate is None or measured.basis == "declared":
+        return measured
+    value, below, above = rng.uniform(0.05, 0.5), *rng.choice([0.0, 0.0004, 0.004, 0.02, 0.08], 2)
+    if measured.freedom is None and below == above == 0.0:
+        below = 0.0002
+    estimate = Estimate(value=value, low=max(0.0, value - below), high=value + above, n=5000)
+    return dataclasses.replace(measured, estimate=estimate)
+
+
+def _near(measured, value, rng):
+    """Return a limit within a few half widths of a number."""
+    found = measured.estimate
+    if found is None or measured.basis == "declared":
+        return value
+    away = rng.normal() * 2 * max(found.high - found.low, 5e-4)
+    return round(float(np.clip(found.value + away, 0.0, 1.0)), int(rng.choice([2, 3, 4])))
+
+
+BROKEN_TEXTS = {
+    "truncated": lambda text: text[: len(text) // 2],
+    "nan": lambda text: text.replace('"value": 0.098', '"value": NaN'),
+    "infinity": lambda text: text.replace('"value": 0.098', '"value": -Infinity'),
+    "a number that is none": lambda text: text.replace('"value": 0.098', '"value": 1e999'),
+    "a whole number beyond all": lambda text: text.replace('"value": 0.098', f'"value": 1{"0" * 400}'),
+    "a key twice": lambda text: text.replace('"overall"', '"overall": "pass",\n  "overall"'),
+    "half a character": lambda text: text.replace('"A. Officer"', '"\\ud800"'),
+    "nested": lambda text: text.replace('"value": 0.098', f'"value": {"[" * 900}{"]" * 900}'),
+    "inf as text": lambda text: text.replace('"value": 0.098', '"value": "inf"'),
+    "no number": lambda text: text.replace('"value": 0.098', '"value": null'),
+    "a text": lambda text: text.replace('"value": 0.098', '"value": "0.098"'),
+    "a list": lambda text: text.replace('"verdict": {', '"verdict": [], "other": {'),
+    "a limit beyond its unit": lambda text: text.replace('"value": 0.75', '"value": 7.5'),
+    "a level beyond all": lambda text: text.replace('"level": 0.95,\n  "limits"', '"level": 1.5,\n  "limits"'),
+    "a huge size": lambda text: text.replace('"n": 15375', f'"n": 1{"0" * 200}'),
+}
+
+
+@pytest.mark.parametrize("named", BROKEN_TEXTS)
+def test_what_no_report_holds_is_refused_in_sentences(named, tmp_path, capsys):
+    text = BROKEN_TEXTS[named](REPORTS["internal"])
+    assert text != REPORTS["internal"]
+    with contextlib.suppress(InputError, ValueError, RecursionError):  # otherwise nobody can compute its fingerprint
+        found = parse_json(text)
+        found["fingerprint"] = report_fingerprint(found)
+        text = json_text(found)
+    path = tmp_path / "report.json"
+    path.write_text(text, encoding="utf-8")
+    assert main(["verify", str(path)]) in (1, 3)
+    said = capsys.readouterr()
+    assert "Traceback" not in said.out + said.err and (said.err.count("\n") == 1 or "BROKEN" in said.out)
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_no_wrong_value_anywhere_ends_in_a_traceback(edition, tmp_path, capsys):
+    rng = random.Random(3)
+    strange = [None, True, -1, 0, 1e308, 10**30, "", "\ud800", "x" * 5000, "inf", [], {}, [[]], {"value": None}]
+    path = tmp_path / "report.json"
+    for _ in range(RUNS):
+        found = json.loads(REPORTS[edition])
+        place, key = rng.choice(list(_places(found)))
+        place[key] = rng.choice(strange)
+        path.write_text(json.dumps(found), encoding="utf-8")
+        assert main(["verify", str(path)]) in (0, 1, 3)
+        assert "Traceback" not in capsys.readouterr().err
+
+
+def _places(value):
+    for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
+        yield value, key
+        if isinstance(inside, (dict, list)):
+            yield from _places(inside)
+
+
+def test_a_page_is_judged_like_its_findings():
+    assert failed(to_html(AUDIT)) == set()
+    found = json.loads(forged(FORGERIES["one verdict a pass"]))
+    assert "verdict" in failed(to_html(found))
+
+
+def test_a_release_that_a_failed_self_test_stops_says_so_in_both_editions():
+    broken = dataclasses.replace(AUDIT.self_tests[0], false_alarms=proportion(40, 100), passed=False)
+    policy = dataclasses.replace(POLICY, limits=(POLICY.limits[0],))
+    stopped = judged(policy=policy, tests=(broken, *AUDIT.self_tests[1:]))
+    for edition in EDITIONS:
+        text = to_json(stopped, edition=edition)
+        assert from_json(text)["verdict"]["headline"].startswith("Do not release yet: the self-test failed")
+        assert failed(text) == set()

@@ -1,0 +1,157 @@
+"""Signatures: who signed which bytes, what is said without one, and keys that are never shown or overwritten."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+
+import pytest
+
+from core.__main__ import main
+from core.commands.audit_files import check_folder, write_audit
+from core.report import to_html, to_json
+from core.report.signing import private_key
+from tests.judged_report import judged
+
+AUDIT = judged()
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a report, two pairs of keys, and the first one's signature."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.json").write_text(to_json(AUDIT), encoding="utf-8")
+    for name in ("officer", "other"):
+        assert main(["sign", "--new-key", f"{name}.pem"]) == 0
+    assert main(["sign", "report.json", "--key", "officer.pem"]) == 0
+    return tmp_path
+
+
+def verify(capsys, *more: str, report: str = "report.json") -> tuple[int, str]:
+    capsys.readouterr()
+    code = main(["verify", report, *more])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def test_the_signer_is_told_from_everybody_else(folder, capsys):
+    code, told = verify(capsys, "--signer", "officer.public.pem")
+    assert code == 0 and "holds   Signature holds: the owner of officer.public.pem signed exactly this file." in told
+    code, told = verify(capsys, "--signer", "other.public.pem")
+    assert code == 1 and "BROKEN  Signed by another key: by " in told
+    code, told = verify(capsys)
+    assert code == 0 and "whose key that is, it does not tell: anybody can make one" in told
+
+
+def test_without_a_signature_anybody_could_have_written_it(folder, capsys):
+    (folder / "report.json.sig").unlink()
+    code, told = verify(capsys)
+    assert code == 0 and "NOTE    Not signed: anybody could have written this report, its numbers and its fing" in told
+    code, told = verify(capsys, "--signer", "officer.public.pem")
+    assert code == 1 and "BROKEN  Not signed: " in told
+
+
+def test_a_signed_file_may_not_change_by_a_byte(folder, capsys):
+    path = folder / "report.json"
+    path.write_bytes(path.read_bytes() + b"\n")  # the same content, and so the same fingerprint
+    for more in ([], ["--signer", "officer.public.pem"]):
+        code, told = verify(capsys, *more)
+        assert code == 1 and "BROKEN  Signature does not hold: the file is not what the owner of the key " in told
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.update(signature="AAAA"),
+        lambda found: found.update(public_key="AAAA"),
+        lambda found: found.update(public_key=3),
+        lambda found: found.update(kind="other"),
+        lambda found: found.pop("signature"),
+        lambda found: found.update(signature="é"),
+    ],
+)
+def test_a_signature_that_is_none(folder, capsys, change):
+    path = folder / "report.json.sig"
+    found = json.loads(path.read_text())
+    change(found)
+    path.write_text(json.dumps(found))
+    code, told = verify(capsys)
+    assert code == 1 and "BROKEN  Signature does not hold: " in told and told.count("Signature") == 1
+
+
+def test_another_reports_signature_with_the_signers_key_named(folder, capsys):
+    """Only the signature counts, not the key that stands beside it."""
+    found = json.loads((folder / "report.json.sig").read_text())
+    (folder / "report.json.sig").unlink()
+    assert main(["sign", "report.json", "--key", "other.pem"]) == 0
+    forged = json.loads((folder / "report.json.sig").read_text()) | {"public_key": found["public_key"]}
+    (folder / "report.json.sig").write_text(json.dumps(forged))
+    assert verify(capsys, "--signer", "officer.public.pem")[0] == 1
+
+
+def test_keys_are_private_never_printed_and_never_overwritten(folder, capsys):
+    key = (folder / "officer.pem").read_text()
+    assert stat.S_IMODE((folder / "officer.pem").stat().st_mode) == 0o600
+    (folder / "link.pem").symlink_to(folder / "elsewhere.pem")
+    capsys.readouterr()
+    for again in ("officer.pem", "link.pem", "none/key.pem"):
+        assert main(["sign", "--new-key", again]) == 3
+    assert main(["sign", "report.json", "--key", "officer.pem"]) == 3  # there is a signature
+    told = capsys.readouterr()
+    assert told.err.count("\n") == 4 and key.splitlines()[1] not in told.out + told.err
+    assert (folder / "officer.pem").read_text() == key and not (folder / "elsewhere.pem").exists()
+
+
+@pytest.mark.parametrize("wrong", ["officer.public.pem", "report.json", "none.pem", "ec.pem", "locked.pem"])
+def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    pem, pkcs8 = form.Encoding.PEM, form.PrivateFormat.PKCS8
+    (folder / "ec.pem").write_bytes(
+        ec.generate_private_key(ec.SECP256R1()).private_bytes(pem, pkcs8, form.NoEncryption())
+    )
+    key = private_key((folder / "officer.pem").read_bytes(), name="it")
+    (folder / "locked.pem").write_bytes(key.private_bytes(pem, pkcs8, form.BestAvailableEncryption(b"word")))
+    (folder / "report.json.sig").unlink()
+    capsys.readouterr()
+    assert main(["sign", "report.json", "--key", wrong]) == 3
+    assert main(["verify", "report.json", "--signer", wrong.replace("officer.public", "officer")]) == 3
+    told = capsys.readouterr()
+    assert told.err.count("\n") == 2 and told.out == "" and not (folder / "report.json.sig").exists()
+
+
+def test_only_a_report_that_holds_is_signed(folder, capsys):
+    found = json.loads(to_json(AUDIT))
+    found["verdict"]["overall"] = "pass"
+    (folder / "forged.json").write_text(json.dumps(found))
+    capsys.readouterr()
+    assert main(["sign", "forged.json", "--key", "officer.pem"]) == 3
+    assert "Only a report that holds is signed: " in capsys.readouterr().err
+
+
+def test_an_audit_signs_what_it_writes(folder, capsys):
+    key = private_key((folder / "officer.pem").read_bytes(), name="it")
+    out = folder / "out"
+    write_audit(AUDIT, out, key=key)
+    for edition in ("internal", "disclosure"):
+        for name in ("report.json", "report.html"):
+            assert verify(capsys, "--signer", "officer.public.pem", report=str(out / edition / name))[0] == 0
+    check_folder(out, force=True)  # signatures are no strangers' files
+
+
+def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
+    code, told = verify(capsys)
+    assert code == 1 and "BROKEN  Signature cannot be checked: A signature needs the package cryptography;" in told
+    (folder / "report.json.sig").unlink()
+    assert verify(capsys)[0] == 0
+    assert main(["sign", "report.json", "--key", "officer.pem"]) == 3
+    assert "install what requirements-signing.txt lists" in capsys.readouterr().err
+
+
+def test_a_page_can_be_signed(folder, capsys):
+    (folder / "report.html").write_text(to_html(AUDIT), encoding="utf-8")
+    assert main(["sign", "report.html", "--key", "officer.pem"]) == 0
+    assert verify(capsys, "--signer", "officer.public.pem", report="report.html")[0] == 0

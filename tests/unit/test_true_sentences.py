@@ -1,0 +1,277 @@
+"""Sentences keep the rule behind them: what is shown, compared or called something is what was measured."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.attriguard import Guesses, Study, strongest_point
+from core.audit import AuditConfig
+from core.estimates import Estimate
+from core.fairness import difference_between_groups, group_rates
+from core.figures import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
+from core.figures.drawing import group_style
+from core.figures.guard import attacker_label
+from core.policy import estimate_text, value_text
+from core.queries import Asking, Exact, Leak, SmoothCauchy, Trials
+from core.queries.desk_terms import gap_title
+from core.questions import query_pool
+from core.wording import decimals_beside, percent, tolerance_text
+from pages.common import attack_words, query_words, wording
+from pages.common.guarding import words as guard_words
+from pages.common.guarding.defence import Defence
+from pages.common.members import words as member_words
+from pages.common.query_controls import Answering
+from tests.samples import dataset
+from tests.unit.figures import membership_samples
+from tests.unit.queries.people import pool
+
+
+def about(value: float, half: float = 0.01, n: int = 4000) -> Estimate:
+    return Estimate(value=value, low=value - half, high=value + half, n=n)
+
+
+# --- AttriGuard: the headline and the chart speak of one attacker
+
+
+def guarded(right: dict[str, int]) -> Study:
+    """Return 100 people, half of either value, and attackers who name so many rightly under every noise."""
+    truth = np.tile([0, 1], 50)
+    size = np.stack([truth, 1 - truth], axis=1)
+
+    def guesses(name: str, many: int) -> Guesses:
+        named = np.where(np.arange(100) < many, truth, 1 - truth)
+        return Guesses(attacker=name, clean=truth, noisy=np.column_stack([named, named]))
+
+    return Study(
+        title="people",
+        attribute="town",
+        unit="columns",
+        values=("Ulm", "Bonn"),
+        truth=truth,
+        predicted=truth,
+        size=size,
+        found=np.ones((100, 2), dtype=bool),
+        target=np.array([0.5, 0.5]),
+        shares=np.array([0.5, 0.5]),
+        guesses=tuple(guesses(name, many) for name, many in right.items()),
+    )
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("best", ["logistic", "forest", "adversarial", "dropping", "region"])
+def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balanced: bool) -> None:
+    others = {"logistic": 40, "forest": 60, "adversarial": 70, "dropping": 65, "region": 50}
+    study = guarded(others | {best: 90})
+    defence = Defence(
+        policy="modify_add", defender="logistic", target="uniform", given=(), margin=0.0, seed=1, balanced=balanced
+    )
+    floor, now = guard_words.floor(study, defence), study.at(0.5)
+    chart = draw_budget(
+        study.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
+        balanced=balanced,
+    )  # fmt: skip
+    drawn = chart.table.query("attacker != 'majority' and `columns changed` == 0.5")
+    highest = drawn.loc[drawn["balanced" if balanced else "named rightly"].idxmax(), "attacker"]
+    point, grey = guard_words.finding(
+        study, now, study.undefended(), 0.5, defence, floor=floor, state="finished", learning=""
+    )
+    assert highest == best == strongest_point(now, balanced=balanced).attacker
+    assert attacker_label(highest).lower() in point.lower()
+    assert f"Best: {attacker_label(highest)}." in chart.alt and percent(0.9, decimals=0) in point
+    assert ("balanced accuracy" in point) == balanced and "Baseline: " in grey
+
+
+# --- numbers beside a limit
+
+
+@pytest.mark.parametrize("value", [0.0050004, 0.00500001, 0.0049996, 0.00504, 0.00497, 0.0051])
+def test_a_number_beside_a_limit_is_never_written_like_the_limit(value: float) -> None:
+    assert tolerance_text(value, limit=0.005) != tolerance_text(0.005) == "0.005"
+    assert float(tolerance_text(value, limit=0.005)) == pytest.approx(value, rel=0.01)
+    for check in ("unfairness", "membership_caught", "attribute_excess", "four_fifths"):
+        limit = 0.05
+        near = about(limit + (value - 0.005) * 10, half=0.2)
+        alone, told = estimate_text(check, near)[0], estimate_text(check, near, limit=limit)[0]
+        assert told != value_text(check, limit) and len(told) >= len(alone)
+        assert value_text(check, near.value, limit=limit) != value_text(check, limit)
+
+
+def test_what_equals_its_limit_is_written_like_it_and_far_numbers_get_no_more_digits() -> None:
+    assert tolerance_text(0.005, limit=0.005) == "0.005" and tolerance_text(0.1 + 0.2, limit=0.3) == "0.3"
+    assert tolerance_text(0.0123, limit=0.005) == tolerance_text(0.0123)
+    assert decimals_beside([1.04, 0.5], 1.0, 1) == 2 and decimals_beside([0.5], 1.0, 1) == 1
+
+
+def test_a_false_tolerance_is_told_by_both_measures_and_above_the_limit() -> None:
+    findings = SimpleNamespace(model=SimpleNamespace(difference_train=0.00987))
+    now = SimpleNamespace(metric="statistical_parity", used=0.005, achieved=0.00502)
+    told = attack_words.false_disclosure(findings, now)  # type: ignore[arg-type]
+    value, limit = re.findall(r"is ([\d.]+), above ([\d.]+)\. ", told)[0]
+    assert float(value) > float(limit)
+    assert "Fairlearn's demographic parity difference): 0.0099" in told
+
+
+# --- bias queries: balanced accuracy with its baseline; the interval decides
+
+
+@pytest.fixture(scope="module")
+def trials() -> Trials:
+    return Trials(pool(), Asking(n=40, repeats=8))
+
+
+def leak(value: float, gain: Estimate) -> Leak:
+    return Leak(m=25, decoder="strongest", leakage=about(value), gain=gain, complete=0.0, lowest=value, typical=0)
+
+
+def queried(trials: Trials, now: Leak, noise: str, error: float = 0.01) -> str:
+    people: Any = SimpleNamespace(trials=trials)
+    answering = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=False)
+    errors: Any = [
+        (name, SimpleNamespace(median=error, high=2 * error, exceeds_range=False))
+        for name in query_words.NOISES.values()
+    ]
+    config = AuditConfig(dataset="demo")
+    point, grey = query_words.finding(people, now, about(0.65), errors, answering, config)
+    assert "Baseline: random guessing gives 50%" in grey and "features alone" in grey
+    return point
+
+
+@pytest.mark.parametrize("noise", ["exact", "rounded", "cauchy", "noisy_sums"])
+def test_a_balanced_accuracy_is_called_so_and_stands_beside_its_baseline(trials: Trials, noise: str) -> None:
+    told = queried(trials, leak(0.8, about(0.15)), noise)
+    for number in (m.start() for m in re.finditer(re.escape(percent(about(0.8))), told)):
+        assert told[number:].split(" ", 1)[1].startswith("balanced accuracy")
+    assert "80.0%" in told and "(baseline 50%)" in told and "% of people" not in told
+
+
+@pytest.mark.parametrize("value", [0.002, 0.004, 0.01, 0.03, 0.15])
+@pytest.mark.parametrize("half", [0.001, 0.02, 0.2])
+@pytest.mark.parametrize("noise", ["rounded", "cauchy"])
+def test_the_interval_decides_whether_answers_add_anything(
+    trials: Trials, value: float, half: float, noise: str
+) -> None:
+    told = queried(trials, leak(0.65 + value, about(value, half)), noise)
+    assert ("no statistically significant effect" in told) == (value - half <= 0)
+
+
+def test_a_gain_is_paired_with_the_features_alone_in_every_draw(trials: Trials) -> None:
+    now, before = (trials.leakages(m, SmoothCauchy(5.0), "strongest") for m in (10, 0))
+    found = trials.leak(10, SmoothCauchy(5.0), "strongest").gain
+    assert found.value == pytest.approx(np.mean(now) - np.mean(before)) and found.low < found.value < found.high
+    nothing = trials.leak(0, Exact(), "strongest").gain
+    assert nothing.value == 0 and nothing.low <= 0 <= nothing.high
+
+
+# --- the attacker without the model is called stronger only where they are
+
+
+@pytest.mark.parametrize("after", [0.70, 0.78, 0.80, 0.82, 0.90, None])
+@pytest.mark.parametrize("strong", [0.65, 0.797, 0.81, 0.95])
+def test_stronger_is_said_only_of_a_higher_number(after: float | None, strong: float) -> None:
+    own = about(0.76 if after is None else after)
+    now = SimpleNamespace(before=about(0.76), after=None if after is None else own)
+    told = attack_words._strong(SimpleNamespace(strong=about(strong)), now)  # type: ignore[arg-type]
+    assert percent(about(strong)) in told and told.startswith("Without the model, ")
+    assert ("stronger" in told) == (strong - own.value > np.hypot(0.01, 0.01))
+
+
+# --- one group, one colour
+
+
+def words_colours(drawing: Any) -> dict[str, str]:
+    """Return the colour of every text of a chart; all words of a chart are one trace."""
+    (texts,) = (trace for trace in drawing.figure.data if trace.mode == "text")
+    return dict(zip(texts.text, texts.textfont.color, strict=True))
+
+
+@pytest.mark.parametrize("share", ["smaller", "larger"])
+def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
+    data = dataset(600)  # "north", code 1, is a third
+    if share == "larger":
+        data = replace(data, sensitive=1 - data.sensitive)  # "north" is now the larger group
+    config = AuditConfig(dataset="sample")
+    predictions = data.labels
+    model: Any = SimpleNamespace(
+        rates_train=group_rates(predictions, data.sensitive, metric="statistical_parity"),
+        rates_test=group_rates(predictions, data.sensitive, metric="statistical_parity"),
+        predictions=predictions,
+        scores=np.random.default_rng(0).random(data.n),
+        scores_given=True,
+    )
+    queries = query_pool(config, data, model)
+    assert (queries.advantaged == "north") == (share == "larger")
+    people, reading = Trials(queries, Asking(n=40, repeats=1)).reading(20, Exact(), "strongest")
+    names = queries.advantaged, queries.disadvantaged
+    values = draw_values(people, reading, LIGHT, names=names, advantaged=queries.advantaged_code)
+    rates = draw_rates(model, LIGHT, names=data.group_names)
+    drawn = [b.marker for b in draw_groups(data, LIGHT).figure.data if b.marker.color in (LIGHT.first, LIGHT.second)]
+    for code, name in enumerate(data.group_names):
+        style = group_style(LIGHT, code)
+        for chart in (values, rates):
+            told = {color for text, color in words_colours(chart).items() if name in text and "<b>" in text}
+            assert told == {style.color}, (share, name)
+        assert drawn[1 - code].color == style.color and drawn[1 - code].pattern.shape == style.pattern
+    marks = [trace.marker for trace in values.figure.data if trace.mode == "markers"]
+    symbols = {mark.color: mark.symbol.removesuffix("-open") for mark in marks}
+    assert symbols == {group_style(LIGHT, code).color: group_style(LIGHT, code).symbol for code in (0, 1)}
+
+
+# --- what an answer of the desk is
+
+
+def test_only_of_labels_an_answer_is_the_gap_of_a_fairness_metric() -> None:
+    for metric in ("statistical_parity", "equal_opportunity"):
+        assert gap_title(metric).startswith("Difference of mean scores")
+        assert gap_title(metric, labels=True).lower().startswith(metric.replace("_", " "))
+
+
+# --- absence of evidence
+
+
+def test_no_difference_is_told_with_the_smallest_that_would_have_been_found() -> None:
+    result = membership_samples.compared((0.1, 0.1, 0.001))
+    told = member_words._leaks(result, ("women", "men"), False)
+    least = f"{100 * result.tests['advantage_gap'].smallest_detectable:.1f} points"
+    assert f"no statistically significant difference between women and men (smallest detectable: {least})" in told
+    clear = member_words._leaks(membership_samples.compared(), ("women", "men"), False)
+    assert "significant" not in clear and "7.9 points" in clear
+
+
+# --- unfairness never stands alone
+
+
+def test_both_measures_of_fairness_stand_on_the_model_page() -> None:
+    data = dataset(600)
+    rng = np.random.default_rng(1)
+    predictions = (rng.random(data.n) < 0.3 + 0.2 * data.sensitive).astype(np.uint8)
+    rates = group_rates(predictions, data.sensitive, metric="statistical_parity")
+    from core.training import ModelFindings
+
+    found = ModelFindings(
+        accuracy_train=about(0.8),
+        accuracy_test=about(0.8),
+        majority_test=about(0.6),
+        unfairness_train=0.1,
+        unfairness_test=about(0.1),
+        rates_train=rates,
+        rates_test=rates,
+        needs_sensitive=False,
+        randomised=False,
+        predictions=predictions,
+        scores=predictions.astype(float),
+    )
+    config = AuditConfig(dataset="sample", tolerance=0.005)
+    findings: Any = SimpleNamespace(model=found, config=config)
+    theirs = difference_between_groups(predictions, data.sensitive, metric="statistical_parity")
+    assert found.difference_train == found.difference_test.value == pytest.approx(theirs)
+    _, grey = wording.model(findings)
+    assert "largest deviation of a group from the overall rate" in grey
+    assert f"Fairlearn's demographic parity difference): {tolerance_text(theirs)}" in grey
+    assert f"Difference between groups: {tolerance_text(theirs)}" in wording.asked_and_reached(findings)
+    assert wording.asked_table(findings)["difference between groups"].tolist() == pytest.approx([theirs, theirs])

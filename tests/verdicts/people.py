@@ -1,0 +1,171 @@
+"""People the models of the bank decide about: out of a known law, from the demo, from Adult, from COMPAS."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from core.datasets import Table, load
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+_WEIGHTS = {"skill": 1.2, "income": 0.8, "age": -0.5}
+"""What the label of invented people depends on."""
+
+_TOWNS = ("harbour", "hill", "mill", "station", "village")
+_SETS = ("train", "attack", "test")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class People:
+    """Features, label and attribute of n people, and their sets, a third each.
+
+    Attributes
+    ----------
+    features : DataFrame
+    attribute : ndarray of shape (n,)
+        Codes 0 to K - 1.
+    label : ndarray of shape (n,), 0 or 1
+    sets : ndarray of shape (n,), str
+    posterior : ndarray of shape (n, K) or None
+        P(attribute | features, label) by the law they are drawn from; None where no law is known.
+    """
+
+    features: pd.DataFrame
+    attribute: Codes
+    label: Codes
+    sets: npt.NDArray[np.str_]
+    posterior: Floats | None = None
+
+    @property
+    def n(self) -> int:
+        return int(self.label.size)
+
+    @property
+    def groups(self) -> int:
+        return int(self.attribute.max()) + 1
+
+    @property
+    def train(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(self.sets == "train")
+
+    def matrix(self) -> Floats:
+        """Return the features for a model: numbers standardised, an indicator for each category."""
+        filled = pd.get_dummies(self.features, dummy_na=False).astype(np.float64)
+        filled = filled.fillna(filled.median())
+        return ((filled - filled.mean()) / filled.std().replace(0.0, 1.0)).to_numpy()
+
+
+def invented(
+    seed: int,
+    n: int = 9_000,
+    *,
+    shares: tuple[float, ...] = (0.5, 0.5),
+    proxy: float = 0.3,
+    bias: float = 0.0,
+    base: float = 0.0,
+    tilt: float = 0.0,
+    sharp: float = 1.0,
+) -> People:
+    """Draw people out of a known law.
+
+    Parameters
+    ----------
+    shares : tuple of float
+        Of the groups.
+    proxy : float
+        Standard deviations by which "hours" rises from group to group; "town" leans as strongly.
+    bias : float
+        What the label's log-odds rise by from group to group.
+    base : float
+        The label's log-odds of an average person.
+    tilt : float
+        What the weight of "skill" rises by from group to group, so that the attribute matters and no group is ahead.
+    sharp : float
+        Factor of the label's log-odds: the larger, the less is left to chance.
+    """
+    rng = np.random.default_rng([seed, n])
+    k = len(shares)
+    attribute = rng.choice(k, size=n, p=shares)
+    features = {name: rng.normal(size=n).round(2) for name in _WEIGHTS}
+    features["hours"] = (rng.normal(size=n) + proxy * attribute).round(2)
+    lean = np.exp(0.5 * min(proxy, 1.0) * np.outer(np.arange(k) - (k - 1) / 2, np.linspace(-1.0, 1.0, len(_TOWNS))))
+    towns = lean / lean.sum(axis=1, keepdims=True)  # (K, towns)
+    town = (rng.random((n, 1)) >= towns.cumsum(axis=1)[attribute][:, :-1]).sum(axis=1)
+    merit = base + sum(weight * features[name] for name, weight in _WEIGHTS.items())
+    own = (bias + tilt * features["skill"])[:, None] * (np.arange(k) - (k - 1) / 2)
+    chance = 1.0 / (1.0 + np.exp(-sharp * (merit[:, None] + own)))  # (n, K)
+    label = (rng.random(n) < chance[np.arange(n), attribute]).astype(np.int64)
+    law = np.log(shares) - 0.5 * (features["hours"][:, None] - proxy * np.arange(k)) ** 2 + np.log(towns[:, town].T)
+    law += np.log(np.clip(np.where(label[:, None] == 1, chance, 1.0 - chance), 1e-12, 1.0))
+    frame = pd.DataFrame({**features, "town": np.array(_TOWNS, dtype=object)[town]})
+    return People(
+        features=frame, attribute=attribute, label=label, sets=_thirds(n, rng), posterior=normalised(np.exp(law))
+    )
+
+
+def demo(seed: int, attribute: str = "sex") -> People:
+    """Return the 12,000 people of the demo, by sex or origin, in sets drawn with the seed."""
+    group = {"sex": "woman", "origin": "born abroad"}[attribute]
+    return _of_table(load("demo"), seed, None, label=("approved", "yes"), attribute=(attribute, group))
+
+
+def adult(seed: int, attribute: str = "sex", n: int = 12_000) -> People:
+    """Return n people of Adult with complete records, by sex or by race (white, or not)."""
+    group = {"sex": "Female", "race": "White"}[attribute]
+    return _of_table(_kept("adult"), seed, n, label=("income", ">50K"), attribute=(attribute, group))
+
+
+def compas(seed: int, attribute: str = "race") -> People:
+    """Return the people of COMPAS with complete records, by race (African-American, or not) or sex."""
+    group = {"race": "African-American", "sex": "Female"}[attribute]
+    near_the_label = ("decile_score", "is_recid", "score_text")
+    return _of_table(
+        _kept("compas"), seed, None, label=("two_year_recid", "1"), attribute=(attribute, group), without=near_the_label
+    )
+
+
+def data_folder() -> Path:
+    """Return where Adult and COMPAS lie."""
+    return Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+
+
+def normalised(weights: Floats) -> Floats:
+    """Return rows that sum to 1."""
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+@lru_cache(maxsize=2)
+def _kept(name: str) -> Table:
+    return load(name, data_folder=data_folder())
+
+
+def _of_table(
+    table: Table,
+    seed: int,
+    n: int | None,
+    *,
+    label: tuple[str, str],
+    attribute: tuple[str, str],
+    without: tuple[str, ...] = (),
+) -> People:
+    rng = np.random.default_rng([seed, 7])
+    frame = table.frame if table.name == "demo" else table.frame.dropna()
+    chosen = rng.permutation(len(frame))[:n]
+    frame = frame.iloc[chosen].reset_index(drop=True)
+    codes, truth = ((frame[column].astype(str) == value).to_numpy(np.int64) for column, value in (attribute, label))
+    if attribute[1] == "White":  # the smaller group is group 1
+        codes = 1 - codes
+    features = frame.drop(columns=[label[0], attribute[0], *without])
+    return People(features=features, attribute=codes, label=truth, sets=_thirds(len(frame), rng))
+
+
+def _thirds(n: int, rng: np.random.Generator) -> npt.NDArray[np.str_]:
+    return rng.permutation(np.resize(np.array(_SETS), n))
