@@ -30,7 +30,7 @@ from core.fairness import row_sets
 
 __all__ = ["BLOCKS", "Blocks", "Named"]
 
-BLOCKS = 64
+BLOCKS = 32
 """Blocks a cell is cut into; they grow with the price, since the cheap move first."""
 
 _Floats = npt.NDArray[np.float64]

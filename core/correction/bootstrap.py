@@ -46,7 +46,7 @@ DRAWS = 100
 DRAWS_OF_MANY = 40
 """The same where there are more, and each draw takes a linear program."""
 
-DRAWS_OF_PROJECTIONS = 50
+DRAWS_OF_PROJECTIONS = 30
 """The same for a projection."""
 
 _FEWEST = 10
@@ -187,7 +187,8 @@ def steps_in_draws(
     spans = list(itertools.pairwise(np.searchsorted(pattern, np.arange(5)).tolist()))
     tables = {name: tilt.columns(logs, pattern) for name, tilt in tilts.items() if tilt is not None}
     table = np.hstack([np.eye(k)[truth], surprise[order][:, None], *tables.values()])
-    ends = np.cumsum([k, 1, *(each.shape[1] for each in tables.values())])[:-1]
+    ends = np.cumsum([k + 1, *(each.shape[1] for each in tables.values())]).tolist()
+    own = {name: slice(*span) for name, span in zip(tables, itertools.pairwise(ends), strict=True)}
     by_group = np.ascontiguousarray(logs.T)
     guessed = by_group.argmax(axis=0) == truth
     size = np.empty((draws + 1, k))
@@ -196,13 +197,12 @@ def steps_in_draws(
     for number, people in enumerate(_drawn_people(truth.size, draws, seed)):
         weight = people.astype(np.float64)
         sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
-        true, said, *parts = np.split(sums, ends, axis=1)
+        true, said = sums[:, :k], sums[:, k]
         size[number] = true.sum(axis=0)
-        found = dict(zip(tables, parts, strict=True))
         for name, tilt in tilts.items():
             named, change = guessed, 0.0
             if tilt is not None:
-                there = tilt.moved(true, found[name])
+                there = tilt.moved(true, sums[:, own[name]])
                 if there is None:
                     continue
                 shift, change = there

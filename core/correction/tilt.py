@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +24,7 @@ __all__ = ["Tilt"]
 _Floats = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Tilt:
     """What everybody's posterior was projected on, and the multipliers that came out.
 
@@ -48,10 +49,14 @@ class Tilt:
     shares: Shares | None = None
     true_shares: bool = False
 
-    @property
+    @cached_property
     def shift(self) -> _Floats:
         """What each group's log-probability gains in each pattern, (patterns, K)."""
         return np.asarray(-(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups)
+
+    @cached_property
+    def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        return np.triu_indices(self.constraints.groups.shape[1])
 
     def columns(self, logs: _Floats, pattern: npt.NDArray[np.intp]) -> _Floats:
         """Return what `moved` wants summed: log-normaliser, probabilities after, and products of two of them.
@@ -67,7 +72,7 @@ class Tilt:
         tilted = np.exp(tilted - top)
         total = tilted.sum(axis=1, keepdims=True)
         tilted /= total
-        g, h = np.triu_indices(logs.shape[1])
+        g, h = self._pairs
         return np.hstack([top + np.log(total), tilted, tilted[:, g] * tilted[:, h]])
 
     def moved(self, true: _Floats, sums: _Floats) -> tuple[_Floats, float] | None:
@@ -91,13 +96,12 @@ class Tilt:
         )
         if bound.size != self.multipliers.size:
             return None
-        norm, mean, products = np.split(sums, (1, 1 + k), axis=1)
+        norm, mean, products = sums[:, 0], sums[:, 1 : 1 + k], sums[:, 1 + k :]
         spread = np.zeros((len(true), k, k))
-        g, h = np.triu_indices(k)
+        g, h = self._pairs
         spread[:, g, h] = spread[:, h, g] = -products
         spread[:, range(k), range(k)] += mean
-        scale = np.abs(weights).max(axis=1, initial=0.0)
-        scale = np.where(scale > 0, scale, 1.0)
+        scale = np.maximum(np.abs(weights).max(axis=1, initial=0.0), 1e-300)
         features = (weights / scale[:, None])[:, :, None] * groups[:, None, :]  # statistic, pattern, group
         flat, now, was = features.reshape(bound.size, -1), self.multipliers * scale, self.shift
         by = -(now @ flat).reshape(was.shape) - was

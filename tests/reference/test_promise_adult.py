@@ -1,10 +1,10 @@
 """How often intervals of the correction hold the truth on Adult: sex and race, tolerance fixed and raised until true.
 
-Exponentiated gradient, seed 42; the 15,375 training people are everybody there is, and 400 times 4,000 of them are
-drawn with replacement, under a seed fixed beforehand, corrected and given an interval as an audit does. Attackers,
-model and the records the exponent is chosen on stay as they are; the exponent is chosen anew. Two things may be called
-the truth: the number of everybody, and the mean number of so many people, which differs from it where a tolerance is
-raised: on fewer people chance adds to the unfairness, so that what is true of them is looser. Both are held.
+Exponentiated gradient, seed 42; the 15,375 training people are everybody there is. 400 times, 4,000 of them are drawn
+with replacement under a seed fixed beforehand, corrected, and given an interval as an audit does. Attackers, model and
+the records the exponent is chosen on stay as they are; the exponent is chosen anew. Two things may be called the truth:
+the number of everybody, and the mean number of so many people. They differ where a tolerance is raised, because on
+fewer people chance adds to the unfairness and what is true of them is looser. Both are held.
 
 RECORDED
 """
