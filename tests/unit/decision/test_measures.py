@@ -382,7 +382,7 @@ def test_membership_attacks_see_the_decimals_that_are_released():
     plan = replace(given.plan, outputs=OutputsPlan(decimals=1))
     audited = Audited(plan, given.config, given.dataset, given.splits, given.model, given.progress)
     found = member_guesses(audited)["loss"].score
-    assert np.unique(found).size == 11 and np.unique(member_guesses(given)["loss"].score).size > 100
+    assert np.unique(found).size <= 11 and np.unique(member_guesses(given)["loss"].score).size > 100
     assert any("with 1 decimal;" in told for told in done("membership_auc", audited).assumptions)
 
 
