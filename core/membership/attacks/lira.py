@@ -7,12 +7,12 @@ no judged person is in any shadow, and the score is how far the target's φ lies
 The normal law is an assumption, and trees break it: `lira_boosted` learns from half of the people instead what members
 look like beside their shadows.
 
-A threshold for all people has its FPR on average over people (Jälkö et al. 2026, arXiv 2605.25819): on Adult, a tree of
-depth 14, 64 shadows of 5,000 people each and 1 % in all, 91 % of the people have an FPR of 0 over the 32 shadows
-without them, 4 % one of 10 % or more, at most 31 %. A threshold a person would need hundreds of shadows. Their second
-point, that a target taken from among the shadows looks too exposed because each person is in half of all, does not
-arise: the target is none of the shadows and their draws do not depend on who its members are. With a target trained
-on others of the people the AUC is NULL_AUC and the TPR NULL_TPR.
+A threshold for all people has its FPR on average over people (Jälkö et al. 2026, arXiv 2605.25819). Measured on Adult,
+trees of depth 14, 64 shadows of 5,000 people each, 1 % in all: 91 % of the people have an FPR of 0 over the 32 shadows
+without them, 4 % one of 10 % or more, at most 31 %. A threshold a person would need hundreds of shadows. They also find
+targets taken from among the shadows too exposed. Here the target is none of the shadows, whose draws do not depend on
+who its members are (six tables: AUC .715, TPR .105; each shadow left out and attacked by the others: .713, .101). With
+a target trained on none of the people the AUC is .499 and the TPR .0095.
 """
 
 from __future__ import annotations
