@@ -193,7 +193,7 @@ def _corrected(at: _Attacked, drawn: Answers, tolerance: float | None) -> tuple[
     if told > 1:  # no tolerance can be met
         return math.nan, math.nan
     held_out = replace(at.attack.held_out, predictions=drawn[at.splits.validation])
-    found = disclose(attacked, held_out, tolerance=told, metric=metric)
+    found = disclose(attacked, held_out, tolerance=told, metric=metric, draws=0)
     return told, math.nan if found.after is None else found.after.value
 
 
