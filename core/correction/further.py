@@ -89,6 +89,8 @@ def disclose_more(
     -----
     The exact unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds,
     which is two of them) each is told with the smallest true bound in steps of 0.001.
+
+    Intervals take the changed guesses as given, and are narrower than those of `core.correction.disclose`.
     """
     tolerance, metric = unit_interval(tolerance, name="tolerance"), choice(metric, METRICS, name="metric")
     guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess

@@ -165,7 +165,7 @@ def _settling(limit: Limit, measurement: Measurement, decision: Decision) -> str
     assert found is not None
     value, bound, unit = found.value, float(limit.value), "people" if measurement.freedom is None else "repeats"
     half, distance = (value - found.low if bound < value else found.high - value), abs(value - bound)
-    if distance == 0.0 or (half / distance) ** 2 > _MOST_TIMES:
+    if half > math.sqrt(_MOST_TIMES) * distance or distance == 0.0:
         return f"Not even {_MOST_TIMES} times as many {unit} would settle it: decide in writing."
     needed = math.ceil(found.n * (half / distance) ** 2)
     digits = max(0, len(str(needed)) - 2)

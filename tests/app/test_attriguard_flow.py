@@ -120,4 +120,4 @@ def test_the_papers_ratings_are_offered_where_they_are(
     dashboard = start().open("attriguard")
     choose(dashboard, guard_data="google_play")
     assert "infers the city of" in dashboard.finding
-    assert "The paper says that training on the noise hardly helps; here that attacker names" in told(dashboard)
+    assert "The paper says that training on the noise hardly helps; here that attacker reaches" in told(dashboard)

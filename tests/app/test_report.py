@@ -95,7 +95,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     assert "no source given" in told and "29 CFR 1607.4(D)" in told
     assert "measured" in told and "declared" in told
     assert "Not asked by the policy: Sex guessed despite AttriGuard; What AttriGuard costs." in told
-    assert "FairLeak default, version 1" in dashboard.finding.replace("\\", "")
+    assert "FairLeak default, version 2" in dashboard.finding.replace("\\", "")
     assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1
     assert not dashboard.test.warning and not dashboard.test.error
     assert "safe" not in (told + " ".join(dashboard.texts)).lower()
