@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.release.draws import DRAWS, worst_of_draws
+from core.release.meter import Meter, meter
 from core.release.prediction import predict
 from core.release.projection import posterior_array
 from core.release.statistics import Release
@@ -120,12 +121,14 @@ def advise(
     s = binary_array(np.asarray(sensitive), name="sensitive")
     q = posterior_array(posterior, release.n)
     plans = _plans(release)
-    tried = []
+    tried: list[Tried] = []
+    predicted: dict[Meter, float] = {}
     for done, (decimals, epsilon) in enumerate(plans):
         if report is not None:
             report(done, len(plans))
         if epsilon is None or release.sizes:
-            tried.append(_tried(q, release.with_precision(decimals=decimals, epsilon=epsilon), s, seed, draws))
+            plan = release.with_precision(decimals=decimals, epsilon=epsilon)
+            tried.append(_tried(q, plan, s, seed, draws, predicted))
     if report is not None:
         report(len(plans), len(plans))
     rounded = _finest([row for row in tried if row.epsilon is None])
@@ -147,14 +150,22 @@ def _plans(release: Release) -> list[tuple[int | None, float | None]]:
     return [*((places, None) for places in rounded), *((None, one) for one in sorted(epsilons, reverse=True))]
 
 
-def _tried(q: Floats, release: Release, s: npt.NDArray[np.uint8], seed: int, draws: int) -> Tried:
-    """Return what one precision pins, at worst over the draws of its noise."""
+def _tried(
+    q: Floats, release: Release, s: npt.NDArray[np.uint8], seed: int, draws: int, predicted: dict[Meter, float]
+) -> Tried:
+    """Return what one precision pins, at worst over the draws of its noise.
+
+    Precisions that leave the same open, as exact and finely rounded numbers do, are tried out once.
+    """
+    read = meter(q, release)
+    if read not in predicted:
+        predicted[read] = predict(q, release, seed=seed, metered=read).bits.value
     worst = worst_of_draws(q, release, sensitive=s, seed=seed, draws=draws)
     return Tried(
         decimals=release.decimals,
         epsilon=release.epsilon,
         pinned=worst.pinned,
-        df_bits=predict(q, release, seed=seed).bits.value,
+        df_bits=predicted[read],
         known=worst.known,
         draws=worst.count,
     )
