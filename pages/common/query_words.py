@@ -118,7 +118,7 @@ def finding(
         return f"{start} ruin{ends} the answers ({typical}, on a scale that ends at 1); {aimed}.", quantity
     if clear and now.gain.value > _MUCH:
         return f"{start} do{'' if sums else 'es'} not hide {attribute}: {answers} {reached}.", quantity
-    return f"With {noise} at ε = {answering.epsilon:g}, {answers} {_effect(now)} ({typical}); {aimed}.", quantity
+    return f"{start}: {answers} {_effect(now)} ({typical}); {aimed}.", quantity
 
 
 def _effect(now: Leak) -> str:
