@@ -28,6 +28,7 @@ from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
     Policy,
+    control_text,
     default_policy,
     estimate_text,
     limit_text,
@@ -165,6 +166,7 @@ def _row(row: CheckVerdict) -> list[str]:
         ("", "") if estimate is None else estimate_text(row.check, estimate, limit=limit.value if limit else None)
     )
     optional = "" if limit is None or limit.required else " (not required)"
+    control = "" if found is None or found.control is None else control_text(row.check, found.control)
     return [
         VERDICT_TITLES[row.verdict] + optional,
         row.title,
@@ -172,5 +174,5 @@ def _row(row: CheckVerdict) -> list[str]:
         value,
         interval,
         "" if limit is None else limit_text(row.check, limit.value),
-        "" if found is None or found.control is None else f"{found.control_name}: {100 * found.control.value:.1f}%",
+        f"{found.control_name}: {control}" if found and control else "",
     ]

@@ -13,6 +13,7 @@ from core.policy.verdict import VERDICTS, CheckVerdict, Verdict
 from core.policy.words import (
     NO_SOURCE,
     VERDICT_TITLES,
+    control_text,
     estimate_text,
     level_text,
     limit_text,
@@ -39,6 +40,7 @@ __all__ = [
     "Verdict",
     "bullet",
     "check_policy",
+    "control_text",
     "default_policy",
     "default_text",
     "estimate_text",

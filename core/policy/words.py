@@ -13,6 +13,7 @@ from core.wording import decimals_beside, percent
 __all__ = [
     "NO_SOURCE",
     "VERDICT_TITLES",
+    "control_text",
     "estimate_text",
     "level_text",
     "limit_text",
@@ -69,6 +70,13 @@ def estimate_text(check: Check | str, estimate: Estimate, *, limit: float | None
         return value, "no interval"
     low, high = (_number(unit, end, places) for end in ends)
     return value, f"{level_text(estimate.level)}: {low} to {high}{'%' if unit == 'percent' else ''}"
+
+
+def control_text(check: Check | str, control: Estimate) -> str:
+    """Write a control's value: a rate, where the check is a rate or a difference of rates, else a bare number."""
+    if _unit(check) in _FACTOR:
+        return percent(control)
+    return f"{control.value:.3f}".replace("-", "−")
 
 
 def range_text(check: Check | str, estimate: Estimate, limit: float) -> str:

@@ -12,6 +12,7 @@ from core.policy import (
     Limit,
     Measurement,
     Policy,
+    control_text,
     estimate_text,
     limit_text,
     source_text,
@@ -94,7 +95,7 @@ def _check_row(row: Mapping[str, Any], measurement: Measurement | None) -> Check
         definition=row["definition"],
         value=value,
         interval=interval,
-        control=_control(row["unit"], control),
+        control=_control(row["check"], control),
         limit="" if limit is None else limit_text(row["check"], limit.value),
         source="" if limit is None else source_text(limit),
         decided=", ".join(part for part in _words(row["check"], verdict.decided, measurement, beside)[1:] if part),
@@ -113,16 +114,15 @@ def _words(
     return estimate_text(check, estimate, limit=limit)
 
 
-def _control(unit: str, control: Estimate | None) -> str:
-    """Write a control: a rate, where the check is a difference of rates."""
-    from core.wording import interval, percent
+def _control(check: str, control: Estimate | None) -> str:
+    """Write a control, a rate with its interval."""
+    from core.wording import interval
 
     if control is None or control.value != control.value:
         return ""
-    if unit in ("points", "percent"):
-        wide = control.low < control.high
-        return f"{percent(control)}, {100 * control.level:.4g}%: {interval(control)}" if wide else percent(control)
-    return f"{control.value:.3f}".replace("-", "−")
+    told = control_text(check, control)
+    wide = control.low < control.high and told.endswith("%")
+    return f"{told}, {100 * control.level:.4g}%: {interval(control)}" if wide else told
 
 
 def measurement_of(found: Mapping[str, Any]) -> Measurement:

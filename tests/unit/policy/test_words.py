@@ -6,10 +6,12 @@ import math
 
 import pytest
 
+from core.estimates import Estimate
 from core.policy import (
     CHECKS,
     NO_SOURCE,
     Limit,
+    control_text,
     estimate_text,
     level_text,
     limit_text,
@@ -106,3 +108,9 @@ def test_a_limit_without_a_source_says_so() -> None:
 
 def test_counts_in_words() -> None:
     assert [in_words(n) for n in (0, 1, 2, 12, 13, 1500)] == ["none", "one", "two", "twelve", "13", "1,500"]
+
+
+def test_a_control_is_written_in_the_unit_it_has() -> None:
+    half = Estimate(value=0.5, low=0.5, high=0.5, n=100)
+    assert control_text("membership_auc", half) == "0.500" and control_text("attribute_bits", half) == "0.500"
+    assert control_text("attribute_excess", half) == control_text("membership_caught", half) == "50.0%"
