@@ -21,9 +21,9 @@ def _damage_told(name: str) -> Iterator[None]:
 
     try:
         yield
-    except InputError:
+    except (InputError, MemoryError):
         raise
-    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError, MemoryError):
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
         raise InputError(f"The Parquet file {quoted(name)} is damaged or cut off; export it again.") from None
 
 
@@ -35,7 +35,7 @@ def parquet_columns(
     from pyarrow.parquet import ParquetFile
 
     with _damage_told(name):
-        file = ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
+        file = ParquetFile(pa.BufferReader(content), page_checksum_verification=True, pre_buffer=False)
         names = [str(title).strip() for title in file.schema_arrow.names]
         if len(names) > max_columns:
             raise InputError(f"The table must not have more than {max_columns:,} columns, got {len(names):,}.")
@@ -49,10 +49,12 @@ def parquet_columns(
         for title, kind in zip(names, file.schema_arrow.types, strict=True):
             _check_flat(title, kind)
         batches, size = [], 0
-        for batch in file.iter_batches(_BATCH):
+        for batch in file.iter_batches(_BATCH, use_threads=False):
             size += batch.nbytes
             if size > max_bytes:
-                raise InputError(f"The file must not unpack to more than {megabytes(max_bytes)}; keep fewer records.")
+                raise InputError(
+                    f"The file {quoted(name)} must not unpack to more than {megabytes(max_bytes)}; keep fewer records."
+                )
             batches.append(batch)
         table = pa.Table.from_batches(batches, file.schema_arrow)
         table.validate(full=True)

@@ -1,10 +1,10 @@
 """A user's own file, read into a `Table`: CSV (comma, semicolon, tab or bar) or Parquet.
 
-Everything happens in memory: no byte of an upload is written to disk. A file is either read whole or refused with one
-sentence that says where it is damaged and what to change. Cells are trimmed; empty cells and the usual words for
-"nothing here" are missing. A column is numbers only if every filled cell is one; numbers with leading zeros (codes) and
-whole numbers beyond 64 bits stay text, so that nothing is rounded silently. What could have been read otherwise (the
-encoding, marks between thousands, spellings of one value) is told in the table's notes.
+Everything happens in memory, in a process of the file's own: no byte of an upload is written to disk. A file is either
+read whole or refused with one sentence that says where it is damaged and what to change. Cells are trimmed; empty cells
+and the usual words for "nothing here" are missing. A column is numbers only if every filled cell is one; numbers with
+leading zeros (codes) and whole numbers beyond 64 bits stay text, so that nothing is rounded silently. What could have
+been read otherwise (the encoding, marks between thousands, spellings of one value) is told in the table's notes.
 """
 
 from __future__ import annotations
@@ -22,11 +22,13 @@ from core.datasets.spelling import one_spelling
 from core.datasets.text_table import text_columns
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
+from core.untrusted import Child
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
-__all__ = ["MISSING_WORDS", "read_table"]
+__all__ = ["MISSING_WORDS", "columns_of", "read_columns", "read_table"]
 
 
 _TEXT_NAMES, _PARQUET_NAMES = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
@@ -50,6 +52,13 @@ _FOREIGN = (
 )
 
 
+SECONDS = 60.0
+"""Longest time a file may take to be read."""
+
+MOST_UNPACKED = 500 * 1024**2
+"""Most bytes the columns of a Parquet file may take in memory."""
+
+
 def read_table(
     content: bytes,
     name: str,
@@ -58,7 +67,7 @@ def read_table(
     max_columns: int = 500,
     max_rows: int = 2_000_000,
 ) -> Table:
-    """Read a user's file.
+    """Read a user's file, in a process of its own.
 
     Parameters
     ----------
@@ -67,7 +76,7 @@ def read_table(
     name : str
         The file's name; its ending (.csv, .tsv, .txt, .parquet, .pq) says how to read it.
     max_bytes, max_columns, max_rows : int
-        The largest table accepted; Parquet may also not unpack to more than ten times `max_bytes`.
+        The largest table accepted; Parquet may also not unpack to more than `MOST_UNPACKED`.
 
     Returns
     -------
@@ -77,33 +86,20 @@ def read_table(
     Raises
     ------
     InputError
-        If the file is too large or too small, is of another kind than its name says, is damaged, or its columns are
-        not named once each. The message is one sentence fit for the user.
+        If the file is too large or too small, is of another kind than its name says, is damaged, needs more memory or
+        time than one file may take, or its columns are not named once each. The message is one sentence fit for the
+        user.
     """
     import pandas as pd
 
-    ending = PurePath(name).suffix.lower()
-    _check_name(name, ending)
+    _check_name(name, PurePath(name).suffix.lower())
     if len(content) > max_bytes:
         raise InputError(
             f"The file must not be larger than {megabytes(max_bytes)}, got {megabytes(len(content))}; "
             "keep fewer records or columns."
         )
-    if not content or content.isspace():
-        raise empty_file(name)
-    _check_kind(content, name, ending)
-    notes: list[str] = []
-    if ending in _PARQUET_NAMES:
-        names, columns = parquet_columns(content, name, max_bytes * 10, max_columns, max_rows)
-    else:
-        names, columns = text_columns(content, name, max_columns, max_rows, notes=notes)
-    if len(columns[0]) < 2 * MINIMUM_PER_GROUP:
-        raise InputError(
-            f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
-            f"got {len(columns[0])}; add records to the file."
-        )
-    columns = one_spelling(names, columns, notes)
-    frame = pd.DataFrame({title: _series(column) for title, column in zip(names, columns, strict=True)})
+    columns, notes = read_columns(content, name, max_columns=max_columns, max_rows=max_rows)
+    frame = pd.DataFrame({title: _series(columns[title]) for title in columns.column_names})
     return Table(
         name="upload",
         title=name,
@@ -111,8 +107,57 @@ def read_table(
         source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
         fingerprint=fingerprint_frame(frame),
         uploaded=True,
-        notes=tuple(notes),
+        notes=notes,
     )
+
+
+def read_columns(
+    content: bytes, name: str, *, max_columns: int, max_rows: int, office: bool = True
+) -> tuple[pyarrow.Table, tuple[str, ...]]:
+    """Return a file's columns and what a reader should know of them, read in a process of its own.
+
+    Parameters
+    ----------
+    content, name, max_columns, max_rows
+        See `read_table`.
+    office : bool
+        Whether tables as offices have them are read with notes and must have enough people for an audit; otherwise
+        nothing is decided that would need a note.
+    """
+    arguments = {"content": content, "name": name, "max_columns": max_columns, "max_rows": max_rows, "office": office}
+    child = Child(f"The file {quoted(name)}", ("core.datasets.table", "pandas", "pyarrow.parquet"))
+    try:
+        told, columns = child.ask("core.datasets.table:columns_of", arguments, seconds=SECONDS)
+    finally:
+        child.close()
+    if columns is None:
+        raise InputError(f"The file {quoted(name)} broke its reader; export it again.")
+    return columns, tuple(str(one) for one in told["notes"])
+
+
+def columns_of(
+    kept: object, report: object, *, content: bytes, name: str, max_columns: int, max_rows: int, office: bool
+) -> tuple[dict[str, list[str]], pyarrow.Table]:
+    """Return what `read_columns` does, in the process that is asked; the first two arguments are the child's."""
+    import pyarrow as pa
+
+    ending = PurePath(name).suffix.lower()
+    if not content or content.isspace():
+        raise empty_file(name)
+    _check_kind(content, name, ending)
+    notes: list[str] = []
+    if ending in _PARQUET_NAMES:
+        names, columns = parquet_columns(content, name, MOST_UNPACKED, max_columns, max_rows)
+    else:
+        names, columns = text_columns(content, name, max_columns, max_rows, notes=notes if office else None)
+    if office:
+        if len(columns[0]) < 2 * MINIMUM_PER_GROUP:
+            raise InputError(
+                f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
+                f"got {len(columns[0])}; add records to the file."
+            )
+        columns = one_spelling(names, columns, notes)
+    return {"notes": notes}, pa.table(columns, names=names)
 
 
 def _check_name(name: str, ending: str) -> None:

@@ -65,7 +65,7 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
         If it is not known which answer is the positive one, or a score is no probability.
     """
     notes: list[str] = []
-    texts = None if raw.labels is None else np.array([_text(one) for one in raw.labels.tolist()], dtype=object)
+    texts = raw.labels
     classes = _known_classes(raw, texts)
     chosen = _positive(classes, positive)
     if positive and chosen != positive:
@@ -85,16 +85,10 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
     return Answers(labels=labels, scores=scores, positive=chosen, classes=classes, notes=tuple(notes))
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value == round(value):
-        return str(int(value))
-    return str(value)
-
-
 def _known_classes(raw: RawAnswers, texts: npt.NDArray[Any] | None) -> tuple[str, ...]:
     """Return the answers a model can give, in the order of its columns of scores."""
     if raw.classes:
-        return tuple(_text(one) for one in raw.classes)
+        return raw.classes
     if texts is None:
         return ("0", "1")
     seen = set(texts.tolist())

@@ -1,29 +1,43 @@
-"""A model somebody else trained, brought as a file: read, checked, and asked for its answers about a table's people."""
+"""A model somebody else trained, brought as a file: opened and asked in a process of its own, never in this one."""
 
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from core.errors import FairLeakError, InputError
+from core.datasets.columns import quoted
+from core.errors import InputError
 from core.models.files.answers import Answers, decide
 from core.models.files.kinds import KINDS, MAX_BYTES, kind_of
 from core.models.files.matching import matched
-from core.models.files.runtime import RawAnswers, Runtime, blame, cause
+from core.models.files.runtime import RawAnswers
+from core.untrusted import Child
 from core.validation import unit_interval
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
-__all__ = ["BATCH", "ModelFile", "read_model"]
+__all__ = ["BATCH", "MAX_SECONDS", "ModelFile", "read_model"]
 
 BATCH = 10_000
 """Records asked about at once."""
+
+MAX_SECONDS = 600.0
+"""Longest time a model may take to answer about a table."""
+
+OPENING_SECONDS = 60.0
+"""Longest time a file may take to be opened."""
+
+_MODULES = {
+    "onnx": ("core.models.files.opened", "core.models.files.onnx_model", "onnxruntime", "pandas", "pyarrow"),
+    "skops": ("core.models.files.opened", "core.models.files.skops_model", "skops.io", "sklearn.ensemble", "pyarrow"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +48,17 @@ class ModelFile:
     ----------
     kind : str
         One of `KINDS`.
-    title : str
+    name : str
         The file's name.
     feature_names : tuple of str
         The columns it takes, in its order; empty if its file does not name them.
     dtypes : tuple of str
-        What each of them must hold: "number", "whole number", "true or false", "text" or "any".
+        What each of them must hold: "number", "whole number", "true or false", "text" or "any"; one for all where the
+        number of features is not known.
     width : int or None
         How many features it takes, if its file says so.
+    takes_missing : bool
+        Whether a missing cell may be passed on; the model may still refuse it.
     notes : tuple of str
         What a reader should know about the file, a sentence each.
     fingerprint : str
@@ -49,13 +66,20 @@ class ModelFile:
     """
 
     kind: str
-    title: str
+    name: str
     feature_names: tuple[str, ...]
     dtypes: tuple[str, ...]
     width: int | None
+    takes_missing: bool
     notes: tuple[str, ...]
     fingerprint: str
-    runtime: Runtime = field(repr=False)
+    content: bytes = field(repr=False)
+    child: Child = field(repr=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        """Return the file's name and kind."""
+        return f"{self.name} ({KINDS[self.kind]})"
 
     def answers(
         self,
@@ -98,24 +122,23 @@ class ModelFile:
         threshold = unit_interval(threshold, name="threshold")
         if len(frame) < 1 or batch < 1:
             raise InputError(f"A model needs at least one record to answer about, got {len(frame)}.")
-        columns, notes = matched(frame, self.runtime, features)
-        starts = range(0, len(columns), batch)
-        parts, again, told = [], [], set()
-        for start in starts:
-            rows = columns.iloc[start : start + batch]
-            with warnings.catch_warnings(record=True) as warned:
-                warnings.simplefilter("always")
-                parts.append(self._asked(rows, start))
-                again.append(self._asked(rows, start))
-            told |= {cause(one.message) for one in warned if isinstance(one.message, Warning)}
-            if report is not None:
-                report(start + len(rows), len(columns))
-        first, second = _joined(parts), _joined(again)
-        found = decide(first, positive=positive, threshold=threshold)
-        other = _differing(first, second)
-        if other:
+        columns, notes = matched(frame, self, features)
+        if not self.child.alive:
+            _describe(self.child, self.content, self.name, self.kind)
+        told, table = self.child.ask(
+            "core.models.files.opened:answer",
+            {"columns": columns, "batch": batch},
+            seconds=MAX_SECONDS,
+            report=report,
+        )
+        self.child.close()
+        if table is None or table.num_rows != len(frame):
+            raise InputError("The model does not give one answer a record; ask for another export of it.")
+        found = decide(_raw(told, table), positive=positive, threshold=threshold)
+        differing = int(told["differing"])
+        if differing:
             drawn = (
-                f"The model draws at random: asked again, it answers differently about {other:,} of {len(frame):,} "
+                f"The model draws at random: asked again, it answers differently about {differing:,} of {len(frame):,} "
                 "people; the first answers are kept."
             )
             notes = (*notes, drawn)
@@ -124,24 +147,13 @@ class ModelFile:
             scores=found.scores,
             positive=found.positive,
             classes=found.classes,
-            repeatable=not other,
-            notes=(*self.notes, *notes, *found.notes, *(f"The model warns: {text}." for text in sorted(told)[:3])),
+            repeatable=not differing,
+            notes=(*self.notes, *notes, *found.notes, *(f"The model warns: {text}." for text in told["warnings"])),
         )
-
-    def _asked(self, rows: pandas.DataFrame, start: int) -> RawAnswers:
-        try:
-            return self.runtime.ask(rows)
-        except FairLeakError:
-            raise
-        except Exception as error:  # whatever the runtime raises about this table
-            where = (
-                "" if isinstance(error, MemoryError) else blame(self.runtime.ask, rows, start, self.runtime.examples)
-            )
-            raise InputError(f"The model cannot take {where or 'the table'}: {cause(error)}.") from None
 
 
 def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:
-    """Read a model file without running anything in it and without writing to disk.
+    """Open a model file in a process of its own, without running anything in it and without writing to disk.
 
     Parameters
     ----------
@@ -155,47 +167,39 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
     Raises
     ------
     InputError
-        If the file is of another kind (a pickle above all), damaged, too large, or holds something that is not on
-        the list of what may be loaded or run. The message is one sentence.
+        If the file is of another kind (a pickle above all), damaged, too large, crashes its reader, or holds something
+        that is not on the list of what may be loaded or run. The message is one sentence.
     """
     kind = kind_of(content, name, max_bytes=max_bytes)
-    runtime: Runtime
-    if kind == "onnx":
-        from core.models.files.onnx_model import open_onnx
-
-        runtime = open_onnx(content, name)
-    else:
-        from core.models.files.skops_model import open_skops
-
-        runtime = open_skops(content, name)
+    child = Child(f"The model file {quoted(name)}", _MODULES[kind])
+    taken = _describe(child, content, name, kind)
     return ModelFile(
         kind=kind,
-        title=f"{name} ({KINDS[kind]})",
-        feature_names=runtime.feature_names,
-        dtypes=runtime.dtypes,
-        width=runtime.width,
-        notes=runtime.notes,
+        name=name,
+        feature_names=tuple(taken["feature_names"]),
+        dtypes=tuple(taken["dtypes"]),
+        width=taken["width"],
+        takes_missing=bool(taken["takes_missing"]),
+        notes=tuple(taken["notes"]),
         fingerprint=hashlib.sha256(content).hexdigest(),
-        runtime=runtime,
+        content=content,
+        child=child,
     )
 
 
-def _joined(parts: list[RawAnswers]) -> RawAnswers:
-    labels = [part.labels for part in parts if part.labels is not None]
-    tables = [part.probability for part in parts if part.probability is not None]
+def _describe(child: Child, content: bytes, name: str, kind: str) -> dict[str, Any]:
+    arguments = {"content": content, "name": name, "kind": kind}
+    return child.ask("core.models.files.opened:describe", arguments, seconds=OPENING_SECONDS)[0]
+
+
+def _raw(told: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
+    """Return what a child sent as the model's answers."""
+    labels: npt.NDArray[Any] | None = None
+    if told["labels"] is not None:
+        labels = np.array([str(one) for one in told["labels"]], dtype=object)[table["label"].to_numpy()]
+    scores = [table[name].to_numpy() for name in table.column_names if name != "label"]
     return RawAnswers(
-        labels=np.concatenate(labels) if labels else None,
-        probability=np.concatenate(tables) if tables else None,
-        classes=parts[0].classes,
+        labels=labels,
+        probability=np.column_stack(scores).astype(np.float64) if scores else None,
+        classes=None if told["classes"] is None else tuple(str(one) for one in told["classes"]),
     )
-
-
-def _differing(first: RawAnswers, second: RawAnswers) -> int:
-    """Return about how many records two answers differ."""
-    differ = np.zeros(1, dtype=bool)
-    if first.labels is not None and second.labels is not None:
-        differ = differ | (first.labels != second.labels)
-    if first.probability is not None and second.probability is not None:
-        same = (first.probability == second.probability) | (np.isnan(first.probability) & np.isnan(second.probability))
-        differ = differ | ~same.all(axis=1)
-    return int(differ.sum())

@@ -1,4 +1,4 @@
-"""A model as ONNX, run by onnxruntime on one thread of the processor, within bounds of memory and time.
+"""A model as ONNX, run by onnxruntime on one thread of the processor.
 
 Nothing is read from or written to disk, no operator of a foreign library is found, and the graph is run as it stands,
 without being rewritten first. ONNX computes in 32-bit floats as a rule, so scores agree with the model they were
@@ -8,7 +8,6 @@ exported from to about seven digits, and a decision can differ where a score lie
 from __future__ import annotations
 
 import re
-import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +16,13 @@ import numpy.typing as npt
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.models.files.graph import MOST_TEXT, check_graph, read_graph
+from core.models.files.graph import check_graph, read_graph
 from core.models.files.runtime import RawAnswers, Runtime, cause
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["MAX_MEMORY", "MAX_SECONDS", "OnnxModel", "open_onnx"]
-
-MAX_MEMORY = 1024**3
-"""Most bytes of tensors all ONNX models of the process may hold together; a text counts as 32 bytes and takes at most
-about five times as many (`core.models.files.graph.MOST_TEXT`)."""
-
-MAX_SECONDS = 600.0
-"""Longest time one batch of records may take."""
+__all__ = ["OnnxModel", "open_onnx"]
 
 _CELLS = {
     "float": (np.float32, "number"),
@@ -45,8 +37,6 @@ _LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
 _SCORES = ("tensor(float)", "tensor(double)")
 _MOST_SCORES = 1000
 _TAKES_MISSING = ("Imputer", "IsNaN")
-_REGISTERING = threading.Lock()
-_registered: list[bool] = []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,31 +51,13 @@ class OnnxModel(Runtime):
 
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:
         """Return the answers for records whose columns are the model's features in its order."""
-        import onnxruntime
-
-        options = onnxruntime.RunOptions()
-        options.log_severity_level = 4
-        options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            options.terminate = True
-
-        watch = threading.Timer(MAX_SECONDS, stop)
-        watch.daemon = True
-        watch.start()
+        wanted = [*([self.label] if self.label else []), *self.scores]
         try:
-            given = self.session.run([*([self.label] if self.label else []), *self.scores], self._feed(frame), options)
-        except Exception:
-            if late.is_set():
-                raise InputError(
-                    f"The model was stopped after {MAX_SECONDS:g} seconds with {len(frame):,} records; ask for a "
-                    "faster model."
-                ) from None
+            given = self.session.run(wanted, self._feed(frame))
+        except Exception as error:
+            if _wants_memory(error):
+                raise MemoryError from None
             raise
-        finally:
-            watch.cancel()
         labels = np.asarray(given[0]).reshape(len(frame)) if self.label else None
         return self._raw(labels, given[1:] if self.label else given, len(frame))
 
@@ -116,14 +88,13 @@ def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
     """Return a column in the model's type, or fail if that has no room for a whole number."""
     values = frame.iloc[:, j].to_numpy()
     cells = values.astype(dtype)
-    if dtype is np.object_ and (longest := max((len(str(one).encode()) for one in cells), default=0)) > MOST_TEXT:
-        raise InputError(
-            f"Column {quoted(frame.columns[j])} must hold texts of at most {MOST_TEXT} bytes for a model as ONNX, got "
-            f"one of {longest:,}; shorten them."
-        )
     if np.issubdtype(dtype, np.integer) and (cells != values).any():
         raise ValueError(f"a whole number does not fit into {np.dtype(dtype).name}")
     return cells
+
+
+def _wants_memory(error: Exception) -> bool:
+    return any(words in str(error) for words in ("bad_alloc", "bad allocation", "allocate memory", "BFCArena"))
 
 
 def open_onnx(content: bytes, name: str) -> OnnxModel:
@@ -135,10 +106,12 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
         If it is no ONNX, holds something that is refused, or takes or gives other than one row a person.
     """
     model = read_graph(content, name)
-    check_graph(model, name, len(content))
+    check_graph(model, name)
     try:
         session = _session(content)
     except Exception as error:  # whatever the runtime cannot read
+        if _wants_memory(error):
+            raise MemoryError from None
         raise InputError(f"The ONNX file {quoted(name)} cannot be run: {cause(error)}.") from None
     inputs, width = _inputs(session, name)
     named = width is None
@@ -163,19 +136,11 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
 def _session(content: bytes) -> Any:
     import onnxruntime
 
-    with _REGISTERING:
-        if not _registered:
-            place = onnxruntime.OrtMemoryInfo(
-                "Cpu", onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR, 0, onnxruntime.OrtMemType.DEFAULT
-            )
-            bound = onnxruntime.OrtArenaCfg({"max_mem": MAX_MEMORY})
-            onnxruntime.create_and_register_allocator(place, bound)
-            _registered.append(True)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
+    options.enable_cpu_mem_arena = False  # memory goes back after each batch
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.add_session_config_entry("session.use_env_allocators", "1")
     options.add_session_config_entry("session.load_model_format", "ONNX")
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 

@@ -1,13 +1,16 @@
-"""A scikit-learn classifier from a skops file: looked through, loaded, looked through again, and asked.
+"""A scikit-learn classifier from a skops file: looked through before it is loaded, and asked.
 
-Before loading, every node of the file must be on the list of `core.models.files.allowed_types`; after it, what compiled
-code would trust is checked (`core.models.files.structure`). Answers are exactly those of the estimator's own `predict`
-and `predict_proba`.
+Answers are exactly those of the estimator's own `predict` and `predict_proba`.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import warnings
+import zipfile
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +18,8 @@ import numpy as np
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.models.files.allowed_types import ALLOWED_TYPES
-from core.models.files.archive import read_schema
+from core.models.files.allowed_types import ALLOWED_TYPES, REFUSED_LOADERS, REFUSED_TYPES
 from core.models.files.runtime import RawAnswers, Runtime, cause
-from core.models.files.structure import check_structure, parts_of
 
 if TYPE_CHECKING:
     import pandas
@@ -70,22 +71,20 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
     """
     import skops.io
 
-    schema = read_schema(content, name)
     try:
+        _look_through(content, name)
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             unknown = skops.io.get_untrusted_types(data=content)
             if foreign := sorted(set(unknown) - set(ALLOWED_TYPES)):
-                raise InputError(
-                    f"The file {quoted(name)} is refused because it holds the type {quoted(foreign[0], 80)}, which is "
-                    "not on the list of types that are loaded; ask for the model as ONNX."
-                )
+                raise _refused(name, f"the type {quoted(foreign[0], 80)}")
             estimator = skops.io.loads(content, trusted=[one for one in ALLOWED_TYPES if one in unknown])
-            check_structure(estimator)
+            for encoder in _parts(estimator, "OneHotEncoder"):
+                _check_columns(encoder)
             _check_classifier(estimator)
         _on_one_thread(estimator)
         names, kinds, examples = _features(estimator)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Exception as error:  # skops, scikit-learn and numpy, on a file made to break them
         reason = cause(error)
@@ -96,9 +95,78 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
         width=len(kinds),
         takes_missing=True,
         examples=examples,
-        notes=_version_notes(warned, schema),
+        notes=_version_notes(warned),
         estimator=estimator,
     )
+
+
+def _look_through(content: bytes, name: str) -> None:
+    """Refuse an archive that is no skops file, or that holds what runs code of its author's choice."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            if "schema.json" not in archive.namelist():
+                raise InputError(f"The file {quoted(name)} is a zip archive but not skops: it must hold a schema.json.")
+            waiting = [json.loads(archive.read("schema.json"))]
+    except (zipfile.BadZipFile, EOFError, zlib.error, NotImplementedError):
+        raise ValueError("it cannot be unpacked") from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise ValueError("its description is no JSON") from None
+    except RecursionError:
+        raise ValueError("its description is nested too deeply") from None
+    if not isinstance(waiting[0], dict):
+        raise ValueError("its description names no model")
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            title = f"{part.get('__module__')}.{part.get('__class__')}"
+            if what := REFUSED_LOADERS.get(str(part.get("__loader__"))):
+                raise _refused(name, f"{what} {quoted(title, 80)}")
+            if title in REFUSED_TYPES:
+                raise _refused(name, f"the type {quoted(title, 80)}")
+        items = part.values() if isinstance(part, dict) else part
+        waiting.extend(item for item in items if isinstance(item, (list, dict)))
+
+
+def _refused(name: str, what: str) -> InputError:
+    return InputError(
+        f"The file {quoted(name)} is refused because it holds {what}, which is not on the list of types that are "
+        "loaded; ask for the model as ONNX."
+    )
+
+
+def _parts(model: Any, title: str = "") -> Iterator[Any]:
+    """Return every object inside a loaded model once, or those of one type."""
+    waiting, seen = [model], set()
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen or isinstance(part, (str, bytes, int, float, type(None), np.generic, np.dtype, type)):
+            continue
+        seen.add(id(part))
+        if not title or type(part).__name__ == title:
+            yield part
+        if isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, (list, tuple, set)):
+            waiting.extend(part)
+        elif isinstance(part, np.ndarray):
+            waiting.extend(part.ravel().tolist() if part.dtype == object else ())
+        else:
+            waiting.extend(vars(part).values() if hasattr(part, "__dict__") else ())
+
+
+def _check_columns(encoder: Any) -> None:
+    """Refuse an encoder that announces fewer columns than it fills: the rest would be written beyond its table."""
+    if not hasattr(encoder, "categories_"):
+        return
+    widths = encoder._compute_n_features_outs()
+    rare = getattr(encoder, "_default_to_infrequent_mappings", None) or [None] * len(widths)
+    dropped = encoder._drop_idx_after_grouping is not None
+    fits = all(
+        mapping is None or (np.min(mapping) >= 0 and np.max(mapping) < width + dropped)
+        for mapping, width in zip(rare, widths, strict=True)
+    )
+    if not fits or list(encoder._n_features_outs) != list(widths):
+        raise ValueError("an encoder fills other columns than it announces")
 
 
 def _check_classifier(estimator: Any) -> None:
@@ -114,7 +182,7 @@ def _check_classifier(estimator: Any) -> None:
 
 def _on_one_thread(estimator: Any) -> None:
     """Take back the number of threads and the printing that the file asks for; neither changes an answer."""
-    for part in parts_of(estimator):
+    for part in _parts(estimator):
         settings = getattr(part, "__dict__", {})
         if "n_jobs" in settings:
             settings["n_jobs"] = None
@@ -122,7 +190,7 @@ def _on_one_thread(estimator: Any) -> None:
             settings["verbose"] = 0
 
 
-def _version_notes(warned: list[warnings.WarningMessage], schema: dict[str, Any]) -> tuple[str, ...]:
+def _version_notes(warned: list[warnings.WarningMessage]) -> tuple[str, ...]:
     """Return a note if the model was saved by another version of scikit-learn."""
     import sklearn
 

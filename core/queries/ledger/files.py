@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.datasets.columns import as_text, quoted
+from core.datasets.table import read_columns
 from core.errors import InputError
 from core.queries.checks import Floats
 from core.queries.ledger.people import Columns, TestSet, identifier
@@ -126,15 +127,8 @@ def frame_of(content: bytes, name: str) -> pandas.DataFrame:
     """
     import pandas as pd
 
-    if Path(name).suffix.lower() in (".parquet", ".pq"):
-        from core.datasets.parquet_table import parquet_columns
-
-        names, cells = parquet_columns(content, name, 10 * _MOST_BYTES, _MOST_COLUMNS, _MOST_ROWS)
-    else:
-        from core.datasets.text_table import text_columns
-
-        names, cells = text_columns(content, name, _MOST_COLUMNS, _MOST_ROWS)
-    return pd.DataFrame({title: column.to_pandas() for title, column in zip(names, cells, strict=True)})
+    columns, _ = read_columns(content, name, max_columns=_MOST_COLUMNS, max_rows=_MOST_ROWS, office=False)
+    return pd.DataFrame({title: columns[title].to_pandas() for title in columns.column_names})
 
 
 def _filled(frame: pandas.DataFrame, column: str, name: str) -> list[str]:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import io
-import os
-import tempfile
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,17 +40,3 @@ def test_damaged_files_are_refused_or_answer(name, data):
         assert "\n" not in str(error)
     else:
         assert answers.labels.shape == (240,)
-
-
-def test_nothing_is_written_to_disk(tmp_path, monkeypatch):
-    def refuse(*given: object, **more: object) -> None:
-        raise AssertionError("a file was opened")
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    for module, name in ((builtins, "open"), (io, "open"), (os, "open"), (os, "mkdir")):
-        monkeypatch.setattr(module, name, refuse)
-    for name, content in GOOD.items():
-        assert read_model(content, name).answers(people(), features=NUMBERS).labels.sum() > 0
-    monkeypatch.undo()
-    assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""The description inside a skops file: nodes that call something, and what is not on the list, are refused."""
+"""What is inside a skops file: calls, pickles and what is not on the list are refused; nothing runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import functools
 import operator
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from tests.model_samples import (
     as_skops,
     binary,
     closed,
+    logistic,
     node,
     nodes_of,
     numbers,
@@ -27,7 +29,7 @@ from tests.model_samples import (
     said,
     several,
 )
-from tests.unit.models.files.refusals import refusal
+from tests.unit.models.files.refusals import Hostile, changed, refusal
 
 
 @functools.cache
@@ -56,8 +58,6 @@ def test_nodes_that_call_something_are_refused(marker):
         node("TypeNode", "builtins.eval"),
         node("ObjectNode", "subprocess.Popen", node("DictNode", "builtins.dict", {})),
         node("ObjectNode", "builtins.dict", node("DictNode", "builtins.dict", {})),
-        node("BytesNode", "builtins.bytes", file="a.npy"),
-        node("SparseMatrixNode", "scipy.sparse._csr.csr_matrix", type="scipy", file="a.npz"),
         node("NdArrayNode", "subprocess.Popen", type="numpy", file="a.npy"),
         node("DictNode", "os._Environ", {}, key_types=said([])),
         node("LossNode", "os.system", {}, __reduce__={"args": several(command)}),
@@ -66,7 +66,8 @@ def test_nodes_that_call_something_are_refused(marker):
         node("NoSuchNode", "builtins.int"),
     ]
     for call in calls:
-        assert "not on the list of types that are loaded" in refusal(with_step(call), "m.skops"), call
+        told = refusal(with_step(call), "m.skops")
+        assert "not on the list of types that are loaded" in told or "damaged or made up" in told, call
 
 
 def _lambda(frame):
@@ -87,11 +88,33 @@ def test_an_operator_that_calls_a_method_is_refused(marker):
 
 
 def test_estimators_that_are_left_out_are_refused():
-    for fitted in (SVC().fit(numbers(), binary()), OneHotEncoder().fit(people()[["work"]])):
-        told = refusal(as_skops(fitted), "m.skops")
-        assert "not on the list" in told or "no classifier" in told
+    assert "not on the list" in refusal(as_skops(SVC().fit(numbers(), binary())), "m.skops")
+    assert "no classifier" in refusal(as_skops(OneHotEncoder().fit(people()[["work"]])), "m.skops")
 
 
 def test_what_is_no_fitted_classifier_is_refused():
     assert refusal(as_skops(LogisticRegression()), "m.skops")
     assert refusal(as_skops({"a": 1}), "m.skops")
+
+
+def test_arrays_are_read_without_pickle(marker):
+    def array_of(header: str, rest: bytes = b"") -> bytes:
+        text = header.encode() + b" " * (117 - len(header)) + b"\n"
+        return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + rest
+
+    objects = array_of("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", pickle.dumps(Hostile(marker)))
+    called = array_of("__import__('os').system('true')")
+    for wrong in (objects, called, b"not an array", pickle.dumps(Hostile(marker)), b""):
+
+        def put(array, members, wrong=wrong):
+            members[array["file"]] = wrong
+
+        assert "damaged or made up" in refusal(changed(logistic(), "ndarray", put), "m.skops")
+
+
+def test_an_encoder_that_would_write_beyond_its_columns_is_refused():
+    for name, value in (("_n_features_outs", [1]), ("_drop_idx_after_grouping", None)):
+        encoder = OneHotEncoder(drop="first").fit(people()[["work"]])
+        fitted = make_pipeline(encoder, LogisticRegression()).fit(people()[["work"]], binary())
+        setattr(encoder, name, value)
+        assert "other columns than it announces" in refusal(as_skops(fitted), "m.skops")
