@@ -10,7 +10,10 @@ from core.datasets.cells import check_names, check_rows, cleaned, megabytes
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["parquet_columns"]
+__all__ = ["MOST_CELLS", "parquet_columns"]
+
+MOST_CELLS = 100_000_000
+"""Most cells of a Parquet file; a text file within its limits has no more."""
 
 _BATCH = 2_000
 
@@ -46,6 +49,11 @@ def parquet_columns(
             )
         check_names(names)
         check_rows(file.metadata.num_rows, max_rows)
+        if (cells := file.metadata.num_rows * len(names)) > MOST_CELLS:
+            raise InputError(
+                f"The file {quoted(name)} must not hold more than {MOST_CELLS:,} cells, got {cells:,}; keep fewer "
+                "records or columns."
+            )
         for title, kind in zip(names, file.schema_arrow.types, strict=True):
             _check_flat(title, kind)
         batches, size = [], 0

@@ -1,0 +1,130 @@
+"""A child's death, whatever its cause, is one sentence; it has nothing of the server's, and children do not pile up."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+from core.errors import InputError
+from core.untrusted import Child, Limits, child, processes
+
+TASKS = "tests.hostile.tasks"
+SMALL = Limits(memory=256 * 1024**2, answer=1024**2, idle=30)
+
+ENDINGS = {
+    "sleep": "was stopped after 1 seconds",
+    "spin": "was stopped after 1 seconds",
+    "eat": "needs more than 256 MB of memory",
+    "much": "unpacks to more than 1 MB",
+    "leave": r"crash \(exit status 7\)",
+    "divide": r"crash \(signal SIGFPE\)",
+    "astray": r"crash \(signal SIGSEGV\)",
+    "abort": r"crash \(signal SIGABRT\)",
+    "killed": "was stopped by the system",
+    "burst": r"broke its reader \(RuntimeError\)",
+    "write": r"broke its reader \(OSError\)",
+    "many_files": r"broke its reader \(OSError\)",
+    "talk": "unpacks to more than 1 MB",
+}
+
+
+@pytest.fixture(params=["forked", "fresh"])
+def way(request, monkeypatch):
+    """Make children both ways."""
+    if request.param == "fresh":
+        monkeypatch.setattr(processes, "FORKS", False)
+    elif not processes.FORKS:
+        pytest.skip("this system does not fork safely")
+    return request.param
+
+
+@pytest.mark.parametrize("task", ENDINGS)
+def test_every_ending_is_one_sentence(way, task):
+    one = Child("The file 'a'", limits=SMALL)
+    seconds = 1 if task in ("sleep", "spin") else 30
+    with pytest.raises(InputError, match=ENDINGS[task]) as caught:
+        one.ask(f"{TASKS}:{task}", {}, seconds=seconds)
+    told = str(caught.value)
+    assert told.startswith("The file 'a' ") and told.endswith(".") and "\n" not in told
+    assert not one.alive
+    assert one.ask(f"{TASKS}:echo", {"content": b"again"}, seconds=30)[0]["length"] == 5  # a new one takes its place
+    one.close()
+
+
+def test_a_child_keeps_what_it_opened_and_reports(way):
+    heard: list[tuple[int, int]] = []
+    one = Child("The file 'a'")
+    for asked in (1, 2):
+        told, table = one.ask(
+            f"{TASKS}:echo", {"content": bytes(10**6)}, seconds=30, report=lambda *step: heard.append(step)
+        )
+        assert told == {"length": 10**6, "asked": asked} and table is None
+    assert heard == [(1, 2), (1, 2)] and one.alive
+    one.close()
+    assert not one.alive
+
+
+def test_a_child_has_nothing_of_the_servers(way, monkeypatch):
+    monkeypatch.setenv("FAIRLEAK_SECRET", "postgresql://user:password@host")
+    one = Child("The file 'a'")
+    held = os.open(os.devnull, os.O_RDONLY)
+    os.set_inheritable(held, True)
+    try:
+        told, _ = one.ask(f"{TASKS}:surroundings", {}, seconds=30)
+    finally:
+        os.close(held)
+        one.close()
+    assert "FAIRLEAK_SECRET" not in told["environment"] and "HOME" not in told["environment"]
+    assert told["output"] == [os.devnull, os.devnull]
+    if way == "forked":
+        assert told["files"] <= 4
+
+
+def test_two_at_a_time_and_the_third_waits():
+    begun, together, most = threading.Lock(), [0], [0]
+
+    def count(step, _):
+        with begun:
+            together[0] += step
+            most[0] = max(most[0], together[0])
+
+    def ask():
+        Child("The file 'a'").ask(f"{TASKS}:between", {}, seconds=60, report=count)
+
+    workers = [threading.Thread(target=ask) for _ in range(6)]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join()
+    assert together[0] == 0 and 1 <= most[0] <= child.MOST_AT_ONCE
+
+
+def test_a_child_that_waits_makes_room():
+    waiting = [Child("The file 'a'") for _ in range(4)]
+    for one in waiting:
+        one.ask(f"{TASKS}:echo", {"content": b""}, seconds=30)
+    assert sum(one.alive for one in waiting) == child.MOST_AT_ONCE
+    for one in waiting:
+        one.close()
+
+
+def test_a_child_that_waits_too_long_ends():
+    one = Child("The file 'a'", limits=Limits(idle=0.2))
+    one.ask(f"{TASKS}:echo", {"content": b""}, seconds=30)
+    process = one._process
+    assert process is not None and process.ending() == -signal.SIGALRM
+    assert not one.alive
+
+
+@pytest.mark.skipif(not processes.FORKS, reason="this system does not fork safely")
+def test_the_warm_process_is_started_again():
+    one = Child("The file 'a'")
+    one.ask(f"{TASKS}:echo", {"content": b""}, seconds=30)
+    warm = processes._warm._process
+    assert warm is not None
+    warm.kill()
+    warm.wait()
+    assert Child("The file 'b'").ask(f"{TASKS}:echo", {"content": b"x"}, seconds=30)[0]["length"] == 1
