@@ -15,7 +15,7 @@ from core.datasets.cells import empty_file, megabytes
 from core.datasets.columns import quoted
 from core.datasets.ratings import RATING_FILES, Ratings, build_ratings, ratings_of_lines
 from core.datasets.ratings_text import MOST_ITEMS
-from core.datasets.text_table import text_columns
+from core.datasets.table import read_columns
 from core.errors import InputError
 from core.seeds import child_generator
 
@@ -84,7 +84,8 @@ def _table(name: str, content: bytes, seed: int) -> Ratings:
     """Read one line a rating."""
     if not content.strip():
         raise empty_file(name)
-    names, columns = text_columns(content, name, 50, _MOST_RATINGS)
+    table, _ = read_columns(content, name, max_columns=50, max_rows=_MOST_RATINGS, office=False)
+    names, columns = table.column_names, table.columns
     lower = [title.lower() for title in names]
     attribute = [title for title in names if title.lower() not in _COLUMNS]
     if len(names) != 4 or len(attribute) != 1 or len(set(lower)) != 4:

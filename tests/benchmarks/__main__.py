@@ -19,6 +19,7 @@ from tests.benchmarks import (
     bench_release,
     bench_slider,
     bench_sweep,
+    bench_untrusted,
 )
 
 
@@ -68,6 +69,8 @@ def main() -> None:
     bench_pages.main()
     print()
     bench_audit.main()
+    print()
+    bench_untrusted.main()
 
 
 main()

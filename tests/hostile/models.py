@@ -201,7 +201,7 @@ ENDLESS = (
     "a loop",
     "a tree with a loop",
     "a forest with a loop",
-    "a pattern that backtracks",
+    "boosting that leads back",
 )
 """Those of `MODELS` that only compute."""
 

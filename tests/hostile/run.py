@@ -12,10 +12,10 @@ from tests.model_samples import NUMBERS, people
 __all__ = ["tried"]
 
 
-def tried(kind: str) -> str:
+def tried(kind: str, content: bytes | None = None) -> str:
     """Return the sentence a file is refused with, or "" if it is read or answers."""
     name, made = {**MODELS, **TABLES}[kind]
-    content = made()
+    content = made() if content is None else content
     try:
         if kind in TABLES:
             read_table(content, name)
