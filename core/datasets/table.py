@@ -52,7 +52,7 @@ _FOREIGN = (
 )
 
 
-SECONDS = 60.0
+SECONDS = 120.0
 """Longest time a file may take to be read."""
 
 MOST_UNPACKED = 500 * 1024**2

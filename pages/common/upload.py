@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.errors import InputError
 from core.fingerprint import fingerprint
+from core.untrusted import warm_up
 from pages.common import cached, given_columns, guesses, model_box, panels, shell, state
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ _MOST_VALUES = 50  # a column with more distinct values is split by a limit, not
 
 def box() -> None:
     """Draw the upload box, read what comes, and say what is wrong with it."""
+    warm_up()
     file = st.file_uploader(
         "Your own table (CSV or Parquet, up to 200 MB)",
         key="upload",

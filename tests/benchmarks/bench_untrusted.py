@@ -15,7 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from core.models.files import opened, read_model
+from core.models.files.answers import decide
 from core.models.files.matching import matched
+from core.models.files.model_file import _raw
 from tests.model_samples import as_onnx, as_skops
 
 _SIZES = (240, 60_000, 500_000)
@@ -53,7 +55,8 @@ def main() -> None:
                 began = time.perf_counter()
                 opened.describe(kept, None, content=content, name=name, kind=name.rpartition(".")[2])
                 columns, _ = matched(frame, model, features)
-                opened.answer(kept, lambda *_: None, columns=columns, batch=10_000)
+                told, table = opened.answer(kept, lambda *_: None, columns=columns, batch=10_000)
+                decide(_raw(told, table), positive="", threshold=0.5)
                 here.append(time.perf_counter() - began)
                 began = time.perf_counter()
                 read_model(content, name).answers(frame, features=features)

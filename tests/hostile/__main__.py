@@ -63,7 +63,7 @@ def main() -> int:
         survived += warm.poll() is None
         if kind in ENDLESS:
             worst_late = max(worst_late, took - _LIMIT)
-        else:
+        elif told:
             worst_seconds = max(worst_seconds, took)
         worst_memory = max(worst_memory, memory.most)
         size, used = len(content), memory.most / 1024**2
