@@ -15,6 +15,7 @@ from typing import Any
 
 from core.datasets.columns import quoted
 from core.errors import InputError
+from core.files import content_of
 from core.queries.ledger.accounts import Books
 from core.queries.ledger.amounts import epsilon_of
 from core.queries.ledger.answers import Verification, VerifiedBudget
@@ -104,10 +105,7 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
 def _read(export: str | Path | bytes) -> tuple[dict[str, Any], list[str]]:
     """Return an export's header and the lines of its entries."""
     name = "given" if isinstance(export, bytes) else quoted(export, 200)
-    try:
-        content = export if isinstance(export, bytes) else Path(export).read_bytes()
-    except OSError as error:
-        raise InputError(f"The export {name} cannot be read: {error.strerror or error}.") from None
+    content = export if isinstance(export, bytes) else content_of(export, what="The export")
     first, _, rest = content.partition(b"\n")
     try:
         header = json.loads(first)

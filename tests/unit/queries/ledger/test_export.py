@@ -154,7 +154,7 @@ def test_an_export_may_be_given_as_it_is(lines: list[str]):
 
 
 def test_bad_arguments(tmp_path: Path, lines: list[str]):
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="must be a file that can be read"):
         verify_export(tmp_path / "nothing")
     for noted in ("abc", "not hex digits", "0" * 31):
         with pytest.raises(InputError, match="at least 32 hex digits"):
