@@ -117,6 +117,8 @@ def test_the_demo_ends_in_a_decision_and_two_reports(demo: Path):
         names = {path.name for path in folder.iterdir()}
         assert report(demo, edition)["release_meter"]["outcome"] == "done" and "release-meter.csv" in names
         assert {"report.json", "report.html", "policy.toml", "checks.csv"} <= names
+        for path in folder.glob("*.csv"):
+            assert b"\"'" not in path.read_bytes(), path.name  # no text of ours begins with a sign
         assert ("plan.toml" in names) == (edition == "internal")  # it holds seed and names of files
         assert (folder / "policy.toml").read_text(encoding="utf-8") == policy_text(default_policy())
         assert report(demo, edition)["verdict"]["overall"] == overall
