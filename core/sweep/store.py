@@ -19,6 +19,7 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
 from core.records import RecordError, dumps, loads
 from core.results import Result
@@ -97,8 +98,11 @@ class FolderStore:
             self._own.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self._own):
                 pass
-        except OSError as error:
-            raise InputError(f"The store must be a folder that can be written to, got {folder}: {error}.") from None
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or "no folder can have this name"
+            raise InputError(
+                f"The store must be a folder that can be written to, got {quoted(folder, 200)}: {why}."
+            ) from None
         self._sweep_up()
         self._look_at_others()
 
