@@ -12,7 +12,6 @@ from tests.hostile.tables import TABLES
 SLOW = (
     "2 GB of blanks, packed",
     "an array of zeros, packed",
-    "matrices multiplied 100,000 times",
     "50 columns of ",
     "half of a UTF-16",
     "every line another width",
