@@ -133,6 +133,7 @@ def _budget(books: Books, name: str) -> VerifiedBudget:
     account = books.accounts[name]
     return VerifiedBudget(
         name=name,
+        form=account.form,
         budget=epsilon_of(account.budget),
         spent=epsilon_of(account.spent),
         n_answers=len(account.answers),
