@@ -70,6 +70,9 @@ def _run(arguments: argparse.Namespace) -> int:
         name = " ".join(["python -m core", arguments.command, *([action] if action else [])])
         console.note(f"{name}: {error}")
         return UNUSABLE
+    except MemoryError:
+        console.note(f"python -m core {arguments.command}: This needs more memory than there is.")
+        return UNUSABLE
     except BrokenPipeError:  # whoever read the tables has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

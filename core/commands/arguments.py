@@ -10,6 +10,7 @@ from pathlib import Path
 
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
+from core.datasets.columns import quoted
 from core.errors import InputError
 from core.validation import choice, privacy_budget, seed_value, unit_interval
 
@@ -119,8 +120,8 @@ def data_folder_of(arguments: argparse.Namespace) -> Path | None:
         If it is no folder.
     """
     local = arguments.data or os.environ.get("FAIRLEAK_DATA")
-    if local is not None and not Path(local).is_dir():
-        raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {str(local)!r}.")
+    if local is not None and not os.path.isdir(local):
+        raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {quoted(local, 200)}.")
     return Path(local) if local else None
 
 

@@ -14,12 +14,13 @@ from core.commands.arguments import (
     seeds_in,
 )
 from core.commands.console import Console
-from core.commands.running import add_running_arguments, check_csv, finished, write_csv
+from core.commands.running import add_running_arguments, finished, write_csv
 from core.commands.text_tables import aligned, estimate_words
 from core.config import AuditConfig
 from core.correction import MEASURES, LeakAttribution, RepeatedMeasure, RepeatedStep, attribute_over_seeds
 from core.estimates import Estimate, over_repeats
 from core.fairness import METRICS
+from core.files import check_place
 from core.leak import KINDS, LeakPoint, leak_configs, measure_leak
 from core.models import METHODS
 
@@ -31,9 +32,9 @@ HELP = "print what each piece of knowledge adds to what attackers recover, over 
 _STEPS = {
     "majority": "majority guess",
     "features": "features and label (A)",
-    "predictions": "+ predictions (A')",
-    "shares": "+ known group shares",
-    "constraint": "+ fairness bound",
+    "predictions": "and predictions (A')",
+    "shares": "and known group shares",
+    "constraint": "and fairness bound",
     "constraint_without_shares": "A' + fairness bound, no shares",
     "permuted_predictions": "control: permuted predictions",
 }
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure the model and its unmitigated twin for every seed, and print the attribution of both attackers."""
-    check_csv(arguments.csv)
+    check_place(arguments.csv, what="--csv")
     config = AuditConfig(
         dataset=arguments.dataset,
         method=arguments.method,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,14 +23,15 @@ from core.attriguard import (
     ratings_study,
     table_study,
 )
-from core.commands.arguments import dataset_of
+from core.commands.arguments import data_folder_of, dataset_of
 from core.commands.console import Console
-from core.commands.running import check_csv, write_csv, write_json
+from core.commands.running import write_csv, write_json
 from core.commands.text_tables import aligned, estimate_words
 from core.config import AuditConfig
 from core.datasets import CATALOG, Ratings, demo_ratings, read_ratings
 from core.errors import DataUnavailableError, InputError
 from core.estimates import Estimate
+from core.files import check_place
 from core.results import Result, plain
 from core.validation import choice, seed_value
 
@@ -76,8 +76,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print."""
     import pandas as pd
 
-    check_csv(arguments.csv)
-    check_csv(arguments.json, name="--json")
+    check_place(arguments.csv, what="--csv")
+    check_place(arguments.json, what="--json")
     choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
     seed_value(arguments.seed, name="--seed")
     budgets = _budgets(arguments)
@@ -139,15 +139,13 @@ def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:
 def _ratings(arguments: argparse.Namespace) -> Ratings:
     if arguments.dataset == "demo_ratings":
         return demo_ratings()
-    local = arguments.data or os.environ.get("FAIRLEAK_DATA")
+    local = data_folder_of(arguments)
     if local is None:
         raise DataUnavailableError(
             "The Google Play ratings cannot be downloaded; name their folder with --data or FAIRLEAK_DATA, or use "
             "--dataset demo_ratings."
         )
-    if not Path(local).is_dir():
-        raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {str(local)!r}.")
-    return read_ratings(Path(local))
+    return read_ratings(local)
 
 
 def _told(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from core.commands.arguments import data_folder_of
 from core.commands.audit_files import check_folder, write_audit
 from core.commands.console import Console
 from core.commands.self_tests_beside import SelfTestsBeside
@@ -23,7 +23,7 @@ from core.decision import (
     load_table,
     read_plan,
 )
-from core.errors import InputError
+from core.files import content_of
 from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
@@ -73,13 +73,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Audit, write and print."""
-    plan = read_plan(_content(arguments.plan, "PLAN"), name=arguments.plan.name)
+    plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
     policy = _policy(arguments, plan, folder)
     plan = replace(plan, policy="") if plan.policy in _SHIPPED else plan  # no file that a report must not name
     check_folder(arguments.out, force=arguments.force)
-    key = None if arguments.sign is None else private_key(_content(arguments.sign, "--sign"), name="--sign")
-    table = load_table(plan, folder=folder, data_folder=_data_folder(arguments), cache_folder=default_cache_folder())
+    key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
+    table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = _told_now_and_then(console, "steps")
     if arguments.no_self_test:
@@ -103,23 +103,9 @@ def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Pol
         return _SHIPPED[name]()
     if arguments.policy is not None:
         path = Path(arguments.policy)
-        return read_policy(_content(path, "--policy"), name=path.name)
+        return read_policy(content_of(path, what="--policy"), name=path.name)
     content = load_policy_text(plan, folder=folder)
     return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)
-
-
-def _content(path: Path, name: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        raise InputError(f"{name} must be a file that can be read, got {str(path)!r}.") from None
-
-
-def _data_folder(arguments: argparse.Namespace) -> Path | None:
-    local = arguments.data or os.environ.get("FAIRLEAK_DATA")
-    if local is not None and not Path(local).is_dir():
-        raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {str(local)!r}.")
-    return Path(local) if local else None
 
 
 def _told_now_and_then(console: Console, noun: str, every: int = _STEPS_PER_NOTE) -> Callable[[int, int], None]:

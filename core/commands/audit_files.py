@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.decision import ReleaseAudit, plan_text
 from core.errors import InputError
+from core.files import check_place
 from core.policy import policy_text
 from core.report import EDITIONS, csv_files, document, to_html, to_json
 from core.report.signing import ENDING, signature_of
@@ -38,8 +40,7 @@ def check_folder(out: Path, *, force: bool) -> None:
         If it is no folder, its parent is none, or it holds something: with `force` an earlier report may be there, and
         nothing else.
     """
-    if not out.absolute().parent.is_dir() or (out.exists() and not out.is_dir()):
-        raise InputError(f"--out must be a folder inside one that exists, got {str(out)!r}.")
+    check_place(out, what="--out", folder=True)
     there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
     if not there:
         return
@@ -70,10 +71,11 @@ def write_audit(
     InputError
         If the folder cannot be written to, or by now holds what `check_folder` refuses.
     """
+    out = Path(os.path.realpath(out))  # where a link leads, so that what is made beside it can be moved there
     plan = plan_text(replace(audit.plan, policy="policy.toml"))
     policy = policy_text(audit.verdict.policy)
     try:
-        with tempfile.TemporaryDirectory(prefix=f".{out.name}-", dir=out.absolute().parent) as made:
+        with tempfile.TemporaryDirectory(prefix=".fairleak-", dir=out.absolute().parent) as made:
             for edition in EDITIONS:
                 folder = Path(made) / edition
                 folder.mkdir()

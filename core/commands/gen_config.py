@@ -12,6 +12,7 @@ from core.decision import AuditPlan, catalogue_plan, commented_plan, suggested_p
 from core.decision.plan_file import MECHANISMS
 from core.errors import InputError
 from core.fairness import METRICS
+from core.files import content_of
 from core.models import METHODS
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
@@ -72,14 +73,14 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
     """Return the plan, and what is to be said beside its keys."""
     if arguments.dataset is not None:
         raise InputError(f"--dataset must be left out with --file, got {arguments.dataset!r}.")
-    table, name = read_table(_content(arguments.file, "--file"), arguments.file.name), arguments.file.name
+    table, name = read_table(content_of(arguments.file, what="--file"), arguments.file.name), arguments.file.name
     attribute, label = arguments.attribute or "", arguments.label or ""
     model_file, model = None, ""
     if arguments.model is not None:
         from core.models.files import read_model
 
         model = arguments.model.name
-        model_file = read_model(_content(arguments.model, "--model"), model)
+        model_file = read_model(content_of(arguments.model, what="--model"), model)
         if not model_file.feature_names:
             console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
     plan, reasons = suggested_plan(table, name, model=model, model_file=model_file, attribute=attribute, label=label)
@@ -104,13 +105,6 @@ def _listed(roles: list[str]) -> str:
     """Write "Label, attribute and groups"."""
     *others, last = roles
     return (f"{', '.join(others)} and {last}" if others else last).capitalize()
-
-
-def _content(path: Path, flag: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        raise InputError(f"{flag} must be a file that can be read, got {str(path)!r}.") from None
 
 
 def _options(plan: AuditPlan) -> dict[str, str]:

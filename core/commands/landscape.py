@@ -9,9 +9,10 @@ from pathlib import Path
 
 from core.commands.arguments import add_dataset_arguments, add_seeds_argument, dataset_of, seeds_in
 from core.commands.console import Console
-from core.commands.running import check_csv, write_csv
+from core.commands.running import write_csv
 from core.commands.text_tables import aligned, estimate_words
 from core.fairness import METRICS
+from core.files import check_place
 from core.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
@@ -32,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Make a map and print it."""
     for path, name in ((arguments.out, "--out"), (arguments.csv, "--csv")):
-        check_csv(path, name=name)
+        check_place(path, what=name)
     plan = LandscapePlan(metric=arguments.metric, seeds=seeds_in(arguments.seeds))
     made = landscape(
         dataset_of(arguments), plan, report=lambda done, total: console.progress(done, total, noun="steps")

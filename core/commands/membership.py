@@ -14,11 +14,12 @@ from core.commands.console import Console
 from core.commands.membership_files import everything, records
 from core.commands.membership_words import told
 from core.commands.membership_work import Work, measured
-from core.commands.running import check_csv, write_csv, write_json
+from core.commands.running import write_csv, write_json
 from core.config import AuditConfig
 from core.datasets import CATALOG, Roles, Table, build_dataset
 from core.datasets.splits import split
 from core.errors import InputError, PrivacyLeakWarning
+from core.files import check_place
 from core.membership import (
     ATTACKS,
     TARGETS,
@@ -73,8 +74,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print."""
     import pandas as pd
 
-    check_csv(arguments.csv)
-    check_csv(arguments.json, name="--json")
+    check_place(arguments.csv, what="--csv")
+    check_place(arguments.json, what="--json")
     work = _work(arguments)
     for line in _warned(work):
         console.note(line)

@@ -12,6 +12,7 @@ from core.commands.console import Console
 from core.commands.text_tables import aligned
 from core.datasets.columns import quoted
 from core.estimates import Estimate
+from core.files import check_place, content_of
 
 if TYPE_CHECKING:
     from core.queries.ledger import (
@@ -212,7 +213,7 @@ def _warn(arguments: argparse.Namespace, columns: Columns, console: Console) -> 
         budget = millionths(arguments.budget, name="budget")
         if millionths(arguments.count_epsilon, name="count_epsilon") == budget:
             console.note("Note: the noisy group size takes the whole budget; nothing can be asked afterwards.")
-    frame = frame_of(arguments.test_set.read_bytes(), arguments.test_set.name)
+    frame = frame_of(content_of(arguments.test_set, what="--test-set"), arguments.test_set.name)
     others = everybody_else(frame, columns.attribute, columns.advantaged)
     if told := together(others):
         console.note(f"Note: the disadvantaged group takes together {told}.")
@@ -277,6 +278,7 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _export(arguments: argparse.Namespace, console: Console) -> int:
+    check_place(arguments.file, what="FILE")
     seal = _opened(arguments).export(arguments.file)
     console.result(seal)
     console.note(f"The record is in {arguments.file}; note the hash elsewhere: it proves that nothing is rewritten.")

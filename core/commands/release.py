@@ -8,12 +8,12 @@ from pathlib import Path
 from core.commands.arguments import data_folder_of
 from core.commands.console import Console
 from core.commands.release_words import everything, told
-from core.commands.running import check_csv, write_csv, write_json
+from core.commands.running import write_csv, write_json
 from core.datasets.catalog import default_cache_folder
 from core.decision import load_model, load_table
 from core.decision.release_plan import ReleasePlan, read_release
 from core.decision.release_sources import named, people_of, study_of
-from core.errors import InputError
+from core.files import check_place, content_of
 from core.release import Advice, ReleasedPeople, advise
 from core.release.study import ReleaseStudy
 
@@ -49,10 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Meter, measure and print."""
-    check_csv(arguments.csv)
-    check_csv(arguments.json, name="--json")
+    check_place(arguments.csv, what="--csv")
+    check_place(arguments.json, what="--json")
     name = arguments.plan.name
-    plan = read_release(_content(arguments.plan), name=name)
+    plan = read_release(content_of(arguments.plan, what="FILE"), name=name)
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
     with named(name, "data.file" if plan.source.data.file else "[data]"):
         table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())
@@ -92,10 +92,3 @@ class _Now:
     def __call__(self, done: int, total: int) -> None:
         if done and (done % _STEPS_PER_NOTE == 0 or done == total):
             self.console.progress(done, total, noun=self.noun)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        raise InputError(f"FILE must be a file that can be read, got {str(path)!r}.") from None

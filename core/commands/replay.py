@@ -12,6 +12,7 @@ from pathlib import Path
 from core.commands.arguments import data_folder_of
 from core.commands.console import Console
 from core.commands.text_tables import aligned
+from core.commands.verify import LARGEST_REPORT, text_of
 from core.datasets import Table, read_table
 from core.datasets.catalog import default_cache_folder
 from core.decision import (
@@ -28,6 +29,7 @@ from core.decision import (
     same_numbers,
 )
 from core.errors import InputError
+from core.files import content_of
 from core.models.files import ModelFile, read_model
 from core.report import from_json, policy_of, to_json
 
@@ -78,10 +80,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _text(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"REPORT must be a file of JSON that can be read, got {str(path)!r}.") from None
+    text = text_of(content_of(path, what="REPORT", most=LARGEST_REPORT), path)
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
         raise InputError(f"REPORT must be the report.json of an internal edition, got {path.name!r}.")
     return text
@@ -91,10 +90,7 @@ def _content(path: Path | None, flag: str, told: str) -> bytes:
     """Return the bytes of a file the report needs, which it calls by its old name."""
     if path is None:
         raise InputError(f"{flag} must name the file the report calls {told!r}; it was left out.")
-    try:
-        return path.read_bytes()
-    except OSError:
-        raise InputError(f"{flag} must be a file that can be read, got {str(path)!r}.") from None
+    return content_of(path, what=flag)
 
 
 def _table(plan: AuditPlan, arguments: argparse.Namespace) -> Table:

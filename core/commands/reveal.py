@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from core.commands.arguments import add_dataset_arguments, add_epsilon_argument, dataset_of, epsilon_of
 from core.commands.console import Console
 from core.commands.reveal_table import noiseless_table
-from core.commands.running import check_csv, write_csv
+from core.commands.running import write_csv
 from core.commands.text_tables import aligned, estimate_words
 from core.config import AuditConfig
 from core.errors import InputError
 from core.fairness import METRICS
+from core.files import check_place
 from core.models import METHODS
 from core.queries import DESIGNS, Asking, Leak, Mechanism, Trials, repeats_for
 from core.questions import QueryPool, query_pool
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from pathlib import Path
 
     arguments.csv = Path(arguments.csv) if arguments.csv else None
-    check_csv(arguments.csv)
+    check_place(arguments.csv, what="--csv")
     seed_value(arguments.seed, name="--seed")
     if arguments.repeats is not None and arguments.repeats < 1:
         raise InputError(f"--repeats must be at least 1, got {arguments.repeats}.")

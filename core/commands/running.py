@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from core.commands.arguments import dataset_of
 from core.commands.console import Console
 from core.config import AuditConfig
+from core.csv_table import csv_of_frame
 from core.datasets import AuditDataset
 from core.datasets.catalog import default_cache_folder
-from core.errors import InputError
+from core.files import write_file
 from core.results import Result
 from core.sweep import FolderStore, MemoryStore, sweep
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["add_running_arguments", "check_csv", "finished", "write_csv", "write_json"]
+__all__ = ["add_running_arguments", "finished", "write_csv", "write_json"]
 
 P = TypeVar("P", bound=Result)
 
@@ -38,20 +39,11 @@ def add_running_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
 
 
-def check_csv(path: Path | None, *, name: str = "--csv") -> None:
-    """Refuse a file that cannot be written, before hours of work rather than after."""
-    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise InputError(f"{name} must be a file in a folder that exists, got {str(path)!r}.")
-
-
 def write_csv(frame: pandas.DataFrame, path: Path | None, console: Console) -> None:
     """Write a table where it was asked for."""
     if path is None:
         return
-    try:
-        frame.to_csv(path, index=False)
-    except OSError as error:
-        raise InputError(f"--csv must be a file that can be written, got {str(path)!r}: {error}.") from None
+    write_file(path, csv_of_frame(frame), what="--csv")
     console.note(f"Every number is in {path}.")
 
 
@@ -59,11 +51,8 @@ def write_json(content: dict[str, Any], path: Path | None, console: Console) -> 
     """Write results and settings where they were asked for; null stands for what is no finite number."""
     if path is None:
         return
-    try:
-        told = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
-        path.write_text(told + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"--json must be a file that can be written, got {str(path)!r}: {error}.") from None
+    told = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
+    write_file(path, f"{told}\n".encode(), what="--json")
     console.note(f"Everything is in {path}.")
 
 

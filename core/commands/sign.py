@@ -6,12 +6,13 @@ Exit codes: 0 signed or made, 3 unusable input.
 from __future__ import annotations
 
 import argparse
-import os
+import os.path
 from pathlib import Path
 
 from core.commands.console import Console
-from core.commands.verify import content_of, text_of
+from core.commands.verify import LARGEST_REPORT, text_of
 from core.errors import InputError
+from core.files import check_place, content_of, write_file
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
 
@@ -47,38 +48,30 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         if arguments.report is not None:
             raise InputError("REPORT must be left out with --new-key; sign it with --key afterwards.")
         private = arguments.new_key
+        _check_new(private, "--new-key")
         public = private.with_name(f"{private.name.removesuffix('.pem')}.public.pem")
-        _refuse([private, public], "--new-key")
+        _check_new(public, "The public key of --new-key")
         made, told = new_key()
-        _write(private, made, 0o600)
-        _write(public, told, 0o644)
+        write_file(private, made, what="--new-key", new=True, mode=0o600)
+        write_file(public, told, what="The public key of --new-key", new=True, mode=0o644)
         console.result(f"{private} is the private key: it has no password, so keep it where nobody else can read it.")
         console.result(f"{public} is the public key: give it to whoever verifies, by a way they trust.")
         return 0
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")
+    key = private_key(content_of(arguments.key, what="--key"), name="--key")
+    content = content_of(arguments.report, what="REPORT", most=LARGEST_REPORT)
     signature = arguments.report.with_name(f"{arguments.report.name}{ENDING}")
-    _refuse([signature], "The signature")
-    key = private_key(content_of(arguments.key, "--key"), name="--key")
-    content = content_of(arguments.report, "REPORT")
+    _check_new(signature, "The signature")
     found = verify_report(text_of(content, arguments.report), name=repr(arguments.report.name))
     if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
         raise InputError(f"Only a report that holds is signed: {broken.told}")
-    _write(signature, signature_of(content, key).encode("ascii"), 0o644)
+    write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)
     console.result(f"{signature} is the signature; keep it beside the report, and change nothing in either.")
     return 0
 
 
-def _refuse(paths: list[Path], what: str) -> None:
-    for path in paths:
-        if os.path.lexists(path):
-            raise InputError(f"{what} must be a file that does not exist yet, got {str(path)!r}.")
-
-
-def _write(path: Path, content: bytes, mode: int) -> None:
-    """Write a new file; one that is there, or a link, is left alone."""
-    try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
-            file.write(content)
-    except OSError as error:
-        raise InputError(f"{str(path)!r} cannot be written: {error.strerror}.") from None
+def _check_new(path: Path, what: str) -> None:
+    if os.path.lexists(path):
+        raise InputError(f"{what} must be a file that does not exist yet, got {str(path)!r}.")
+    check_place(path, what=what)

@@ -16,11 +16,12 @@ from core.commands.arguments import (
     seeds_in,
 )
 from core.commands.console import Console
-from core.commands.running import add_running_arguments, check_csv, finished, write_csv
+from core.commands.running import add_running_arguments, finished, write_csv
 from core.commands.text_tables import aligned, spread_words
 from core.config import AuditConfig
 from core.correction import COSTS
 from core.fairness import METRICS
+from core.files import check_place
 from core.models import METHODS
 from core.sweep import (
     PAPER_TOLERANCES,
@@ -66,7 +67,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print; what is stored already is not measured again."""
     choice(arguments.protocol, PROTOCOLS, name="--protocol")
     choice(arguments.cost, COSTS, name="--cost")
-    check_csv(arguments.csv)
+    check_place(arguments.csv, what="--csv")
     points = finished(_configs(arguments), arguments, console, measure=measure, result=SweepPoint)
     summary = summarise(points)
     for line in _printed(summary, arguments):

@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 
 from core.commands.console import Console
 from core.errors import FairLeakError, InputError
+from core.files import MEGABYTE, content_of
 
 if TYPE_CHECKING:
     from core.report.verification import Finding
 
-__all__ = ["HELP", "NAME", "add_arguments", "content_of", "run", "text_of"]
+__all__ = ["HELP", "LARGEST_REPORT", "NAME", "add_arguments", "run", "text_of"]
 
 NAME = "verify"
 HELP = "judge a report (JSON or HTML) again by its own numbers, and tell whether it was altered and who signed it"
 
-_LARGEST = 64 * 1024**2
+LARGEST_REPORT = 64 * MEGABYTE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,8 +45,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     from core.report.verification import OF_THIS_CODE
 
     path = Path(arguments.report)
-    content = content_of(path, "The report")
-    signer = None if arguments.signer is None else content_of(arguments.signer, "--signer")
+    content = content_of(path, what="REPORT", most=LARGEST_REPORT)
+    signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
     found = verify_report(text_of(content, path), signed=arguments.fingerprint, name=repr(path.name))
     asked = [f for f in found.findings if not (arguments.any_code and f.name in OF_THIS_CODE)]
     asked.append(_signature(path, content, signer, str(arguments.signer)))
@@ -69,29 +70,13 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> F
     from core.report.verification import Finding
 
     beside = path.with_name(f"{path.name}{ENDING}")
-    signature = content_of(beside, "The signature") if os.path.lexists(beside) else None
+    signature = content_of(beside, what="The signature") if os.path.lexists(beside) else None
     try:
         return signature_finding(content, signature, signer=signer, name=name)
     except InputError:
         raise
     except FairLeakError as error:
         return Finding(name="signature", holds=False, told=f"Signature cannot be checked: {error}")
-
-
-def content_of(path: Path, what: str) -> bytes:
-    """Return a file's content.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or is too large.
-    """
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise InputError(f"{what} must not be larger than {_LARGEST // 1024**2} MB, got {path.name!r}.")
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{what} {path.name!r} cannot be read: {error.strerror}.") from None
 
 
 def text_of(content: bytes, path: Path) -> str:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from core.datasets.columns import quoted
 from core.datasets.ratings_text import label_lines, rating_lines
 from core.errors import DataUnavailableError, InputError
+from core.files import content_of
 from core.fingerprint import fingerprint
 from core.results import Result
 
@@ -170,8 +171,8 @@ def read_ratings(folder: Path) -> Ratings:
     contents = {}
     for name in RATING_FILES:
         try:
-            contents[name] = (folder / name).read_bytes()
-        except OSError:
+            contents[name] = content_of(folder / name, what=name)
+        except InputError:
             raise DataUnavailableError(
                 f"The Google Play ratings need the files {', '.join(RATING_FILES)} in one folder, {name} cannot be "
                 "read; use the invented ratings or upload ratings of your own."

@@ -5,6 +5,7 @@ Only files inside the folder that is given are opened, wherever links lead.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,14 +15,12 @@ from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_
 from core.datasets.columns import quoted
 from core.decision.plan import AuditPlan
 from core.errors import InputError
+from core.files import content_of
 
 if TYPE_CHECKING:
     from core.models.files import ModelFile
 
 __all__ = ["config_of", "dataset_and_notes", "dataset_of", "load_model", "load_policy_text", "load_table", "roles_of"]
-
-_MOST_BYTES = 200 * 1024 * 1024
-"""Of a table, a model or a policy; what is larger is cut there, and refused by whoever reads it."""
 
 
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
@@ -140,17 +139,12 @@ def roles_of(plan: AuditPlan, table: Table) -> Roles:
 
 
 def _content(folder: Path, file: str, key: str) -> bytes:
-    """Return a file's bytes, at most one more than any reader takes."""
+    """Return the bytes of a file inside the folder, wherever links lead."""
+    home = os.path.realpath(folder)
     try:
-        home = Path(folder).resolve(strict=True)
-        path = (home / file).resolve(strict=True)
-        if not path.is_relative_to(home):
-            raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.")
-        if not path.is_file():
-            raise InputError(f"{key} must be a file, got {quoted(file)}.")
-        with path.open("rb") as opened:
-            return opened.read(_MOST_BYTES + 1)
-    except InputError:
-        raise
-    except (OSError, ValueError):
-        raise InputError(f"{key} must be a file that can be read, got {quoted(file)}.") from None
+        path = Path(os.path.realpath(os.path.join(home, file)))
+    except ValueError:  # a zero byte, which `content_of` puts into words
+        path = Path(home, file)
+    if not path.is_relative_to(home):
+        raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.")
+    return content_of(path, what=key, named=file)

@@ -38,9 +38,9 @@ _MANY = (0.01, 0.05, 0.1)
 _STEPS = {
     "majority": "Majority guess",
     "features": "Features and label",
-    "predictions": "+ predictions",
-    "shares": "+ known group shares",
-    "constraint": "+ fairness promise",
+    "predictions": "and predictions",
+    "shares": "and known group shares",
+    "constraint": "and fairness promise",
     "constraint_without_shares": "Fairness promise, shares not known",
 }
 

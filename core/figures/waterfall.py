@@ -99,10 +99,10 @@ def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Row]:
 def _names(share: str) -> dict[str, str]:
     return {
         "majority": "Majority guess",
-        "features": "+ features",
-        "predictions": "+ predictions",
-        "shares": f"+ {share}",
-        "constraint": "+ fairness promise",
+        "features": "and features",
+        "predictions": "and predictions",
+        "shares": f"and {share}",
+        "constraint": "and fairness promise",
     }
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import core
 from core.datasets.dataset import AuditDataset
-from core.errors import FairLeakError, InputError
+from core.errors import FairLeakError
+from core.files import write_file
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.landscape.cells import Landscape
 from core.landscape.plan import LandscapePlan
@@ -40,10 +41,7 @@ def write_landscape(made: Landscape, path: Path) -> None:
         If the file cannot be written.
     """
     lines = dumps(made).replace('},{"tolerance"', '},\n{"tolerance"')
-    try:
-        path.write_text(lines + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"The map's file must be one that can be written, got {str(path)!r}: {error}.") from None
+    write_file(path, f"{lines}\n".encode(), what="The map")
 
 
 def read_landscape(path: Path) -> Landscape:

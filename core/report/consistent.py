@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from core.errors import InputError
@@ -54,7 +55,7 @@ def contradictions(found: Document) -> list[str]:
         for name, old, new in pairs
         if not _same(old, new, alike)
     ]
-    told += _too_many(found)
+    told += [*_too_many(found), *_no_day(found)]
     return told + ([*_plan(found), *_whole(found)] if internal else [])
 
 
@@ -164,6 +165,15 @@ def _too_many(found: Document) -> Iterator[str]:
         n = (measurement["estimate"] or {"n": 0})["n"]
         if n > most:
             yield f"{measurement['check']} rests on {_told(n)} records of {most:,}"
+
+
+def _no_day(found: Document) -> Iterator[str]:
+    """Yield a start on a day or at an hour that the calendar does not have; whose clock was right nobody can know."""
+    started = found["times"].get("started")
+    try:
+        datetime.fromisoformat(started or "2000-01-01")
+    except ValueError:
+        yield f"the audit's start {_told(started)} is no time"
 
 
 def _plan(found: Document) -> Iterator[str]:

@@ -97,7 +97,7 @@ class FolderStore:
             self._own.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self._own):
                 pass
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise InputError(f"The store must be a folder that can be written to, got {folder}: {error}.") from None
         self._sweep_up()
         self._look_at_others()

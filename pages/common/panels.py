@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
+from core.csv_table import csv_of_frame
 from pages.common import shell, state
 from pages.common.jobs import Job, Store, Work
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "chart",
     "choose_columns",
-    "csv_bytes",
     "growing",
     "how_to_read",
     "job_state",
@@ -175,21 +175,10 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
             st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 300)
             st.download_button(
                 "CSV",
-                data=partial(csv_bytes, table),
+                data=partial(csv_of_frame, table),
                 file_name=f"fairleak-{key}-{i + 1}.csv",
                 mime="text/csv",
                 key=f"csv_{key}_{i}",
                 icon=":material/download:",
                 on_click="ignore",
             )
-
-
-def csv_bytes(table: pandas.DataFrame) -> bytes:
-    """Return a table as CSV in which no text starts a spreadsheet formula."""
-
-    def defuse(cell: Any) -> Any:
-        return "'" + cell if isinstance(cell, str) and cell[:1] in "=+-@\t\r" and cell else cell
-
-    safe = table.map(defuse)
-    safe.columns = [defuse(str(c)) for c in safe.columns]
-    return bytes(safe.to_csv(index=False).encode("utf-8"))

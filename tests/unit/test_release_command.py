@@ -236,7 +236,10 @@ def test_a_table_that_cannot_be_read_is_told_with_its_key(
     (tmp_path / "empty.csv").write_bytes(b"")
     (tmp_path / "good.csv").write_bytes(GOOD)
     for file, words in (
-        ("none.csv", "card.toml: data.file must be a file that can be read, got 'none.csv'."),
+        (
+            "none.csv",
+            "card.toml: data.file must be a file that can be read, got 'none.csv': no such file or directory.",
+        ),
         ("empty.csv", "card.toml: data.file: The file 'empty.csv' is empty"),
         ("good.csv", "card.toml: [data]: The first group must be made of values of 'sex', got 'X'."),
     ):

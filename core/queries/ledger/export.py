@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from core.datasets.columns import quoted
 from core.errors import InputError
+from core.files import content_of
 from core.queries.ledger.accounts import Books
 from core.queries.ledger.amounts import epsilon_of
 from core.queries.ledger.answers import Verification, VerifiedBudget
@@ -23,13 +25,15 @@ from core.queries.ledger.chain import Damaged, Entry, canonical
 __all__ = ["export_bytes", "verify_export", "write_export"]
 
 _KIND = "FairLeak ledger export"
+_CLOCKS = timedelta(hours=1)
+"""How far the clocks of machines that share a ledger may lie apart."""
+
 _NOTED = 32  # digits: who forges a chain can try many, and must not meet so many by chance
 
 
 def export_bytes(entries: list[Entry]) -> bytes:
     """Return the export of all entries as the bytes of a file."""
-    lines = [canonical({"kind": _KIND, "version": 1, "entries": len(entries), "hash": entries[-1].hash})]
-    lines += [_line(entry) for entry in entries]
+    lines = [_header(len(entries), entries[-1].hash), *(_line(entry) for entry in entries)]
     return ("\n".join(lines) + "\n").encode("ascii")
 
 
@@ -57,6 +61,10 @@ def write_export(content: bytes, path: str | Path) -> None:
         raise InputError(f"The export {quoted(path, 200)} cannot be written: {error.strerror or error}.") from None
 
 
+def _header(entries: int, last: str) -> str:
+    return canonical({"kind": _KIND, "version": 1, "entries": entries, "hash": last})
+
+
 def _line(entry: Entry) -> str:
     return canonical({"entry": json.loads(entry.text), "hash": entry.hash})
 
@@ -79,15 +87,19 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
     """
     if noted is not None and (len(noted) < _NOTED or set(noted.lower()) - set("0123456789abcdef")):
         raise InputError(f"A noted hash must be at least {_NOTED} hex digits, got {noted!r}.")
-    header, lines = _read(export)
+    header, first, lines = _read(export)
     books, seen, reason = Books(), False, None
+    latest = datetime.min
     try:
         for number, line in enumerate(lines, 1):
             entry = _entry(number, line)
             books.add(entry)
+            latest = max(latest, _time(number, entry, latest))
             seen = seen or (noted is not None and entry.hash.startswith(noted.lower()))
         if (header.get("entries"), header.get("hash")) != (books.number, books.hash):
             raise Damaged(f"it ends with entry {books.number} and should end with entry {header.get('entries')}")
+        if first != _header(books.number, books.hash):
+            raise Damaged("its first line holds something else than those of exports do")
         if noted is not None and not seen:
             raise Damaged("it does not contain the noted hash")
     except Damaged as error:
@@ -101,13 +113,10 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
     )
 
 
-def _read(export: str | Path | bytes) -> tuple[dict[str, Any], list[str]]:
-    """Return an export's header and the lines of its entries."""
+def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
+    """Return an export's header, the line it stands on, and the lines of its entries."""
     name = "given" if isinstance(export, bytes) else quoted(export, 200)
-    try:
-        content = export if isinstance(export, bytes) else Path(export).read_bytes()
-    except OSError as error:
-        raise InputError(f"The export {name} cannot be read: {error.strerror or error}.") from None
+    content = export if isinstance(export, bytes) else content_of(export, what="The export")
     first, _, rest = content.partition(b"\n")
     try:
         header = json.loads(first)
@@ -115,7 +124,8 @@ def _read(export: str | Path | bytes) -> tuple[dict[str, Any], list[str]]:
         header = None
     if not isinstance(header, dict) or header.get("kind") != _KIND:
         raise InputError(f"The file {name} is not an export of a FairLeak ledger.")
-    return header, rest.decode("utf-8", "replace").removesuffix("\n").split("\n") if rest else []
+    lines = rest.decode("utf-8", "replace").removesuffix("\n").split("\n") if rest else []
+    return header, first.decode("utf-8", "replace"), lines
 
 
 def _entry(number: int, line: str) -> Entry:
@@ -127,6 +137,18 @@ def _entry(number: int, line: str) -> Entry:
     if line != _line(entry):  # the same key twice, other spaces: what is seen must be what is hashed
         raise Damaged(f"entry {number} is not written as exports are")
     return entry
+
+
+def _time(number: int, entry: Entry, latest: datetime) -> datetime:
+    """Return when an entry was written, which is not before the latest one of those above it."""
+    told = json.loads(entry.text).get("time")
+    try:
+        time = datetime.strptime(told, "%Y-%m-%dT%H:%M:%SZ")
+    except (TypeError, ValueError):
+        raise Damaged(f"entry {number} does not say when it was written") from None
+    if latest - time > _CLOCKS:
+        raise Damaged(f"entry {number} was written at {told}, and one before it at {latest:%Y-%m-%dT%H:%M:%SZ}")
+    return time
 
 
 def _budget(books: Books, name: str) -> VerifiedBudget:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from core.datasets.columns import as_text, quoted
 from core.errors import InputError
+from core.files import MOST, content_of
 from core.queries.checks import Floats
 from core.queries.ledger.normal_form import FORM, FORMS
 from core.queries.ledger.people import Columns, TestSet, check_different
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["frame_of", "predictions_of", "read_predictions", "read_test_set", "test_set_of"]
 
-_MOST_BYTES, _MOST_COLUMNS, _MOST_ROWS = 200 * 1024 * 1024, 500, 2_000_000
+_MOST_COLUMNS, _MOST_ROWS = 500, 2_000_000
 
 
 def read_test_set(path: str | Path, columns: Columns) -> TestSet:
     """Return the test set in a CSV file; see `test_set_of`."""
-    return test_set_of(_content(path), Path(path).name, columns)
+    return test_set_of(content_of(path, what="The test set"), Path(path).name, columns)
 
 
 def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
@@ -56,7 +57,9 @@ def read_predictions(
     path: str | Path, ids: Sequence[str], *, id_column: str = "id", score: str | None = None
 ) -> Floats:
     """Return the predictions in a CSV file; see `predictions_of`."""
-    return predictions_of(_content(path), Path(path).name, ids, id_column=id_column, score=score)
+    return predictions_of(
+        content_of(path, what="The predictions"), Path(path).name, ids, id_column=id_column, score=score
+    )
 
 
 def predictions_of(
@@ -108,15 +111,6 @@ def predictions_of(
     return _scores(frame, score, name)[[place[one] for one in people]]
 
 
-def _content(path: str | Path) -> bytes:
-    try:
-        if Path(path).stat().st_size > _MOST_BYTES:
-            raise InputError(f"The file {quoted(path)} must not be larger than {_MOST_BYTES // 1024**2} MB.")
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"The file {quoted(path)} cannot be read: {error.strerror or error}.") from None
-
-
 def frame_of(content: bytes, name: str) -> pandas.DataFrame:
     """Return the table in the bytes of a CSV file, or of a Parquet file if its name ends in .parquet or .pq.
 
@@ -130,7 +124,7 @@ def frame_of(content: bytes, name: str) -> pandas.DataFrame:
     if Path(name).suffix.lower() in (".parquet", ".pq"):
         from core.datasets.parquet_table import parquet_columns
 
-        names, cells = parquet_columns(content, name, 10 * _MOST_BYTES, _MOST_COLUMNS, _MOST_ROWS)
+        names, cells = parquet_columns(content, name, 10 * MOST, _MOST_COLUMNS, _MOST_ROWS)
     else:
         from core.datasets.text_table import text_columns
 

@@ -151,7 +151,7 @@ def _check_pages(path: Path, mode: str) -> None:
 def _make(path: Path, on_step: Step) -> None:
     """Make an empty ledger; if somebody else makes it at the same time, theirs stays."""
     home = Path(core.__file__).resolve().parents[1]
-    if path.resolve().is_relative_to(home):
+    if Path(os.path.realpath(path)).is_relative_to(home):
         raise InputError(f"A ledger must not lie in FairLeak's own folder, got {quoted(path, 200)}.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

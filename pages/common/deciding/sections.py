@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.audit import AuditConfig
+from core.csv_table import csv_of_frame
 from core.datasets.dataset import Table
 from core.policy import verdict_frame
-from pages.common import panels, shell
+from pages.common import shell
 from pages.common.deciding import controls, downloads, limit
 from pages.common.deciding import policy as policies
 from pages.common.deciding.guide import GUIDE
@@ -68,7 +69,7 @@ def _numbers(shown: Shown) -> None:
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 380)
     st.download_button(
         "CSV",
-        data=lambda: panels.csv_bytes(table),
+        data=lambda: csv_of_frame(table),
         file_name="fairleak-release.csv",
         mime="text/csv",
         key="csv_release",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.csv_table import csv_of_frame
 from core.errors import FairLeakError, InputError
 from core.fairness import METRIC_TITLES
 from pages.common import panels, shell
@@ -56,7 +57,7 @@ def log(status: LedgerStatus) -> None:
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits)
     st.download_button(
         "CSV",
-        data=lambda: panels.csv_bytes(table),
+        data=lambda: csv_of_frame(table),
         file_name="fairleak-desk.csv",
         mime="text/csv",
         key="desk_log_csv",

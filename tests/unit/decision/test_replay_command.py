@@ -93,7 +93,7 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: P
         ((folder / "report.json",), "--file must name the file the report calls 'people.csv'"),
         ((folder / "report.json", "--file", folder / "none.csv"), "--file must be a file that can be read"),
         ((folder / "report.json", *table, "--model", folder / "text.json"), "--model is for an audit of a model file"),
-        ((folder / "none.json",), "REPORT must be a file of JSON that can be read"),
+        ((folder / "none.json",), "REPORT must be a file that can be read"),
         ((folder / "text.json",), "REPORT must be the report.json of an internal edition, got 'text.json'"),
         ((folder / "renamed.csv",), "REPORT must be the report.json of an internal edition, got 'renamed.csv'"),
         ((changed(folder, of_others), *table), "REPORT must be the internal edition"),

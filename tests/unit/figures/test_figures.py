@@ -93,10 +93,10 @@ def test_the_bars_of_a_waterfall_join(findings: AuditFindings, curve: list[Discl
     path = [row for row in rows if row.base is None]
     assert [row.name for row in path] == [
         "Majority guess",
-        "+ features",
-        "+ predictions",
-        "+ share of north",
-        "+ fairness promise",
+        "and features",
+        "and predictions",
+        "and share of north",
+        "and fairness promise",
     ]
     for before, after in pairwise(path):
         assert after.change is not None

@@ -46,6 +46,23 @@ def test_a_report_that_was_laid_out_anew_or_timed_anew_holds():
     assert failed(json.dumps(found)) == []
 
 
+@pytest.mark.parametrize("edition", ["internal", "disclosure"])
+def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them(edition: str):
+    def timed(**times: object) -> list[str]:
+        return failed(json.dumps({**json.loads(to_json(AUDIT, edition=edition)), "times": times}))
+
+    assert timed() == timed(started="2026-03-01T10:00:00+00:00", seconds=0) == timed(started="2024-02-29") == []
+    for wrong in (
+        {"seconds": -5},
+        {"finished": "2020-01-01"},
+        {"started": "soon"},
+        {"started": None},
+        {"seconds": "9"},
+    ):
+        assert timed(**{"started": "2026-03-01", **wrong}) == ["schema", "policy", "verdict", "numbers", "code"]
+    assert timed(started="2026-02-30") == timed(started="2026-01-01T25:00:00Z") == ["numbers"]
+
+
 def test_changes_are_told_apart():
     assert set(failed(altered(set_limit))) == {"content", "policy", "verdict", "words"}
     assert set(failed(altered(set_limit, sealed=True))) == {"policy", "verdict", "words"}

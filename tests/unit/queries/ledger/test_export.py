@@ -107,6 +107,10 @@ FORGED = [
     (5, {"n": 60}, "entry 5 is about another number of people than registered"),
     (1, {"format": 2}, "format 2 is not the one this version knows"),
     (1, {"kind": "registered"}, "entry 1 is not of a kind"),
+    (1, {"time": "2999-01-01T00:00:00Z"}, "entry 2 was written at 20"),
+    (4, {"time": "2020-01-01T00:00:00Z"}, "entry 4 was written at 2020-01-01T00:00:00Z, and one before it at 2"),
+    (6, {"time": "yesterday"}, "entry 6 does not say when it was written"),
+    (6, {"time": None}, "entry 6 does not say when it was written"),
 ]
 
 
@@ -138,6 +142,19 @@ def test_the_same_price_for_less_noise_is_not_possible(lines: list[str], tmp_pat
     assert not found.ok and "at another price than agreed" in found.reason
 
 
+def test_the_first_line_holds_nothing_more_and_clocks_may_lie_an_hour_apart(lines: list[str], tmp_path: Path):
+    header = json.loads(lines[0])
+    more = (canonical(header | {"signed_by": "X"}), canonical(header | {"version": 2}), lines[0].replace(":", ": ", 1))
+    for first in (*more, lines[0].replace("{", '{"kind":"x",', 1)):
+        found = verified([first, *lines[1:]], tmp_path)
+        assert not found.ok and "its first line holds something else" in found.reason
+    times = [f"2026-03-01T10:{minute:02}:00Z" for minute in (59, 0, 30, 20, 59, 1)]
+    anew = lines
+    for number, time in enumerate(times, 1):
+        anew = rechained(anew, number, time=time)
+    assert verified(anew, tmp_path).ok
+
+
 @pytest.mark.parametrize("content", [b"", b"id,score\n", b"\xff\xfe\0", b"[]\n", b'{"kind":"else"}\n', b"[" * 100_000])
 def test_files_that_are_no_exports_are_refused(content: bytes, tmp_path: Path):
     path = tmp_path / "file"
@@ -154,7 +171,7 @@ def test_an_export_may_be_given_as_it_is(lines: list[str]):
 
 
 def test_bad_arguments(tmp_path: Path, lines: list[str]):
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="must be a file that can be read"):
         verify_export(tmp_path / "nothing")
     for noted in ("abc", "not hex digits", "0" * 31):
         with pytest.raises(InputError, match="at least 32 hex digits"):

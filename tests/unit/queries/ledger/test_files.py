@@ -39,7 +39,7 @@ def test_files_are_found_by_path(tmp_path: Path):
     found = read_test_set(tmp_path / "people.csv", COLUMNS)
     assert read_predictions(tmp_path / "model.csv", found.ids).tolist() == [0.0, 0.5, 1.0]
     for read in (lambda path: read_test_set(path, COLUMNS), lambda path: read_predictions(path, ("a",))):
-        with pytest.raises(InputError, match="cannot be read"):
+        with pytest.raises(InputError, match="must be a file that can be read"):
             read(tmp_path / "nothing.csv")
 
 

@@ -1,0 +1,176 @@
+"""Files that a user names: read within bounds, looked at before the work, and written whole or not at all.
+
+A name may lead to a device, a pipe, a socket, a folder or in a circle. A device has no end, and a pipe makes its reader
+wait for somebody who writes: only regular files are read, and only such are replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+import tempfile
+from pathlib import Path
+
+from core.errors import InputError
+
+__all__ = ["MEGABYTE", "MOST", "check_place", "content_of", "write_file"]
+
+MEGABYTE = 1024**2
+
+MOST = 200 * MEGABYTE
+"""Bytes of the largest file that is read, unless its reader says otherwise."""
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = "") -> bytes:
+    """Return the content of a file that a user named.
+
+    Parameters
+    ----------
+    path : str or Path
+    what : str
+        What the file is to the user, such as "--file", for the sentence.
+    most : int
+        Bytes of the largest file that is read.
+    named : str, optional
+        What to call the file where the path is not what the user wrote.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is a folder, device, pipe or socket, it cannot be read, or it is larger.
+    """
+    try:
+        return _read(path, most)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{what} must be a file that can be read, got {_told(named or path)}: {_why(error)}."
+        ) from None
+
+
+def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> None:
+    """Refuse a place that cannot be written, before hours of work rather than after.
+
+    Links are followed. `folder` asks for a folder, or for a place where one can be made.
+
+    Raises
+    ------
+    InputError
+        If something else is there, the folder it would lie in is none or cannot be written to, or the name is too long.
+    """
+    if path is None:
+        return
+    try:
+        place = os.path.realpath(path)
+        mode = _mode(place)
+        if mode is not None:
+            _check_kind(mode, stat.S_ISDIR if folder else stat.S_ISREG)
+        for home in {os.path.dirname(place), place} if folder and mode is not None else {os.path.dirname(place)}:
+            with tempfile.TemporaryFile(dir=home):
+                pass
+    except (OSError, ValueError) as error:
+        rule = "a folder inside one that exists" if folder else "a file in a folder that exists"
+        raise InputError(f"{what} must be {rule}, got {_told(path)}: {_why(error)}.") from None
+
+
+def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False, mode: int = 0o666) -> None:
+    """Write a file beside its place, then move it there: what is read there is the old content or all of the new.
+
+    Parameters
+    ----------
+    path : str or Path
+        Links are followed, unless the file is to be `new`.
+    content : bytes
+    what : str
+        What the file is to the user, for the sentence.
+    new : bool
+        Leave alone what is there already, be it a link that leads nowhere.
+    mode : int
+        Permissions of a new file; one that is replaced hands on its own.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be written, or is there already although it must be new.
+    """
+    check_place(path, what=what)
+    place = os.path.abspath(path) if new else os.path.realpath(path)
+    half = os.path.join(os.path.dirname(place), f".{secrets.token_hex(8)}.part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        with open(os.open(half, flags, mode), "wb") as file:
+            if (old := _mode(place)) is not None:
+                os.chmod(half, stat.S_IMODE(old))
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if new:
+            os.link(half, place)  # unlike a move it never replaces a file
+        else:
+            os.replace(half, place)
+    except FileExistsError:
+        raise InputError(f"{what} must be a file that does not exist yet, got {_told(path)}.") from None
+    except OSError as error:
+        raise InputError(f"{what} must be a file that can be written, got {_told(path)}: {_why(error)}.") from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(half)
+
+
+def _read(path: str | Path, most: int) -> bytes:
+    _check_kind(os.stat(path).st_mode)  # before it is opened: to open a device may do something
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags)
+    try:
+        found = os.fstat(handle)
+        _check_kind(found.st_mode)
+        parts: list[bytes] = []
+        left = most + 1 if found.st_size <= most else 0
+        size = max(found.st_size, MEGABYTE)
+        while left and (part := os.read(handle, min(left, size))):
+            parts.append(part)
+            left, size = left - len(part), MEGABYTE
+    finally:
+        os.close(handle)
+    if not left:
+        raise OSError(errno.EFBIG, f"it is larger than {most // MEGABYTE} MB")
+    return b"".join(parts)
+
+
+def _check_kind(mode: int, wanted: object = stat.S_ISREG) -> None:
+    """Refuse everything but a regular file, or but a folder where one is wanted."""
+    for is_kind, kind in _KINDS:
+        if is_kind is not wanted and is_kind(mode):
+            raise OSError(errno.EINVAL, f"it is {kind}")
+    if wanted is stat.S_ISDIR and not stat.S_ISDIR(mode):
+        raise OSError(errno.ENOTDIR, "it is a file")
+
+
+def _mode(place: str) -> int | None:
+    """Return what is at a place, as `os.stat` tells it; None for nothing. A circle of links is an error."""
+    try:
+        return os.stat(place).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _told(path: str | Path) -> str:
+    text = repr(str(path))
+    return text if len(text) <= 200 else f"{text[:100]}…{text[-40:]}"
+
+
+def _why(error: OSError | ValueError) -> str:
+    if isinstance(error, OSError):
+        reason = error.strerror or "it cannot be used"
+        return reason[:1].lower() + reason[1:]
+    return "no file can have this name"  # a zero byte, or half a letter
