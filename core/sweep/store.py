@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from core.errors import FairLeakError, InputError
+from core.files import why
 from core.records import RecordError, dumps, loads
 from core.results import Result
 from core.sweep.identity import environment_name
@@ -98,7 +99,9 @@ class FolderStore:
             with tempfile.TemporaryFile(dir=self._own):
                 pass
         except (OSError, ValueError) as error:
-            raise InputError(f"The store must be a folder that can be written to, got {folder}: {error}.") from None
+            raise InputError(
+                f"The store must be a folder that can be written to, got {folder}: {why(error)}."
+            ) from None
         self._sweep_up()
         self._look_at_others()
 
@@ -128,7 +131,7 @@ class FolderStore:
         except OSError as error:
             if half is not None:
                 Path(half).unlink(missing_ok=True)
-            raise FairLeakError(f"A finished point could not be stored in {self.folder}: {error}.") from error
+            raise FairLeakError(f"A finished point could not be stored in {self.folder}: {why(error)}.") from error
         _flush_names(self._own)
 
     def __len__(self) -> int:

@@ -128,7 +128,7 @@ def test_status_tells_every_answer_and_the_export_holds(ledger: Ledger, tmp_path
     assert ledger.export(path) == status.seal
     found = verify_export(path, noted=answers[0].seal)
     assert found.ok and found.seal == status.seal and found.budgets[0].spent == status.spent
-    with pytest.raises(InputError, match="must be a new file"):
+    with pytest.raises(InputError, match="must be a file that does not exist yet"):
         ledger.export(path)
 
 

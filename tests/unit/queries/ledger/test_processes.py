@@ -15,7 +15,7 @@ import pytest
 
 from core.errors import FairLeakError
 from core.queries.ledger import Ledger, LedgerStatus, open_ledger, verify_export
-from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register
+from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register
 from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -39,7 +39,7 @@ def checked(ledger: Ledger, tmp_path: Path) -> LedgerStatus:
     ledger.export(path)
     found, status = verify_export(path), ledger.status(NAME)
     assert found.ok, found.reason
-    assert found.budgets[0].spent == status.spent <= BUDGET
+    assert found.budgets[0].spent == status.spent <= status.registration.budget
     assert status.spent == pytest.approx(COUNT + sum(one.charged for one in status.answers), abs=1e-9)
     return status
 
@@ -125,6 +125,38 @@ def test_processes_killed_at_any_moment_showed_only_what_is_on_record(ledger: Le
     assert len(answers) >= 3
     status = checked(ledger, tmp_path)
     assert told(answers).items() <= recorded(status).items()
+
+
+def under_kills(place: str, seconds: float) -> tuple[list[dict[str, object]], int]:
+    """Let eight processes ask different questions and kill them one by one; return the answers shown, and the kills.
+
+    Half of them are killed as soon as they have shown an answer, half at any moment.
+    """
+    chance, end, answers, kills = random.Random(6), time.monotonic() + seconds, [], 0
+    running: list[subprocess.Popen[str]] = []
+    while running or time.monotonic() < end:
+        while len(running) < 8 and time.monotonic() < end:
+            running.append(start(place, "spend", kills + len(running)))
+        process = running.pop(chance.randrange(len(running)))
+        if chance.random() < 0.5:
+            first = process.stdout.readline()  # type: ignore[union-attr]
+            answers += [json.loads(first)] if first.endswith("\n") else []
+        time.sleep(chance.random() * 0.2)
+        process.kill()
+        answers += shown(process)
+        kills += 1
+    return answers, kills
+
+
+@pytest.mark.long
+def test_eight_processes_killed_for_a_minute_never_overspend(place: str, tmp_path: Path):
+    ledger = open_ledger(place, create=True)
+    ledger.register(NAME, people(), budget=15, columns=ATTRIBUTE, count_epsilon=COUNT)
+    answers, kills = under_kills(place, 60)
+    status = checked(open_ledger(place), tmp_path)
+    assert told(answers).items() <= recorded(status).items()
+    assert len(told(answers)) == len(answers) and kills >= 8
+    assert answers
 
 
 @pytest.mark.parametrize("made", ["sqlite", "postgresql"])
