@@ -31,6 +31,7 @@ _POLICY_NOTE = (
 _KEYS = {
     "group": ("data.group", "data.at_most", "data.each"),
     "tolerance": ("model.tolerance",),
+    "answer": ("model.positive",),
     "released": ("outputs.released",),
     "decimals": ("outputs.decimals",),
 }

@@ -25,6 +25,7 @@ __all__ = ["text_columns"]
 _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many bytes
 _SAMPLE_RECORDS = 200
+_BLANK = b" \t\r\n\v\f\0" + codecs.BOM_UTF8 + codecs.BOM_UTF16_LE  # whole bytes of marks: none begins a name on its own
 
 
 def text_columns(
@@ -37,10 +38,12 @@ def text_columns(
     office = notes is not None
     encoding, note = encoding_of(content, name, windows=office)
     content, told = _told_separator(content)
-    sample = content[:_SAMPLE].decode(encoding, "ignore")
+    start = _first_line(content)
+    mark = content[:2] if start and encoding == "utf-16" else b""  # says the order of bytes
+    sample = (mark + content[start : start + _SAMPLE]).decode(encoding, "ignore")
     if not sample.strip():
         raise empty_file(name)
-    separator = told or _separator(sample, len(content) > _SAMPLE, max_columns)
+    separator = told or _separator(sample, len(content) - start > _SAMPLE, max_columns)
     records = TextRecords(content, encoding, separator, first_line=2 if told else 1, edges=office)
     names = [cell.strip() for cell in records.header]
     unnamed = {place for place, title in enumerate(names) if not title} if office and any(names) else set()
@@ -63,6 +66,15 @@ def text_columns(
             "put a line with the names above it."
         )
     return names, columns
+
+
+def _first_line(content: bytes) -> int:
+    """Return where the first line begins that is not blank; 0 if it lies within the sample anyway."""
+    if content[:_SAMPLE].strip(_BLANK):
+        return 0
+    start = len(content) - len(content.lstrip(_BLANK))
+    start = max(content.rfind(end, 0, start) for end in (b"\n", b"\r")) + 1
+    return start + start % 2 * content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
 def _told_separator(content: bytes) -> tuple[bytes, str]:

@@ -102,13 +102,17 @@ def dataset_and_notes(
             raise InputError('A plan with model.kind "file" needs its model file, got none.')
         from core.models.files import with_answers
 
-        answered = with_answers(
-            table,
-            model_file,
-            threshold=plan.model.threshold,
-            positive=plan.model.positive,
-            features=plan.model.features,
-        )
+        try:
+            answered = with_answers(
+                table,
+                model_file,
+                threshold=plan.model.threshold,
+                positive=plan.model.positive,
+                features=plan.model.features,
+            )
+        except InputError as error:
+            told = f"{str(error).removesuffix('.')} (in a plan: model.positive, model.features, model.threshold)."
+            raise InputError(told) from None
         table, roles = answered.table, replace(roles, prediction=answered.prediction, score=answered.score)
         notes = answered.answers.notes
     return build_dataset(table, roles), notes

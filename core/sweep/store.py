@@ -19,6 +19,7 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
 from core.files import why
 from core.records import RecordError, dumps, loads
@@ -100,7 +101,7 @@ class FolderStore:
                 pass
         except (OSError, ValueError) as error:
             raise InputError(
-                f"The store must be a folder that can be written to, got {folder}: {why(error)}."
+                f"The store must be a folder that can be written to, got {quoted(folder, 200)}: {why(error)}."
             ) from None
         self._sweep_up()
         self._look_at_others()

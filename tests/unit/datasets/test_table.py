@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import math
@@ -213,6 +214,18 @@ def test_blank_lines_and_empty_records_are_skipped() -> None:
     table, plain = read_table(content, "a.csv"), read_table(GOOD, "a.csv")
     assert table.frame.equals(plain.frame) and plain.notes == ()
     assert table.notes == ("Lines without a filled cell are left out (2 of them).",)
+
+
+@pytest.mark.parametrize(
+    "mark, encoding", [(b"", "utf-8"), (codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_BE, "utf-16-be")]
+)
+@pytest.mark.parametrize("line", ["\r\n", "\n", "\r", "\t \n"])
+def test_a_megabyte_of_blank_lines_is_not_the_file(line: str, mark: bytes, encoding: str) -> None:
+    blank = line * (1_200_000 // len(line))
+    content = mark + (blank + GOOD.decode()).encode(encoding)
+    assert read_table(content, "a.csv").frame.equals(read_table(GOOD, "a.csv").frame)
+    with pytest.raises(InputError, match="is empty"):
+        read_table(mark + blank.encode(encoding), "a.csv")
 
 
 def test_names_may_hold_anything_but_must_be_told_apart() -> None:

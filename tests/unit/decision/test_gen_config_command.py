@@ -108,6 +108,24 @@ def test_a_model_file_promises_what_its_answers_keep_to(tmp_path: Path, capsys: 
     assert plan.outputs == OutputsPlan() and plan.answers.questions == 0
 
 
+def test_a_model_that_answers_with_words_is_asked_for_the_labels_word(tmp_path: Path, capsys: Capture):
+    people = model_samples.people().assign(sex=["F" if i % 3 else "M" for i in range(len(model_samples.people()))])
+    people.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "model.skops").write_bytes(skops.io.dumps(model_samples.pipeline()))
+    asked = ["gen-config", "--file", str(tmp_path / "people.csv"), "--model", str(tmp_path / "model.skops")]
+    assert main([*asked, "--label", "approved"]) == 0
+    told = capsys.readouterr().out
+    plan = read_plan(told)
+    assert plan.model.positive == "yes" and "# Guessed: the label's positive value, which is" in told
+    table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
+    assert dataset_of(plan, table, model_file=load_model(plan, folder=tmp_path)).n == len(people)
+    told = told.replace('positive = "yes"', "", 2).replace("[data]", '[data]\npositive = "yes"', 1)
+    (tmp_path / "plan.toml").write_text(told, encoding="utf-8")
+    assert main(["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out")]) == 3
+    said = capsys.readouterr().err
+    assert "The model answers 'no', 'yes'" in said and "model.positive" in said and said.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("columns", "outputs"),
     [

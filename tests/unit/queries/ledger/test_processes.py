@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -139,8 +140,7 @@ def under_kills(place: str, seconds: float) -> tuple[list[dict[str, object]], in
             running.append(start(place, "spend", kills + len(running)))
         process = running.pop(chance.randrange(len(running)))
         if chance.random() < 0.5:
-            first = process.stdout.readline()  # type: ignore[union-attr]
-            answers += [json.loads(first)] if first.endswith("\n") else []
+            select.select([process.stdout], [], [], PATIENT)
         time.sleep(chance.random() * 0.2)
         process.kill()
         answers += shown(process)

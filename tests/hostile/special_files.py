@@ -1,0 +1,257 @@
+"""Every command with every special file in every place that takes a path, in one process with a memory cap.
+
+``python -m tests.hostile.special_files FOLDER`` writes a line of JSON for each try: command, file, how it ended.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from core.__main__ import main
+from core.config import AuditConfig
+from core.datasets import Roles
+from core.decision import AuditPlan, DataPlan, ModelPlan
+from core.report import to_json
+from core.report.canonical import strict
+from tests.samples_report import sample
+
+CAP = 3 * 1024**3
+"""Bytes of address space, libraries and all; what a device holds has no end."""
+
+HANGS = 60
+"""Seconds after which a command counts as hanging."""
+
+ROLES = Roles(label="paid", positive="yes", sensitive="sex", group=("w",), prediction="said", score="", sets="")
+
+ASK = "queries ask loans --ledger ledger --epsilon 0.1 --asker me"
+
+READ = {
+    "audit PLAN": "audit X --out new",
+    "audit --policy": "audit plan.toml --out new --policy X",
+    "audit --sign": "audit plan.toml --out new --sign X",
+    "verify REPORT": "verify X",
+    "verify --signer": "verify report.json --signer X",
+    "sign REPORT": "sign X --key key.pem",
+    "sign --key": "sign report.json --key X",
+    "replay REPORT": "replay X",
+    "replay --file": "replay table.json --file X",
+    "replay --model": "replay model.json --file people.csv --model X",
+    "gen-config --file": "gen-config --file X",
+    "gen-config --model": "gen-config --file people.csv --model X",
+    "release FILE": "release X",
+    "queries register --test-set": "queries register a --test-set X --attribute sex --budget 1 --ledger new",
+    "queries ask --test-set": f"{ASK} --test-set X --predictions one.csv",
+    "queries ask --predictions": f"{ASK} --test-set people.csv --predictions X",
+    "queries verify FILE": "queries verify X",
+    "queries status --ledger": "queries status --ledger X",
+    "attriguard --data": "attriguard --dataset ratings --data X",
+}
+"""Argument -> a command in which X stands for a file that is read."""
+
+BESIDE = {
+    "verify REPORT.sig": ("signed.json.sig", "verify signed.json"),
+    "audit data.file": ("inside.csv", "audit inside.toml --out new"),
+    "release data.file": ("inside.csv", "release inside.toml"),
+}
+"""Argument -> a link that leads to the file, and a command that reads where it leads."""
+
+WRITTEN = {
+    **{
+        f"{command.partition(' ')[0]} {flag}": f"{command} {flag} X"
+        for command, flags in {
+            "sweep": ("--csv", "--store", "--data"),
+            "attribution": ("--csv", "--store", "--data"),
+            "landscape": ("--csv", "--out", "--data"),
+            "reveal": ("--csv", "--data"),
+            "attriguard --dataset demo_ratings": ("--csv", "--json"),
+            "membership": ("--csv", "--json", "--data"),
+            "release card.toml": ("--csv", "--json", "--data"),
+            "audit plan.toml": ("--out",),
+            "audit demo.toml --out new": ("--data",),
+        }.items()
+        for flag in flags
+    },
+    "queries register --ledger": "queries register a --test-set people.csv --id id --attribute sex --advantaged m "
+    "--budget 1 --ledger X",
+    "queries export FILE": "queries export X --ledger ledger",
+    "sign --new-key": "sign --new-key X",
+}
+"""Argument -> a command in which X stands for what is written, or for a folder of data."""
+
+FOLDERS = {"--data", "--store", "--out"}
+"""Arguments that may be folders; what is then in them is not these tests' concern."""
+
+FITS = {"missing", "newline", "link to nothing", "huge"}
+"""Where a file can be written, and is."""
+
+
+def special_files(folder: Path) -> dict[str, str]:
+    """Make every special file and return what it is -> its path."""
+    os.mkfifo(folder / "pipe.csv")
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind("socket.csv")
+    kept.append(listening)
+    (folder / "folder.csv").mkdir()
+    with open(folder / "huge.csv", "wb") as huge:
+        huge.truncate(1 << 38)
+    with open(folder / "gone", "wb") as gone:
+        kept.append(os.dup(gone.fileno()))
+    for name, target in {
+        "zero.csv": "/dev/zero",
+        "piped.csv": "pipe.csv",
+        "itself.csv": "itself.csv",
+        "there.csv": "back.csv",
+        "back.csv": "there.csv",
+        "nothing.csv": "not-there.csv",
+        "nowhere.csv": "no/such/folder.csv",
+    }.items():
+        (folder / name).symlink_to(target)
+    return {
+        "device without end": "/dev/zero",
+        "device without content": "/dev/null",
+        "full device": "/dev/full",
+        "random device": "/dev/urandom",
+        "terminal": "/dev/tty",
+        "pipe": "pipe.csv",
+        "standard input": "/dev/stdin",
+        "process substitution": f"/dev/fd/{os.pipe()[0]}",
+        "socket": "socket.csv",
+        "folder": "folder.csv",
+        "root": "/",
+        "here": ".",
+        "link to a device": "zero.csv",
+        "link to a pipe": "piped.csv",
+        "link to itself": "itself.csv",
+        "links in a circle": "there.csv",
+        "link to nothing": "nothing.csv",
+        "link into no folder": "nowhere.csv",
+        "through a file": "people.csv/people.csv",
+        "through a pipe": "pipe.csv/people.csv",
+        "missing": "missing.csv",
+        "newline": "two\nlines\x1b[2J.csv",
+        "long name": f"{'n' * 3000}.csv",
+        "long path": f"{'n/' * 3000}n.csv",
+        "zero byte": "people\0.csv",
+        "half a letter": "people\ud800.csv",
+        "memory of the process": "/proc/self/mem",
+        "file of the system": "/proc/version",
+        "huge": "huge.csv",
+        "unreadable": "/proc/kmsg" if os.geteuid() else "/proc/self/task/0/mem",
+    }
+
+
+kept: list[object] = []
+"""What must stay open."""
+
+
+class Hangs(BaseException):
+    """A command did not come back."""
+
+
+@contextmanager
+def in_time() -> Iterator[None]:
+    """Raise `Hangs` in what takes too long."""
+
+    def hangs(number: int, frame: object) -> None:
+        raise Hangs
+
+    signal.signal(signal.SIGALRM, hangs)
+    signal.alarm(HANGS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+def ended(arguments: list[str]) -> dict[str, object]:
+    """Return how a command ended: its exit code, or what it raised, and what it wrote."""
+    out, err = io.StringIO(), io.StringIO()
+    code: object
+    try:
+        with redirect_stdout(out), redirect_stderr(err), in_time():
+            code = main(arguments)
+    except SystemExit as left:
+        code = left.code
+    except BaseException as error:
+        code = f"{type(error).__name__}: {''.join(traceback.format_tb(error.__traceback__)[-2:])}"
+    return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
+
+
+def prepare(folder: Path) -> None:
+    """Write the files that the commands need besides, all of them good."""
+    rows = [
+        f"p{i},{'wm'[i % 2]},{20 + i % 37},{('yes', 'no')[i % 3 > 0]},{('yes', 'no')[i % 5 > 1]}" for i in range(200)
+    ]
+    (folder / "people.csv").write_text("\n".join(["id,sex,age,paid,said", *rows, ""]))
+    (folder / "one.csv").write_text("\n".join(["id,score", *(f"p{i},0.5" for i in range(200)), ""]))
+    roles = "label = 'paid'\npositive = 'yes'\nsensitive = 'sex'\ngroup = ['w']"
+    (folder / "plan.toml").write_text(f"[data]\nfile = 'people.csv'\n{roles}\n")
+    (folder / "demo.toml").write_text("[data]\ndataset = 'demo'\n")
+    (folder / "card.toml").write_text("[data]\ndataset = 'demo'\n")
+    (folder / "inside.toml").write_text(f"[data]\nfile = 'inside.csv'\n{roles}\n")
+    told = json.loads(to_json(sample()))
+    for name in ("report", "signed"):
+        (folder / f"{name}.json").write_text(json.dumps(told))
+    given, model = ModelPlan(kind="predictions"), ModelPlan(kind="file", file="m.onnx")
+    for name, kind, column in (("table", given, "said"), ("model", model, "")):
+        config = AuditConfig(dataset="upload", roles=replace(ROLES, prediction=column), method="given", tolerance=0.1)
+        plan = AuditPlan(title="x", data=DataPlan(dataset="", file="people.csv"), model=kind, config=config)
+        (folder / f"{name}.json").write_text(json.dumps(told | {"plan": strict(plan)}))
+    assert ended(["sign", "--new-key", "key.pem"])["code"] == 0
+    register = "queries register loans --test-set people.csv --id id --attribute sex --advantaged m --budget 2"
+    made = ended([*register.split(), "--ledger", "ledger"])
+    assert made["code"] == 0, made
+
+
+def tries(files: dict[str, str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield what the argument is, what the file is, and the command."""
+    for commands in (READ, WRITTEN):
+        for argument, command in commands.items():
+            flag = argument.rpartition(" ")[2]
+            for kind, path in files.items():
+                writes = commands is WRITTEN and flag != "--data"
+                if writes and kind in FITS:
+                    continue
+                if commands is WRITTEN and flag in FOLDERS and os.path.isdir(path):
+                    continue
+                yield argument, kind, [path if part == "X" else part for part in command.split(" ")]
+    for argument, (link, command) in BESIDE.items():
+        for kind, path in files.items():
+            if kind == "file of the system" or "self" in path:  # files, or other ones for whoever follows the link
+                continue
+            with suppress(OSError, ValueError):
+                os.unlink(link)
+            with suppress(OSError, ValueError):
+                os.symlink(path, link)
+                yield argument, kind, command.split(" ")
+
+
+def run(folder: Path, write: Callable[[str], object]) -> None:
+    """Try everything."""
+    os.chdir(folder)
+    os.environ.pop("FAIRLEAK_DATA", None)
+    os.environ.pop("FAIRLEAK_LEDGER", None)
+    os.environ |= {"XDG_DATA_HOME": str(folder / "data"), "XDG_CACHE_HOME": str(folder / "cache")}
+    prepare(folder)
+    files = special_files(folder)
+    resource.setrlimit(resource.RLIMIT_AS, (CAP, CAP))
+    for argument, kind, command in tries(files):
+        write(json.dumps({"argument": argument, "kind": kind, **ended(command)}) + "\n")
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    write(json.dumps({"argument": "all", "kind": "memory", "code": most, "out": "", "err": ""}) + "\n")
+
+
+if __name__ == "__main__":
+    with open(sys.argv[2], "w", encoding="utf-8") as results:
+        run(Path(sys.argv[1]), results.write)

@@ -1,0 +1,107 @@
+"""Devices, pipes, sockets, links in circles and names that no file can have, in every argument that takes a path."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import InputError
+from core.files import MEGABYTE, check_place, content_of, write_file
+from tests.patience import PATIENT
+
+ROOT = Path(__file__).resolve().parents[2]
+
+Tries = dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def tries(tmp_path_factory: pytest.TempPathFactory) -> Tries:
+    """How every command ended, by the kind of file; standard input is a pipe into which nobody writes."""
+    folder = tmp_path_factory.mktemp("special")
+    command = [sys.executable, "-W", "error", "-m", "tests.hostile.special_files", str(folder), f"{folder}.jsonl"]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.wait(timeout=PATIENT) == 0, process.stderr and process.stderr.read().decode()
+        finally:
+            process.kill()
+    found: Tries = defaultdict(list)
+    for line in Path(f"{folder}.jsonl").read_text(encoding="utf-8").splitlines():
+        found[(told := json.loads(line))["kind"]].append(told)
+    return found
+
+
+def test_no_argument_takes_what_is_no_file(tries: Tries):
+    """Exit code 3 and one sentence: no hang, no traceback, and no more memory than the libraries need."""
+    (memory,) = tries.pop("memory")
+    assert len(tries) >= 20 and sum(map(len, tries.values())) > 1000
+    assert len({one["argument"] for kind in tries.values() for one in kind}) > 40
+    for kind in tries.values():
+        for one in kind:
+            assert one["code"] == 3 and not one["out"], one
+            assert one["err"].startswith("python -m core ") and one["err"].endswith(".\n"), one
+            assert one["err"].count("\n") == 1 and one["err"].isascii() >= 0 and len(one["err"]) < 500, one
+    assert memory["code"] < 1500 * MEGABYTE
+
+
+def test_what_is_read_has_a_limit(tmp_path: Path):
+    path = tmp_path / "a"
+    path.write_bytes(b"x" * 1000)
+    assert content_of(path, what="A") == content_of(path, what="A", most=1000) == b"x" * 1000
+    for most in (0, 1, 999):
+        with pytest.raises(
+            InputError, match=r"^A must be a file that can be read, got '.*': it is larger than 0 MB\.$"
+        ):
+            content_of(path, what="A", most=most)
+    endless = Path("/proc/self/environ")  # says of itself that it is empty
+    if endless.exists() and endless.stat().st_size == 0:
+        assert len(content_of(endless, what="A")) > 1
+        with pytest.raises(InputError, match="larger"):
+            content_of(endless, what="A", most=1)
+    (tmp_path / "empty").touch()
+    assert content_of(tmp_path / "empty", what="A", most=0) == b""
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path, link, new = tmp_path / "a", tmp_path / "link", tmp_path / "new"
+    link.symlink_to("a")
+    write_file(link, b"first", what="A")
+    assert link.is_symlink() and path.read_bytes() == b"first"
+    path.chmod(0o640)
+    write_file(path, b"second", what="A")
+    assert path.read_bytes() == b"second" and path.stat().st_mode & 0o777 == 0o640
+    write_file(new, b"", what="A", new=True, mode=0o600)
+    assert new.stat().st_mode & 0o777 == 0o600
+    for there in (new, link):
+        with pytest.raises(InputError, match="does not exist yet"):
+            write_file(there, b"x", what="A", new=True)
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    for place in (path, tmp_path / "other"):
+        with pytest.raises(
+            InputError, match=r"A must be a file that can be written, got '.*': no space left on device"
+        ):
+            write_file(place, b"third", what="A")
+    assert path.read_bytes() == b"second"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "link", "new"]
+
+
+def test_a_place_is_looked_at_and_left_alone(tmp_path: Path):
+    (tmp_path / "folder").mkdir()
+    check_place(None, what="A")
+    for name in ("a", "folder/a"):
+        check_place(tmp_path / name, what="A")
+        check_place(tmp_path / name, what="A", folder=True)
+    check_place(tmp_path / "folder", what="A", folder=True)
+    for name, folder in (("folder", False), ("no/a", False), ("no/a", True)):
+        with pytest.raises(InputError, match=r"^A must be a f"):
+            check_place(tmp_path / name, what="A", folder=folder)
+    assert [one.name for one in tmp_path.rglob("*")] == ["folder"]
