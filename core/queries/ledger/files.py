@@ -100,10 +100,11 @@ def predictions_of(
         raise InputError(
             f"The file {quoted(name)} must have a line for each of {len(ids):,} people, got {len(found):,}."
         )
-    form = FORM if len(set(map(FORMS[FORM], ids))) == len(ids) else 1  # registered in form 1
+    form, people = FORM, [FORMS[FORM](one) for one in ids]
+    if len(set(people)) < len(people):  # registered in form 1, in which they are different
+        form, people = 1, [FORMS[1](one) for one in ids]
     check_different(found, form, rule=f"The file {quoted(name)} must have each person once")
     place = {FORMS[form](one): k for k, one in enumerate(found)}
-    people = [FORMS[form](one) for one in ids]
     strangers = sorted(place[one] for one in place.keys() - set(people))
     if strangers:
         stranger = quoted(found[strangers[0]])

@@ -11,6 +11,7 @@ from core.__main__ import main
 from core.errors import InputError
 from core.queries.ledger import Columns, open_ledger, predictions_of, verify_export
 from core.queries.ledger import test_set_of as made_of
+from pages.common.desk.words import holds, told_budget
 
 COLUMNS = Columns(id="person", attribute="sex", advantaged="M")
 PEOPLE = "person,sex\nZoe,F\nZOE,M\nzoe,F\nP 007,M\nAda  L,F\nbob,M\nm7,F\nm07,M\n"
@@ -71,6 +72,9 @@ def test_an_old_ledger_says_so(place: Path, tmp_path: Path, capsys: pytest.Captu
         assert (words in told.out + told.err) == (action[0] == "status")
     assert main(["queries", "verify", str(tmp_path / "export")]) == 0
     assert f"old: {words}" in capsys.readouterr().err
+    status = open_ledger(place).status("old")
+    assert told_budget(status, 0) == f"1 answered; {words}"
+    assert f" plain: {words}." in holds(verify_export(tmp_path / "export"), "export")[1]
 
 
 def test_a_form_that_is_not_known_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -22,8 +22,8 @@ from tests.patience import PATIENT
 ROOT = Path(__file__).resolve().parents[4]
 
 
-def start(place: str, mode: str, seed: int = 0, step: str = "none") -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.ledger_work", place, mode, str(seed), step]
+def start(place: str, mode: str, seed: int = 0, step: str = "none", n: int = 60) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.ledger_work", place, mode, str(seed), step, str(n)]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -131,15 +131,16 @@ def test_processes_killed_at_any_moment_showed_only_what_is_on_record(ledger: Le
 def under_kills(place: str, seconds: float) -> tuple[list[dict[str, object]], int]:
     """Let eight processes ask different questions and kill them one by one; return the answers shown, and the kills.
 
-    Half of them are killed as soon as they have shown an answer, half at any moment.
+    A quarter of them are killed soon after they have shown an answer, the others at any moment.
     """
+    open_ledger(place, create=True).register(NAME, people(1000), budget=20, columns=ATTRIBUTE, count_epsilon=COUNT)
     chance, end, answers, kills = random.Random(6), time.monotonic() + seconds, [], 0
     running: list[subprocess.Popen[str]] = []
     while running or time.monotonic() < end:
         while len(running) < 8 and time.monotonic() < end:
-            running.append(start(place, "spend", kills + len(running)))
+            running.append(start(place, "spend", kills + len(running), n=1000))
         process = running.pop(chance.randrange(len(running)))
-        if chance.random() < 0.5:
+        if chance.random() < 0.25:
             select.select([process.stdout], [], [], PATIENT)
         time.sleep(chance.random() * 0.2)
         process.kill()
@@ -150,8 +151,6 @@ def under_kills(place: str, seconds: float) -> tuple[list[dict[str, object]], in
 
 @pytest.mark.long
 def test_eight_processes_killed_for_a_minute_never_overspend(place: str, tmp_path: Path):
-    ledger = open_ledger(place, create=True)
-    ledger.register(NAME, people(), budget=15, columns=ATTRIBUTE, count_epsilon=COUNT)
     answers, kills = under_kills(place, 60)
     status = checked(open_ledger(place), tmp_path)
     assert told(answers).items() <= recorded(status).items()
