@@ -28,9 +28,12 @@ def start(place: str, mode: str, seed: int = 0, step: str = "none", n: int = 60)
 
 
 def shown(process: subprocess.Popen[str]) -> list[dict[str, object]]:
-    """Wait for a process and return the answers it showed; a line cut off by a kill was not shown."""
+    """Wait for a process and return the answers it showed; a line cut off by a kill was not shown.
+
+    It may have been turned away because the others kept the ledger busy: SQLite serves nobody in turn.
+    """
     out, err = process.communicate(timeout=PATIENT)
-    assert not err
+    assert not err or "was busy for 60 seconds; ask again" in err, err
     return [json.loads(line) for line in out.splitlines(keepends=True) if line.endswith("\n")]
 
 
@@ -131,17 +134,19 @@ def test_processes_killed_at_any_moment_showed_only_what_is_on_record(ledger: Le
 def under_kills(place: str, seconds: float) -> tuple[list[dict[str, object]], int]:
     """Let eight processes ask different questions and kill them one by one; return the answers shown, and the kills.
 
-    A quarter of them are killed soon after they have shown an answer, the others at any moment.
+    Half of them are killed soon after they have shown an answer, or the last one, the others at any moment.
     """
-    open_ledger(place, create=True).register(NAME, people(1000), budget=20, columns=ATTRIBUTE, count_epsilon=COUNT)
+    open_ledger(place, create=True).register(NAME, people(200), budget=15, columns=ATTRIBUTE, count_epsilon=COUNT)
     chance, end, answers, kills = random.Random(6), time.monotonic() + seconds, [], 0
     running: list[subprocess.Popen[str]] = []
     while running or time.monotonic() < end:
         while len(running) < 8 and time.monotonic() < end:
-            running.append(start(place, "spend", kills + len(running), n=1000))
-        process = running.pop(chance.randrange(len(running)))
-        if chance.random() < 0.25:
-            select.select([process.stdout], [], [], PATIENT)
+            running.append(start(place, "spend", kills + len(running), n=200))
+        process = running[chance.randrange(len(running))]
+        if chance.random() < 0.5:
+            ready = select.select([one.stdout for one in running], [], [], PATIENT)[0]
+            process = next((one for one in running if one.stdout in ready), process)
+        running.remove(process)
         time.sleep(chance.random() * 0.2)
         process.kill()
         answers += shown(process)
