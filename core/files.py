@@ -73,9 +73,10 @@ def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> 
         mode = _mode(place)
         if mode is not None:
             _check_kind(mode, stat.S_ISDIR if folder else stat.S_ISREG)
-        for home in {os.path.dirname(place), place} if folder and mode is not None else {os.path.dirname(place)}:
-            with tempfile.TemporaryFile(dir=home):
-                pass
+            if not os.access(place, os.W_OK):
+                raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        with tempfile.TemporaryFile(dir=os.path.dirname(place)):
+            pass
     except (OSError, ValueError) as error:
         rule = "a folder inside one that exists" if folder else "a file in a folder that exists"
         raise InputError(f"{what} must be {rule}, got {_told(path)}: {why(error)}.") from None

@@ -132,8 +132,8 @@ def mitigation(config: AuditConfig) -> str:
 
 _STEPS = {
     "features": "attacker, features",
-    "predictions": "and predictions",
-    "constraint_without_shares": "and fairness promise",
+    "predictions": "+ predictions",
+    "constraint_without_shares": "+ fairness promise",
 }
 
 
