@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from core import __version__
 from core.errors import FairLeakError
+from core.files import is_full
 
 UNUSABLE, STOPPED = 3, 130
 
@@ -74,8 +75,22 @@ def _run(arguments: argparse.Namespace) -> int:
         console.note(f"python -m core {arguments.command}: This needs more memory than there is.")
         return UNUSABLE
     except BrokenPipeError:  # whoever read the tables has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         return 0
+    except OSError as error:
+        if not is_full(error):
+            raise
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _close_output()
+        console.note(f"python -m core {arguments.command}: The disk is full; make room and start again.")
+        return UNUSABLE
+
+
+def _close_output() -> None:
+    """Let what is still to be written to the results go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core.errors import InputError
 
-__all__ = ["MEGABYTE", "MOST", "check_place", "content_of", "write_file"]
+__all__ = ["MEGABYTE", "MOST", "check_place", "content_of", "is_full", "why", "write_file"]
 
 MEGABYTE = 1024**2
 
@@ -53,9 +53,7 @@ def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = ""
     try:
         return _read(path, most)
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"{what} must be a file that can be read, got {_told(named or path)}: {_why(error)}."
-        ) from None
+        raise InputError(f"{what} must be a file that can be read, got {_told(named or path)}: {why(error)}.") from None
 
 
 def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> None:
@@ -81,7 +79,7 @@ def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> 
             pass
     except (OSError, ValueError) as error:
         rule = "a folder inside one that exists" if folder else "a file in a folder that exists"
-        raise InputError(f"{what} must be {rule}, got {_told(path)}: {_why(error)}.") from None
+        raise InputError(f"{what} must be {rule}, got {_told(path)}: {why(error)}.") from None
 
 
 def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False, mode: int = 0o666) -> None:
@@ -122,10 +120,25 @@ def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False
     except FileExistsError:
         raise InputError(f"{what} must be a file that does not exist yet, got {_told(path)}.") from None
     except OSError as error:
-        raise InputError(f"{what} must be a file that can be written, got {_told(path)}: {_why(error)}.") from None
+        raise InputError(f"{what} must be a file that can be written, got {_told(path)}: {why(error)}.") from None
     finally:
         with contextlib.suppress(OSError):
             os.unlink(half)
+
+
+def why(error: OSError | ValueError) -> str:
+    """Return why a file cannot be read or written, as a clause."""
+    if is_full(error):
+        return "the disk is full"
+    if isinstance(error, OSError):
+        reason = error.strerror or "it cannot be used"
+        return reason[:1].lower() + reason[1:]
+    return "no file can have this name"  # a zero byte, or half a letter
+
+
+def is_full(error: BaseException) -> bool:
+    """Return whether an error says that a disk, or its user's share of one, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 
 def _read(path: str | Path, most: int) -> bytes:
@@ -168,10 +181,3 @@ def _mode(place: str) -> int | None:
 def _told(path: str | Path) -> str:
     text = repr(str(path))
     return text if len(text) <= 200 else f"{text[:100]}…{text[-40:]}"
-
-
-def _why(error: OSError | ValueError) -> str:
-    if isinstance(error, OSError):
-        reason = error.strerror or "it cannot be used"
-        return reason[:1].lower() + reason[1:]
-    return "no file can have this name"  # a zero byte, or half a letter

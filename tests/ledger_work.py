@@ -1,8 +1,8 @@
 """People and questions for the ledger's tests; also a program that asks, to be run many times at once and killed.
 
-``python -m tests.ledger_work PLACE MODE SEED STEP`` prints one line of JSON for each answer it was given. MODE is
+``python -m tests.ledger_work PLACE MODE SEED STEP [N]`` prints one line of JSON for each answer it was given. MODE is
 ``create`` (the ledger), ``register``, ``ask`` (one question), or ``spend`` (different questions until one is refused).
-At STEP the program kills itself with SIGKILL; ``none`` lets it live.
+At STEP the program kills itself with SIGKILL; ``none`` lets it live. N people are asked about, 60 unless it is said.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Killer:
         return secrets.randbelow(k)
 
 
-def main(place: str, mode: str, seed: int, step: str) -> None:
+def main(place: str, mode: str, seed: int, step: str, n: int = 60) -> None:
     """Do what the arguments say."""
     killer = Killer(step)
     killer.armed = mode == "create"
@@ -87,8 +87,8 @@ def main(place: str, mode: str, seed: int, step: str) -> None:
         register(ledger)
     number = 0
     while mode in ("ask", "spend"):
-        scores = question(1000 * seed + number)
-        answer = ledger.ask(NAME, people(), scores, epsilon=PRICE, asker=f"process {seed}")
+        scores = question(1000 * seed + number, n)
+        answer = ledger.ask(NAME, people(n), scores, epsilon=PRICE, asker=f"process {seed}")
         if answer.refused:
             return
         sys.stdout.write(json.dumps(answer.to_dict()) + "\n")
@@ -99,6 +99,5 @@ def main(place: str, mode: str, seed: int, step: str) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        str(Path(sys.argv[1])) if "://" not in sys.argv[1] else sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-    )
+    place = sys.argv[1] if "://" in sys.argv[1] else str(Path(sys.argv[1]))
+    main(place, sys.argv[2], int(sys.argv[3]), sys.argv[4], *map(int, sys.argv[5:]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from core.decision import ReleaseAudit, plan_text
 from core.errors import InputError
-from core.files import check_place
+from core.files import check_place, why
 from core.policy import policy_text
 from core.report import EDITIONS, csv_files, document, to_html, to_json
 from core.report.signing import ENDING, signature_of
@@ -101,7 +101,7 @@ def write_audit(
                     shutil.rmtree(out / edition)
                 (Path(made) / edition).rename(out / edition)
     except OSError as error:
-        raise InputError(f"--out must be a folder that can be written, got {str(out)!r}: {error}.") from None
+        raise InputError(f"--out must be a folder that can be written, got {str(out)!r}: {why(error)}.") from None
 
 
 def _foreign(out: Path, there: list[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,16 @@ from core.estimates import Estimate
 from core.files import check_place, content_of
 
 if TYPE_CHECKING:
-    from core.queries.ledger import Columns, Ledger, LedgerAnswer, LedgerStatus, Quote, Registration, Verification
+    from core.queries.ledger import (
+        Columns,
+        Ledger,
+        LedgerAnswer,
+        LedgerStatus,
+        Quote,
+        Registration,
+        Verification,
+        VerifiedBudget,
+    )
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
 
@@ -264,6 +273,7 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
         )
     header = ["name", "attribute", "advantaged", "people", "budget", "spent", "left", "charged + free"]
     console.result(aligned(header, rows, left=3) if rows else "Nothing is registered yet.")
+    _tell_forms([ledger.registration(name) for name in ledger.names()], console)
     return 0
 
 
@@ -281,7 +291,17 @@ def _verify(arguments: argparse.Namespace, console: Console) -> int:
     found = verify_export(arguments.file, noted=arguments.noted)
     for line in _verification_lines(found, arguments.noted):
         console.result(line)
+    _tell_forms(found.budgets, console)
     return 0 if found.ok else 1
+
+
+def _tell_forms(registered: Sequence[Registration | VerifiedBudget], console: Console) -> None:
+    """Name the registrations whose identifiers are compared in an older form."""
+    from core.queries.desk_terms import older_form
+
+    for one in registered:
+        if told := older_form(one.form):
+            console.note(f"Note: {one.name}: {told}.")
 
 
 def _refused(reason: str | None, console: Console) -> int:
@@ -291,13 +311,15 @@ def _refused(reason: str | None, console: Console) -> int:
 
 
 def _registration_lines(made: Registration) -> list[str]:
+    from core.queries.desk_terms import older_form
+
     size = made.n_disadvantaged
     positives = "" if made.n_positive is None else f", {made.n_positive:,} with a positive label"
     return [
         f"registered      {made.name} ({made.registered})",
         f"attribute       {made.columns.attribute}",
         f"compares        {_sides(made.columns)}",
-        f"people          {made.n_people:,}{positives}",
+        f"people          {made.n_people:,}{positives}; {older_form(made.form) or f'identifiers in form {made.form}'}",
         f"budget          epsilon {made.budget:g}, for good",
         f"disadvantaged   about {size.value:.0f}, {size.low:.0f} to {size.high:.0f} (95%), for epsilon "
         f"{made.count_epsilon:g}",

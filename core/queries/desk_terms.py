@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from core.datasets.columns import as_text, quoted
+from core.queries.ledger.normal_form import FORM
 
 if TYPE_CHECKING:
     import pandas
@@ -20,6 +21,7 @@ __all__ = [
     "count_price",
     "everybody_else",
     "gap_title",
+    "older_form",
     "prices",
     "suggested_price",
     "together",
@@ -46,6 +48,11 @@ def gap_title(metric: str, *, labels: bool = False) -> str:
     The ledger does not keep what it was asked about; of labels the difference of their means is the same number.
     """
     return (_LABEL_GAPS if labels else _SCORE_GAPS)[metric]
+
+
+def older_form(form: int) -> str:
+    """Say that a registration's identifiers are compared in an older form; "" if it is the one of new ones."""
+    return "" if form == FORM else f"identifiers in form {form}, an older one: other spellings are not recognised"
 
 
 def count_price(charged: float, epsilon: float) -> float:

@@ -21,6 +21,7 @@ from typing import Any, Protocol, TypeVar
 
 from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
+from core.files import why
 from core.records import RecordError, dumps, loads
 from core.results import Result
 from core.sweep.identity import environment_name
@@ -99,9 +100,8 @@ class FolderStore:
             with tempfile.TemporaryFile(dir=self._own):
                 pass
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or "no folder can have this name"
             raise InputError(
-                f"The store must be a folder that can be written to, got {quoted(folder, 200)}: {why}."
+                f"The store must be a folder that can be written to, got {quoted(folder, 200)}: {why(error)}."
             ) from None
         self._sweep_up()
         self._look_at_others()
@@ -132,7 +132,7 @@ class FolderStore:
         except OSError as error:
             if half is not None:
                 Path(half).unlink(missing_ok=True)
-            raise FairLeakError(f"A finished point could not be stored in {self.folder}: {error}.") from error
+            raise FairLeakError(f"A finished point could not be stored in {self.folder}: {why(error)}.") from error
         _flush_names(self._own)
 
     def __len__(self) -> int:

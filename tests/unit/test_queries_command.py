@@ -115,7 +115,7 @@ def test_the_help_tells_the_right_error(run: Run):
         (f"{REGISTER} --advantaged Man", "must hold the advantaged value 'Man'"),
         (f"{ASK} --ledger people.csv", "is not a FairLeak ledger and was left as it is"),
         ("verify people.csv", "is not an export"),
-        ("export made --ledger made", "must be a new file"),
+        ("export made --ledger made", "must be a file that does not exist yet"),
         ("sell", "invalid choice: 'sell'"),
         ("", "required: ACTION"),
         ("ask loans", "the following arguments are required"),

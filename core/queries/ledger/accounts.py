@@ -16,6 +16,7 @@ from core.queries.ledger.answers import METRICS, LoggedAnswer, Registration
 from core.queries.ledger.chain import FIRST, Damaged, Entry, checked_body
 from core.queries.ledger.gap_interval import LEVEL, gap_value, standard_error
 from core.queries.ledger.noise import GRID, Noise
+from core.queries.ledger.normal_form import FORMS
 from core.queries.ledger.people import Columns
 
 __all__ = ["FORMAT", "Account", "Books", "Released", "WrongFile", "follow"]
@@ -81,6 +82,11 @@ class Account:
         return str(self.body["name"])
 
     @property
+    def form(self) -> int:
+        """Return the form of the identifiers in its seals and in the order of its people."""
+        return int(self.body.get("form", 1))
+
+    @property
     def budget(self) -> int:
         """Return the lifetime budget in millionths."""
         return int(self.body["budget"])
@@ -119,6 +125,7 @@ class Account:
             name=self.name,
             registered=self.body["time"],
             columns=Columns(**self.body["columns"]),
+            form=self.form,
             n_people=n,
             n_positive=self.body["n_positive"],
             budget=epsilon_of(self.budget),
@@ -169,6 +176,7 @@ class Books:
         _rule(body["charged"] == body["spent"] == price, f"entry {number} charges something else than its price")
         _rule(0 < price <= budget, f"entry {number} charges more than its budget")
         account = Account(body, price)
+        _rule(account.form in FORMS, f"entry {number} has identifiers in form {account.form}, which is not known here")
         count = Released(number, "count", METRICS[0], None, _whole(body["count"]), Noise(1, price, 1.0))
         account.released.append(count)
         account.registration()  # has all it needs

@@ -38,6 +38,8 @@ class Registration(Result):
         When, UTC, ISO 8601.
     columns : Columns
         How the test set's file is read.
+    form : int
+        The form in which its identifiers are compared; see `core.queries.ledger.normal_form`.
     n_people : int
     n_positive : int or None
         People with label 1; None without labels, and then there is no equal opportunity to ask for.
@@ -54,6 +56,7 @@ class Registration(Result):
     name: str
     registered: str
     columns: Columns
+    form: int
     n_people: int
     n_positive: int | None
     budget: float
@@ -204,9 +207,10 @@ class LedgerStatus(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifiedBudget(Result):
-    """What an export's entries add up to for one registration."""
+    """What an export's entries add up to for one registration, and the form its identifiers are compared in."""
 
     name: str
+    form: int
     budget: float
     spent: float
     n_answers: int

@@ -47,8 +47,9 @@ def planned(
     flat = np.asarray(scores)
     if flat.ndim != 1:
         raise InputError(f"scores must be one value a person, got {flat.ndim} dimensions.")
-    steps = on_grid(score_matrix(flat, n=test_set.n)[0])[test_set.order]
-    positive = None if test_set.labels is None else test_set.labels[test_set.order] == 1
+    order = test_set.order(account.form)
+    steps = on_grid(score_matrix(flat, n=test_set.n)[0])[order]
+    positive = None if test_set.labels is None else test_set.labels[order] == 1
     people = np.ones(test_set.n, dtype=bool)
     if choice(metric, METRICS, name="metric") == "equal_opportunity":
         if positive is None or positive.sum() < 2:
@@ -102,7 +103,7 @@ def answered(
     number: int, account: Account, question: Question, plan: Plan, test_set: TestSet, randbelow: RandBelow
 ) -> dict[str, Any]:
     """Release what the plan needs and return the entry's body, but for who asked and when."""
-    secret = (test_set.attribute[test_set.order] == 0) & question.people
+    secret = (test_set.attribute[test_set.order(account.form)] == 0) & question.people
     digest, _ = packed(question.steps)
     new = []
     for part, noise in (("sum", plan.new_sum), ("count", plan.new_count)):

@@ -21,9 +21,10 @@ from core.queries.ledger.asking import (
     told,
 )
 from core.queries.ledger.export import export_bytes, write_export
-from core.queries.ledger.identity import refuse_a_second_budget, seals, title, turned_away
+from core.queries.ledger.identity import refuse_a_second_budget, title, turned_away
 from core.queries.ledger.noise import RandBelow, discrete_laplace
-from core.queries.ledger.people import Columns, TestSet
+from core.queries.ledger.normal_form import FORM
+from core.queries.ledger.people import Columns, TestSet, check_different
 from core.queries.ledger.planning import packed
 
 if TYPE_CHECKING:
@@ -77,8 +78,8 @@ class Ledger:
         Raises
         ------
         InputError
-            If the name is taken, or people with these identifiers have a budget: for an attribute of this name, or for
-            another one and `another_attribute` is not said.
+            If the name is taken, two identifiers have one normal form, or people with these identifiers have a budget:
+            for an attribute of this name, or for another one and `another_attribute` is not said.
         """
         name = title(name, name="name")
         whole = millionths(budget, name="budget")
@@ -86,10 +87,10 @@ class Ledger:
         if price > whole:
             told = amount_text(price)
             raise InputError(f"count_epsilon must be at most the budget of {amount_text(whole)}, got {told}.")
+        check_different(test_set.ids, FORM)
         with self._store.writing() as change:
-            books = change.books()
-            sealed = seals(test_set, change.key())
-            refuse_a_second_budget(books, name, columns, sealed, another_attribute=another_attribute)
+            books, key = change.books(), change.key()
+            refuse_a_second_budget(books, name, columns, test_set, key, another_attribute=another_attribute)
             noisy = int((test_set.attribute == 0).sum()) + discrete_laplace(10**6, price, self._randbelow)
             body = {
                 "kind": "registered",
@@ -104,7 +105,8 @@ class Ledger:
                 "count": noisy,
                 "charged": price,
                 "spent": price,
-                "seals": sealed,
+                "form": FORM,
+                "seals": {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)},
             }
             change.charge(name, whole, price)
             change.append(books, body, question=None)

@@ -8,15 +8,13 @@ from the predictions is taken as written: the bounds of the intervals, the score
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.files import content_of
+from core.files import content_of, write_file
 from core.queries.ledger.accounts import Books
 from core.queries.ledger.amounts import epsilon_of
 from core.queries.ledger.answers import Verification, VerifiedBudget
@@ -45,20 +43,7 @@ def write_export(content: bytes, path: str | Path) -> None:
     InputError
         If the file is there already or cannot be written.
     """
-    path = Path(path)
-    try:
-        with tempfile.NamedTemporaryFile("wb", dir=path.absolute().parent, suffix=".part", delete=False) as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(file.name, path)
-        finally:
-            os.unlink(file.name)
-    except FileExistsError:
-        raise InputError(f"The export must be a new file, {quoted(path, 200)} is there already.") from None
-    except OSError as error:
-        raise InputError(f"The export {quoted(path, 200)} cannot be written: {error.strerror or error}.") from None
+    write_file(path, content, what="The export", new=True, mode=0o600)
 
 
 def _header(entries: int, last: str) -> str:
@@ -155,6 +140,7 @@ def _budget(books: Books, name: str) -> VerifiedBudget:
     account = books.accounts[name]
     return VerifiedBudget(
         name=name,
+        form=account.form,
         budget=epsilon_of(account.budget),
         spent=epsilon_of(account.spent),
         n_answers=len(account.answers),

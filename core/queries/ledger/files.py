@@ -14,7 +14,8 @@ from core.datasets.table import read_columns
 from core.errors import InputError
 from core.files import content_of
 from core.queries.checks import Floats
-from core.queries.ledger.people import Columns, TestSet, identifier
+from core.queries.ledger.normal_form import FORM, FORMS
+from core.queries.ledger.people import Columns, TestSet, check_different
 
 if TYPE_CHECKING:
     import pandas
@@ -71,7 +72,8 @@ def predictions_of(
     ----------
     content, name : bytes, str
     ids : sequence of n str
-        The people of the test set; the file must have each of them once and nobody else, in any order.
+        The people of the test set; the file must have each of them once and nobody else, in any order, in any spelling
+        of the same normal form.
     id_column : str
     score : str or None
         Column with the scores in [0, 1]; when None, the file's only other column.
@@ -86,8 +88,7 @@ def predictions_of(
         If the file is no table, lacks a column, or its people or scores are not as said.
     """
     frame = frame_of(content, name)
-    found = [identifier(one) for one in _filled(frame, id_column, name)]
-    ids = [identifier(one) for one in ids]
+    found = _filled(frame, id_column, name)
     if score is None:
         others = [str(column) for column in frame.columns if column != id_column]
         if len(others) != 1:
@@ -100,15 +101,16 @@ def predictions_of(
         raise InputError(
             f"The file {quoted(name)} must have a line for each of {len(ids):,} people, got {len(found):,}."
         )
-    place = {one: k for k, one in enumerate(found)}
-    if len(place) < len(found):
-        twice = next(one for k, one in enumerate(found) if place[one] != k)
-        raise InputError(f"The file {quoted(name)} must have each person once, {quoted(twice)} stands twice.")
-    known = set(ids)
-    stranger = next((one for one in found if one not in known), None)
-    if stranger is not None:
-        raise InputError(f"The file {quoted(name)} must have the test set's people only, got {quoted(stranger)}.")
-    return _scores(frame, score, name)[[place[one] for one in ids]]
+    form, people = FORM, [FORMS[FORM](one) for one in ids]
+    if len(set(people)) < len(people):  # registered in form 1, in which they are different
+        form, people = 1, [FORMS[1](one) for one in ids]
+    check_different(found, form, rule=f"The file {quoted(name)} must have each person once")
+    place = {FORMS[form](one): k for k, one in enumerate(found)}
+    strangers = sorted(place[one] for one in place.keys() - set(people))
+    if strangers:
+        stranger = quoted(found[strangers[0]])
+        raise InputError(f"The file {quoted(name)} must have the test set's people only, got {stranger}.")
+    return _scores(frame, score, name)[[place[one] for one in people]]
 
 
 def frame_of(content: bytes, name: str) -> pandas.DataFrame:

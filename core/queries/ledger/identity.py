@@ -1,7 +1,8 @@
 """Who is who: names, the registered test set found again, and no second budget for the same people and attribute.
 
-People are found again by their identifiers, whatever their case, blanks and Unicode form. Neither identifiers written
-otherwise nor test sets that only overlap are recognised; their budgets add up for whoever is in both.
+People are found again by the normal form of their identifiers, under each registration in the form of its time. Test
+sets that only overlap are not recognised; their budgets add up for whoever is in both. Nor are people registered in
+form 1 who come with spellings that only a later form makes equal: the ledger has no identifiers to form anew.
 
 Whether a file is the registered one is a fact about the attribute. So all wrong files are told the same sentence; one
 with the registered people and anything else different is put on record as a guess, once; and after `MOST_WRONG` of them
@@ -10,26 +11,21 @@ within a day no file is looked at, right or wrong.
 
 from __future__ import annotations
 
-import unicodedata
 from datetime import datetime, timedelta
 
 from core.datasets.columns import quoted
 from core.errors import InputError
 from core.queries.ledger.accounts import Account, Books
+from core.queries.ledger.normal_form import normal_form
 from core.queries.ledger.people import Columns, TestSet
 
-__all__ = ["MOST_WRONG", "refuse_a_second_budget", "seals", "title", "turned_away"]
+__all__ = ["MOST_WRONG", "refuse_a_second_budget", "title", "turned_away"]
 
 MOST_WRONG = 20
 """Wrong files about the registered people within a day, after which the test set is closed."""
 
 _LONGEST = 80
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
-
-
-def seals(test_set: TestSet, key: bytes) -> dict[str, str]:
-    """Return the keyed hashes by which a test set is found again."""
-    return {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)}
 
 
 def turned_away(account: Account, test_set: TestSet, key: bytes, now: str) -> tuple[str, str | None] | None:
@@ -40,10 +36,11 @@ def turned_away(account: Account, test_set: TestSet, key: bytes, now: str) -> tu
             "registered one were tried within a day.",
             None,
         )
-    whole, sealed = test_set.seal(key), account.body["seals"]
+    whole, sealed = test_set.seal(key, account.form), account.body["seals"]
     if whole == sealed["whole"]:
         return None
-    guess = test_set.seal_of_people(key) == sealed["people"] and all(one.seal != whole for one in account.wrong_files)
+    theirs = test_set.seal_of_people(key, account.form) == sealed["people"]
+    guess = theirs and all(one.seal != whole for one in account.wrong_files)
     told = f"The test set must be the one registered as {quoted(account.name)}; this file is not the registered one."
     return told, whole if guess else None
 
@@ -56,16 +53,17 @@ def _closed_until(account: Account, now: str) -> str | None:
 
 
 def refuse_a_second_budget(
-    books: Books, name: str, columns: Columns, sealed: dict[str, str], *, another_attribute: bool
+    books: Books, name: str, columns: Columns, test_set: TestSet, key: bytes, *, another_attribute: bool
 ) -> None:
     """Refuse a name that is taken, and people who have a budget, unless for what is said to be another attribute."""
     if name in books.accounts:
         raise InputError(f"The name {quoted(name)} is registered already; a budget is for a lifetime.")
+    sealed = {form: test_set.seal_of_people(key, form) for form in {one.form for one in books.accounts.values()}}
     for other in books.accounts.values():
-        if other.body["seals"]["people"] != sealed["people"]:
+        if other.body["seals"]["people"] != sealed[other.form]:
             continue
         theirs = str(other.body["columns"]["attribute"])
-        if _folded(theirs) == _folded(columns.attribute):
+        if normal_form(theirs) == normal_form(columns.attribute):
             raise InputError(
                 f"These people have a budget for this attribute already, under the name {quoted(other.name)}; "
                 "a second one would let askers spend twice."
@@ -75,10 +73,6 @@ def refuse_a_second_budget(
                 f"These people have a budget already, as {quoted(other.name)} for {quoted(theirs)}; if "
                 f"{quoted(columns.attribute)} is another attribute, that must be said, and goes on record."
             )
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
 
 
 def title(text: str, *, name: str) -> str:

@@ -19,9 +19,10 @@ import sqlalchemy as sa
 import core
 from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
+from core.files import why
 from core.queries.ledger.accounts import FORMAT
 from core.queries.ledger.planning import unpacked
-from core.queries.ledger.store import BUSY_SECONDS, Step, Store, hash_of_key
+from core.queries.ledger.store import BUSY_SECONDS, Step, Store, disk_said, hash_of_key
 
 __all__ = ["fill", "now", "open_store"]
 
@@ -140,8 +141,9 @@ def _check_pages(path: Path, mode: str) -> None:
         finally:
             connection.close()
     except sqlite3.Error as error:
-        if "locked" in str(error) or "unable to open" in str(error):
-            raise FairLeakError(f"The ledger {quoted(path, 200)} cannot be used: {error}.") from None
+        disk = disk_said(error)
+        if disk or "locked" in str(error) or "unable to open" in str(error):
+            raise FairLeakError(f"The ledger {quoted(path, 200)} cannot be used: {disk or error}.") from None
         found = (str(error),)
     if found != ("ok",):
         told = str(found[0] if found else "").strip().splitlines()[-1]
@@ -159,24 +161,25 @@ def _make(path: Path, on_step: Step) -> None:
         os.close(handle)
         half = Path(name)
         try:
-            _fill_file(half, on_step)
+            _fill_file(half, quoted(path, 200), on_step)
             os.link(half, path)  # unlike a rename it never replaces a file
         except FileExistsError:
             pass
         finally:
-            half.unlink()
-    except OSError as error:
-        told = error.strerror or str(error)
+            for ending in ("", "-wal", "-shm", "-journal"):
+                Path(f"{half}{ending}").unlink(missing_ok=True)
+    except (OSError, sqlite3.Error) as error:
+        told = disk_said(error) or (why(error) if isinstance(error, OSError) else error)
         raise InputError(f"The ledger {quoted(path, 200)} cannot be made there: {told}.") from None
 
 
-def _fill_file(half: Path, on_step: Step) -> None:
+def _fill_file(half: Path, place: str, on_step: Step) -> None:
     with sqlite3.connect(half) as connection:
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.close()
     engine = _engine(half, "rw")
-    fill(Store(engine, quoted(half, 200), on_step))
+    fill(Store(engine, place, on_step))
     engine.dispose()
     connection = sqlite3.connect(half)
     connection.execute("PRAGMA journal_mode = WAL")  # written into the header, so it holds for everybody from now on

@@ -19,7 +19,7 @@ from core.errors import FairLeakError, InputError
 from core.queries.ledger.accounts import Books, follow
 from core.queries.ledger.chain import Damaged, Entry, canonical, chained
 
-__all__ = ["BUSY_SECONDS", "Step", "Store", "Transaction", "hash_of_key"]
+__all__ = ["BUSY_SECONDS", "Step", "Store", "Transaction", "disk_said", "hash_of_key"]
 
 BUSY_SECONDS = 60
 _LOCK_OF_CREATION = 0x464C4B4C
@@ -203,7 +203,19 @@ class Store:
             raise FairLeakError(f"The ledger {self.place} {_said(error)}.") from None
 
 
+def disk_said(error: BaseException | None) -> str | None:
+    """Return what a database's error says of its disk, and what to do; None if it is about something else."""
+    name, state = getattr(error, "sqlite_errorname", ""), getattr(error, "sqlstate", "")
+    if name == "SQLITE_FULL" or state == "53100":
+        return "the disk is full; nothing was changed, make room and try again"
+    if name.startswith("SQLITE_IOERR"):  # also where there is no room for SQLite's files beside the ledger
+        return f"the disk is full or fails ({error}); make room and try again"
+    return None
+
+
 def _said(error: sa.exc.DBAPIError) -> str:
+    if (disk := disk_said(error.orig)) is not None:
+        return f"cannot be used: {disk}"
     told = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
     told = re.sub(r"\[Errno -?\d+\] ", "", told)
     if "locked" in told or "lock timeout" in told:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.queries.desk_terms import EXACT, count_price, gap_title
+from core.queries.desk_terms import EXACT, count_price, gap_title, older_form
 from core.queries.ledger import LedgerAnswer, LedgerStatus, LoggedAnswer, Quote, Registration, Verification
 from core.wording import count, gap
 from pages.common.shell import escape
@@ -49,8 +49,8 @@ GUIDE = (
     "them from one **lifetime budget** ε for a test set and an attribute, whoever asks. Everything it ever tells "
     "together is ε-differentially private: whatever one person's attribute is, no answer becomes more than e^ε times "
     "as likely (e^2ε for readers who know the group sizes). A budget cannot be raised, and people with the same "
-    "identifiers cannot be registered for the same attribute again; identifiers written otherwise, or a part of the "
-    "people, are not recognised.\n\n"
+    "identifiers cannot be registered for the same attribute again, however these are written: case, blanks, accents, "
+    "look-alike letters and zeros before a number do not count. A part of the people is not recognised.\n\n"
     "**How an answer is made.** Noise is added to the sum of the disadvantaged group's scores; the group's noisy size "
     "was paid for at registration (for equal opportunity, with the first question). The gap, advantaged minus "
     "everybody else, and its 95% interval follow from these public numbers alone. Half the ε means twice the noise.\n\n"
@@ -164,7 +164,8 @@ def told_budget(status: LedgerStatus, refused: int) -> str:
     free = sum(answer.from_past for answer in status.answers)
     told = f"{len(status.answers)} answered" + (f", {free} of them free" if free else "")
     wrong = f", {_many(status.wrong_files, 'wrong file', 'wrong files')} tried" if status.wrong_files else ""
-    return told + wrong + (f", {refused} refused in this session" if refused else "")
+    form = f"; {older}" if (older := older_form(status.registration.form)) else ""
+    return told + wrong + (f", {refused} refused in this session" if refused else "") + form
 
 
 def price_of_size(budget: float) -> str:
@@ -297,4 +298,5 @@ def holds(found: Verification, file: str) -> tuple[bool, str]:
     budgets = _many(len(found.budgets), "budget", "budgets")
     return True, (
         f"{file} holds: {entries}, {answers}, {budgets}, none overspent. Its last hash is {found.seal or ''}."
+        + "".join(f" {one.name}: {told}." for one in found.budgets if (told := older_form(one.form)))
     )

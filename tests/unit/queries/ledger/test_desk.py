@@ -128,7 +128,7 @@ def test_status_tells_every_answer_and_the_export_holds(ledger: Ledger, tmp_path
     assert ledger.export(path) == status.seal
     found = verify_export(path, noted=answers[0].seal)
     assert found.ok and found.seal == status.seal and found.budgets[0].spent == status.spent
-    with pytest.raises(InputError, match="must be a new file"):
+    with pytest.raises(InputError, match="must be a file that does not exist yet"):
         ledger.export(path)
 
 
@@ -147,7 +147,7 @@ def test_neither_attribute_nor_identifiers_nor_exact_counts_are_stored(ledger: L
     if "://" not in place:
         told += b"".join(path.read_bytes() for path in Path(place).parent.glob("ledger*"))
     test_set = people()
-    for order in (np.arange(60), test_set.order):
+    for order in (np.arange(60), test_set.order()):
         attribute = test_set.attribute[order]
         for a in (attribute, 1 - attribute):
             assert a.astype(np.uint8).tobytes() not in told and "".join(map(str, a)).encode() not in told

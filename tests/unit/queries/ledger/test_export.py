@@ -180,5 +180,5 @@ def test_bad_arguments(tmp_path: Path, lines: list[str]):
 
 def test_an_export_needs_a_folder(tmp_path: Path):
     ledger = open_ledger(tmp_path / "ledger", create=True)
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="The export must be a file in a folder that exists"):
         ledger.export(tmp_path / "nowhere" / "export")

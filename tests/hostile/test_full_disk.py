@@ -1,0 +1,211 @@
+"""A disk of 2 MB that fills up while FairLeak writes: the sentence names it, and nothing is lost or half there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from core.__main__ import main
+from core.commands.audit_files import write_audit
+from core.config import AuditConfig
+from core.datasets import AuditDataset
+from core.errors import FairLeakError
+from core.files import write_file
+from core.queries.ledger import Ledger, open_ledger, verify_export
+from core.sweep import FolderStore, SweepPoint, measure, sweep
+from tests.judged_report import judged
+from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register
+from tests.sweep_work import CONFIGS
+from tests.sweep_work import people as swept_people
+
+DISK = "the disk is full"
+
+
+class Disk:
+    """A small disk with a file on it that takes the room."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "disk"
+        self.folder.mkdir()
+        self.filler = self.folder / "filler"
+
+    def fill(self, left: int = 0) -> None:
+        """Take all room but for so many bytes."""
+        with self.filler.open("ab", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        os.truncate(self.filler, max(self.filler.stat().st_size - left, 0))
+
+    def empty(self) -> None:
+        """Give the room back."""
+        self.filler.unlink(missing_ok=True)
+
+    def names(self) -> set[str]:
+        """Return what is on the disk besides the filler and SQLite's own files beside a ledger."""
+        found = {str(one.relative_to(self.folder)) for one in self.folder.rglob("*") if one.is_file()}
+        return {one for one in found if one != "filler" and not one.endswith(("-wal", "-shm"))}
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    made = Disk(tmp_path)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(made.folder)]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"no disk of 2 MB can be mounted here: {error}")
+    if done.returncode:
+        pytest.skip(f"no disk of 2 MB can be mounted here: {done.stderr.strip()}")
+    yield made
+    subprocess.run(["umount", "-l", str(made.folder)], check=True)
+
+
+@pytest.fixture
+def place(disk: Disk) -> Path:
+    """A ledger on the disk, with one answer."""
+    path = disk.folder / "ledger"
+    ledger = open_ledger(path, create=True)
+    register(ledger)
+    ledger.ask(NAME, people(), question(1), epsilon=PRICE, asker="x")
+    return path
+
+
+def refused(do: Callable[[], object]) -> bool:
+    """Return whether something is refused, in one sentence that names the disk and speaks of no damage."""
+    try:
+        do()
+    except FairLeakError as error:
+        assert DISK in str(error) and "damaged" not in str(error) and "\n" not in str(error)
+        return True
+    return False
+
+
+def whole(path: Path) -> int:
+    """Return how many answers a ledger holds, whose sums and export hold."""
+    ledger = open_ledger(path)
+    status = ledger.status(NAME)
+    found = verify_export(ledger.record()[0])
+    assert found.ok and found.budgets[0].spent == status.spent == pytest.approx(COUNT + PRICE * len(status.answers))
+    return len(status.answers)
+
+
+def asked(ledger: Ledger, seed: int) -> None:
+    ledger.ask(NAME, people(), question(seed), epsilon=PRICE, asker="x")
+
+
+@pytest.mark.parametrize("step", [one for one in STEPS if one != "drawing"])
+def test_a_disk_that_fills_while_a_question_is_answered(step: str, place: Path, disk: Disk):
+    ledger = open_ledger(place, on_step=lambda done: disk.fill() if done == step else None)
+    lost = refused(lambda: asked(ledger, 2))
+    assert lost == (step != "committed")
+    disk.empty()
+    assert whole(place) == (1 if lost else 2)
+    asked(open_ledger(place), 3)
+    assert whole(place) == (2 if lost else 3)
+
+
+def test_a_full_disk_is_no_damage(place: Path, disk: Disk, capsys: pytest.CaptureFixture[str]):
+    ledger, there = open_ledger(place), disk.names()
+    disk.fill()
+    for do in (
+        lambda: open_ledger(place),
+        lambda: asked(ledger, 2),
+        lambda: ledger.status(NAME),
+        lambda: ledger.export(disk.folder / "export"),
+        lambda: open_ledger(disk.folder / "new", create=True),
+    ):
+        assert refused(do)
+    assert main(["queries", "status", "--ledger", str(place)]) == 3
+    assert DISK in capsys.readouterr().err
+    assert disk.names() == there
+    disk.empty()
+    assert whole(place) == 1
+
+
+@pytest.mark.parametrize("left", [4096 * k for k in (1, 2, 4, 6, 8, 9, 10, 11, 12, 14)])
+def test_a_disk_with_little_room(left: int, place: Path, disk: Disk):
+    """Whatever room there is, a thing is done whole or refused, and a new ledger or export is whole or not there."""
+    disk.fill(left)
+    with contextlib.suppress(FairLeakError):
+        made = open_ledger(place)
+        refused(lambda: made.export(disk.folder / "export"))
+        refused(lambda: asked(made, 2))
+    refused(lambda: register(open_ledger(disk.folder / "new", create=True)))
+    disk.empty()
+    assert whole(place) in (1, 2)
+    assert disk.names() <= {"ledger", "export", "new"}
+    if "export" in disk.names():
+        assert verify_export(disk.folder / "export").ok
+    if "new" in disk.names():
+        assert open_ledger(disk.folder / "new").names() in ((), (NAME,))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+
+
+def test_a_report_is_written_whole_or_not_at_all(disk: Disk, tmp_path: Path):
+    audit, out, outcomes = judged(), disk.folder / "out", []
+    write_audit(audit, tmp_path / "out")
+    wanted = contents(tmp_path / "out")
+    size = sum(map(len, wanted.values()))
+    for there in (False, True):  # without and with an earlier report, which stays until the new one is whole
+        for share in (0.0, 0.02, 0.3, 0.6, 0.9, 2.0):
+            disk.fill(int(share * size))
+            lost = refused(lambda: write_audit(audit, out, force=True))
+            disk.empty()
+            outcomes.append(lost)
+            assert (contents(out) if out.exists() else {}) == (wanted if there or not lost else {})
+            assert disk.names() == {f"out/{name}" for name in (wanted if there or not lost else {})}
+            if not there and not lost:
+                break
+    assert True in outcomes and outcomes[-1] is False
+
+
+def test_a_sweep_goes_on_when_there_is_room_again(disk: Disk):
+    measured = []
+
+    def filling(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+        measured.append(config)
+        if len(measured) == 3:
+            disk.fill()
+        return measure(config, dataset)
+
+    store = disk.folder / "store"
+    assert refused(lambda: list(sweep(CONFIGS[:4], swept_people(), store=FolderStore(store), measure=filling)))
+    assert len(disk.names()) == 2 and all(name.endswith(".jsonl") for name in disk.names())
+    disk.empty()
+    measured += CONFIGS  # so that it is not filled again
+    before = len(measured)
+    again = FolderStore(store)
+    assert len(list(sweep(CONFIGS[:4], swept_people(), store=again, measure=filling))) == 4
+    assert len(measured) - before == 2 and not again.notes
+
+
+@pytest.mark.parametrize("left", [0, 4096, 65536])
+def test_a_file_keeps_its_old_content_where_the_new_one_has_no_room(left: int, disk: Disk):
+    """So tables, figures, maps and signatures are written."""
+    path = disk.folder / "table.csv"
+    path.write_bytes(b"old")
+    disk.fill(left)
+    assert refused(lambda: write_file(path, bytes(left + 4096), what="--csv"))
+    disk.empty()
+    assert path.read_bytes() == b"old" and disk.names() == {"table.csv"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_results_that_find_no_room_are_one_sentence(tmp_path: Path):
+    register(open_ledger(tmp_path / "ledger", create=True))
+    command = [sys.executable, "-m", "core", "queries", "status", "--ledger", str(tmp_path / "ledger")]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr.splitlines()) == (
+        3,
+        ["python -m core queries: The disk is full; make room and start again."],
+    )

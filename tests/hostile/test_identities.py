@@ -1,0 +1,116 @@
+"""Spellings by which somebody might get a second budget for the same people, or be several people of one test set."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from core.__main__ import main
+from core.errors import InputError
+from core.queries.ledger import Columns, Ledger, TestSet, open_ledger, predictions_of
+from core.queries.ledger import test_set_of as made_of
+
+IDS = ("Ada L 1", "bob", "17", "Zoe", "P-4", "250")
+COLUMNS = Columns(attribute="sex")
+ATTRIBUTE = np.array([0, 1, 0, 1, 1, 0])
+
+SPELLINGS = {
+    "as it is": IDS,
+    "capitals": tuple(one.upper() for one in IDS),
+    "small letters": tuple(one.lower() for one in IDS),
+    "two blanks": tuple(one.replace(" ", "  ") for one in IDS),
+    "no blanks": tuple(one.replace(" ", "") for one in IDS),
+    "wide blanks": tuple(one.replace(" ", "\N{IDEOGRAPHIC SPACE}") for one in IDS),
+    "tabs": tuple(one.replace(" ", "\t") for one in IDS),
+    "zero-width blanks": tuple("\N{ZERO WIDTH SPACE}".join(one) for one in IDS),
+    "joiners": tuple("\N{WORD JOINER}".join(one) for one in IDS),
+    "soft hyphens": tuple("\N{SOFT HYPHEN}".join(one) for one in IDS),
+    "byte-order marks": tuple(f"\ufeff{one}" for one in IDS),
+    "direction marks": tuple(f"\N{RIGHT-TO-LEFT OVERRIDE}{one}\N{POP DIRECTIONAL FORMATTING}" for one in IDS),
+    "variation selectors": tuple(f"{one}\N{VARIATION SELECTOR-16}" for one in IDS),
+    "combining marks": tuple(f"{one}\N{COMBINING LOW LINE}" for one in IDS),
+    "accents": tuple(one.replace("o", "ö").replace("A", "Å") for one in IDS),
+    "NUL": tuple(f"{one}\0" for one in IDS),
+    "other controls": tuple(f"\x08{one}\x9f" for one in IDS),
+    "tags": tuple(f"{one}\U000e0061\U000e007f" for one in IDS),
+    "full width": tuple("".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in one) for one in IDS),
+    "Cyrillic": tuple(one.translate(str.maketrans("AaoPe", "АаоРе")) for one in IDS),
+    "Greek": tuple(one.translate(str.maketrans("AoPZb", "ΑοΡΖΒ")) for one in IDS),
+    "zeros before": tuple(one.replace("1", "001").replace("4", "04").replace("25", "0025") for one in IDS),
+    "decimal point": tuple(f"{one}.0" if one[-1].isdigit() else one for one in IDS),
+    "decimal comma": tuple(f"{one},0" if one[-1].isdigit() else one for one in IDS),
+    "number sign": tuple(f"#{one}" if one.isdigit() else one for one in IDS),
+    "plus sign": tuple(f"+{one}" if one.isdigit() else one for one in IDS),
+    "powers of ten": tuple(f"{one}E+00" if one.isdigit() else one for one in IDS),
+    "Arabic digits": tuple(one.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")) for one in IDS),
+    "other dashes": tuple(one.replace("-", "\N{EN DASH}") for one in IDS),
+}
+"""The same six people, by what is done to their identifiers."""
+
+
+def file_of(ids: tuple[str, ...], column: str, values: object) -> bytes:
+    cells = zip(ids, values, strict=True)  # type: ignore[call-overload]
+    return "\n".join([f"id,{column}", *(f'"{one}",{value}' for one, value in cells), ""]).encode()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    made = open_ledger(tmp_path / "ledger", create=True)
+    made.register("first", TestSet(ids=IDS, attribute=ATTRIBUTE), budget=2, columns=COLUMNS)
+    return made
+
+
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_no_spelling_of_the_same_people_has_a_budget_of_its_own(kind: str, ledger: Ledger):
+    """Registering is refused, and asking is charged to, and answered from, the one budget there is."""
+    scores = np.linspace(0, 1, 6)
+    ledger.ask("first", TestSet(ids=IDS, attribute=ATTRIBUTE), scores, epsilon=0.5, asker="x")
+    respelled = TestSet(ids=SPELLINGS[kind][::-1], attribute=ATTRIBUTE[::-1])
+    for another in (False, True):
+        with pytest.raises(InputError, match="have a budget for this attribute already, under the name 'first'"):
+            ledger.register("second", respelled, budget=2, columns=COLUMNS, another_attribute=another)
+    again = ledger.ask("first", respelled, scores[::-1], epsilon=0.5, asker="x")
+    assert (again.from_past, again.remaining, ledger.names()) == (True, 1.3, ("first",))
+
+
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_predictions_are_matched_whatever_the_spelling(kind: str):
+    scores, ids = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], SPELLINGS[kind]
+    test_set = made_of(file_of(IDS, "sex", ATTRIBUTE), "people.csv", COLUMNS)
+    parquet = io.BytesIO()
+    pq.write_table(pa.table({"id": ids[::-1], "score": scores[::-1]}), parquet)
+    assert predictions_of(parquet.getvalue(), "model.parquet", test_set.ids).tolist() == scores
+    if kind not in ("NUL", "other controls"):  # not taken for text
+        assert predictions_of(file_of(ids[::-1], "score", scores[::-1]), "model.csv", test_set.ids).tolist() == scores
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SPELLINGS if kind not in ("as it is", "other dashes")])
+def test_one_person_is_not_several(kind: str, tmp_path: Path):
+    """Both spellings are named, so that they can be found in the file; nothing is registered."""
+    ledger = open_ledger(tmp_path / "ledger", create=True)
+    one, other = next(pair for pair in zip(IDS, SPELLINGS[kind], strict=True) if pair[0] != pair[1])
+    with pytest.raises(InputError, match="are taken for one person") as error:
+        test_set = TestSet(ids=("somebody", one, other, "else"), attribute=np.array([0, 1, 0, 1]))
+        ledger.register("x", test_set, budget=1, columns=COLUMNS)
+    assert repr(one) in str(error.value) and repr(other) in str(error.value)
+    assert ledger.names() == ()
+
+
+def test_look_alikes_are_named_by_their_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "people.csv").write_bytes(file_of(("Ada", "\N{CYRILLIC CAPITAL LETTER A}da", "c"), "sex", "010"))
+    register = ["queries", "register", "x", "--test-set", str(tmp_path / "people.csv"), "--attribute", "sex"]
+    assert main([*register, "--budget", "1", "--ledger", str(tmp_path / "ledger")]) == 3
+    told = "'Ada' and 'Аda' (with CYRILLIC CAPITAL LETTER A) are taken for one person."
+    assert told in capsys.readouterr().err
+
+
+def test_an_attribute_has_one_budget_however_it_is_written(ledger: Ledger):
+    for name in ("SEX", " sex ", "s e x", "s\N{CYRILLIC SMALL LETTER IE}x", "se\N{ZERO WIDTH SPACE}x"):
+        with pytest.raises(InputError, match="have a budget for this attribute already"):
+            people, columns = TestSet(ids=IDS, attribute=1 - ATTRIBUTE), Columns(attribute=name)
+            ledger.register("second", people, budget=1, columns=columns, another_attribute=True)
