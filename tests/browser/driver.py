@@ -47,12 +47,12 @@ class Server:
     Parameters
     ----------
     app : Path
-        Script to serve.
+        What `streamlit run` is given.
     environment : dict, optional
         Variables to set (or, with value None, to unset) on top of this process's.
     """
 
-    def __init__(self, app: Path = ROOT / "app.py", environment: dict[str, str | None] | None = None) -> None:
+    def __init__(self, app: Path = ROOT / "serve.py", environment: dict[str, str | None] | None = None) -> None:
         self.port = free_port()
         self.address = f"http://localhost:{self.port}"
         handle, log = tempfile.mkstemp(prefix="fairleak-server-", suffix=".log")
