@@ -7,6 +7,7 @@ Otherwise a foreign page could make its own name point at this machine (DNS rebi
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -55,8 +56,11 @@ async def end_sessions() -> None:
     waiting = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
     while True:
         await asyncio.sleep(LOOK_EVERY)
-        for _, info in waiting.expire():
-            info.session.shutdown()
+        if ended := waiting.expire():
+            for _, info in ended:
+                info.session.shutdown()
+            del ended, info
+            gc.collect()  # a session refers to itself, and to the file that was uploaded
 
 
 @asynccontextmanager

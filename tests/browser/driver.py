@@ -65,6 +65,11 @@ class Server:
         self._command += ["--server.port", str(self.port), "--server.headless", "true"]
         self._command += ["--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"]
 
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
+
     def __enter__(self) -> Server:
         self.start()
         return self
