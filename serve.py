@@ -7,10 +7,10 @@ Otherwise a foreign page could make its own name point at this machine (DNS rebi
 from __future__ import annotations
 
 import asyncio
-import gc
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import streamlit as st
 from starlette.datastructures import Headers
@@ -56,11 +56,11 @@ async def end_sessions() -> None:
     waiting = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
     while True:
         await asyncio.sleep(LOOK_EVERY)
-        if ended := waiting.expire():
-            for _, info in ended:
-                info.session.shutdown()
-            del ended, info
-            gc.collect()  # a session refers to itself, and to the file that was uploaded
+        for _, info in waiting.expire():
+            info.session.shutdown()
+            # Streamlit holds on to its last session; these two are where an uploaded file and its table may be.
+            info.session.session_state.clear()
+            info.session._fragment_storage.clear()
 
 
 @asynccontextmanager
@@ -74,4 +74,4 @@ async def serving(_: st.App) -> AsyncIterator[None]:
     ending.cancel()
 
 
-app = st.App("app.py", lifespan=serving, middleware=[Middleware(Door)])
+app = st.App(Path(__file__).with_name("app.py"), lifespan=serving, middleware=[Middleware(Door)])
