@@ -308,7 +308,7 @@ async def main():
     (kept,) = storage.list()
     session, held = kept.session, Held()
     session.session_state["file"] = held
-    session._fragment_storage.set("fragment", lambda held=held: None)
+    session._fragment_storage.register("fragment", lambda held=held: None)
     held = weakref.ref(held)
     print(session._state.name, held() is not None)
     while held() is not None:
