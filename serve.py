@@ -7,6 +7,7 @@ Otherwise a foreign page could make its own name point at this machine (DNS rebi
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -27,6 +28,10 @@ CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
 
 LOOK_EVERY = 15.0
 """Seconds between two looks for sessions whose time is up."""
+
+
+# Arrow's own pool keeps what a table took; the system's gives it back.
+os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 
 
 class Door:
@@ -56,11 +61,16 @@ async def end_sessions() -> None:
     waiting = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
     while True:
         await asyncio.sleep(LOOK_EVERY)
-        for _, info in waiting.expire():
+        ended = waiting.expire()
+        for _, info in ended:
             info.session.shutdown()
             # Streamlit holds on to its last session; these two are where an uploaded file and its table may be.
             info.session.session_state.clear()
             info.session._fragment_storage.clear()
+        if ended:
+            import pyarrow
+
+            pyarrow.default_memory_pool().release_unused()  # malloc's too: both are one
 
 
 @asynccontextmanager
