@@ -1,4 +1,4 @@
-# make run        opens the dashboard
+# make run        opens the dashboard (ARGS="--server.port 8600": any of Streamlit's options)
 # make test       runs what everybody runs, in about a quarter of an hour: units, properties, pages, a walk for each reader
 # make test-all   runs every test, in parts of under ten minutes; goes on where it stopped (PART=browser-2 runs that one)
 # make lint       checks style and types
@@ -16,7 +16,7 @@ export OMP_NUM_THREADS ?= 1
 .PHONY: run test test-all lint benchmark audit reference pictures clean
 
 run: $(VENV)/run.done
-	$(BIN)/python -m streamlit run app.py
+	$(BIN)/python -m streamlit run serve.py $(ARGS)
 
 # Three for two cores: browsers, which two of them drive, wait half of the time.
 test: $(VENV)/test.done

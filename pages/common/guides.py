@@ -16,7 +16,7 @@ DATA = (
     "Your table may bring a model of yours: a column of predicted labels, one of scores, or both, and one that says "
     "which records it was trained on. Then these are audited, and nothing is trained.\n\n"
     "Your own table stays in this session's memory: it is not written to disk, not shared with other sessions, and "
-    "gone when you close the page."
+    "gone ten minutes after you close the page."
 )
 
 GIVEN_MODEL = (

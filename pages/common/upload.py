@@ -35,7 +35,7 @@ def box() -> None:
         "Your own table (CSV or Parquet, up to 200 MB)",
         key="upload",
         on_change=_forget_problem,
-        help="Kept in this session's memory only: never written to disk, gone when you close the page.",
+        help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
     )
     lost = state.dataset_name() == state.UPLOAD and cached.own_table() is None
     if file is not None and (lost or st.session_state.get("upload_read") != file.file_id):
@@ -53,6 +53,7 @@ def _forget_problem() -> None:
 def _read(file) -> None:  # type: ignore[no-untyped-def]
     from core.datasets.table import read_table
 
+    again = st.session_state.get("upload_read") == file.file_id  # lost with a connection, while the file was not
     st.session_state["upload_read"] = file.file_id
     st.session_state.pop("roles_problem", None)
     try:
@@ -65,7 +66,9 @@ def _read(file) -> None:  # type: ignore[no-untyped-def]
         st.session_state["upload_problem"] = "The table does not fit into memory; use fewer records or columns."
         return
     cached.keep_own_table(table)
-    state.forget_roles(state.UPLOAD)
+    roles = state.chosen_roles(table) if again else None
+    if roles is None or not {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # a model file's answers
+        state.forget_roles(state.UPLOAD)
     state.forget_forest()
     state.choose("dataset", state.UPLOAD)
     st.rerun()

@@ -197,9 +197,10 @@ def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
 
 def test_a_table_that_went_while_its_file_is_in_the_box_is_read_again(dashboard: Dashboard):
     bring_people(dashboard)
+    before = dashboard.finding
     st.cache_resource.clear()
     dashboard.settle()
-    assert "people.csv is read" in dashboard.finding.replace("\\", "")
+    assert dashboard.finding == before  # what the columns are is still known
     assert dashboard.test.selectbox(key="dataset").value == "upload"
 
 

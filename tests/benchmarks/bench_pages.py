@@ -107,8 +107,8 @@ def main() -> None:
         empty, chart = Path(folder) / "empty.py", Path(folder) / "one_chart.py"
         empty.write_text(EMPTY)
         chart.write_text(ONE_CHART)
-        cold: dict[Path, list[float]] = {ROOT / "app.py": [], empty: []}
-        warm: dict[Path, list[float]] = {ROOT / "app.py": [], empty: []}
+        cold: dict[Path, list[float]] = {ROOT / "serve.py": [], empty: []}
+        warm: dict[Path, list[float]] = {ROOT / "serve.py": [], empty: []}
         for _ in range(SERVERS):
             for app, times in cold.items():
                 with Server(app) as server:
@@ -120,7 +120,7 @@ def main() -> None:
         told("first text on a fresh server against an empty app", *cold.values(), FIRST_TEXT_LIMIT)
         told("first text on a warm server against an empty app", *warm.values(), FIRST_TEXT_LIMIT)
         moves = []
-        for app, path in ((ROOT / "app.py", "correction"), (chart, "")):
+        for app, path in ((ROOT / "serve.py", "correction"), (chart, "")):
             with Server(app) as server:
                 page = settled(browser, f"{server.address}/{path}", ".st-key-told")
                 moves.append(slider(page))

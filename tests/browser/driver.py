@@ -47,12 +47,12 @@ class Server:
     Parameters
     ----------
     app : Path
-        Script to serve.
+        What `streamlit run` is given.
     environment : dict, optional
         Variables to set (or, with value None, to unset) on top of this process's.
     """
 
-    def __init__(self, app: Path = ROOT / "app.py", environment: dict[str, str | None] | None = None) -> None:
+    def __init__(self, app: Path = ROOT / "serve.py", environment: dict[str, str | None] | None = None) -> None:
         self.port = free_port()
         self.address = f"http://localhost:{self.port}"
         handle, log = tempfile.mkstemp(prefix="fairleak-server-", suffix=".log")
@@ -64,6 +64,11 @@ class Server:
         self._command = [sys.executable, "-m", "streamlit", "run", str(app)]
         self._command += ["--server.port", str(self.port), "--server.headless", "true"]
         self._command += ["--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"]
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self._process.pid
 
     def __enter__(self) -> Server:
         self.start()

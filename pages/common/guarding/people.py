@@ -147,7 +147,7 @@ def _box() -> None:
         key="guard_upload",
         accept_multiple_files=True,
         on_change=_forget_problem,
-        help="Kept in this session's memory only: never written to disk, gone when you close the page.",
+        help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
     )
     handed = [file.file_id for file in files or []]
     lost = cached.own_ratings() is None and "guard_problem" not in st.session_state

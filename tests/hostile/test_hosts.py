@@ -1,0 +1,324 @@
+"""Requests under foreign names and to closed routes: answered in one sentence, whatever the route and the spelling."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from streamlit import config
+
+from tests.browser.driver import ROOT, Server
+from tests.patience import PATIENT
+
+FOREIGN = (
+    "evil.example",
+    "evil.example:{port}",
+    "localhost.evil.example",
+    "evil.localhost",
+    "127.0.0.1.evil.example",
+    "127.0.0.2",
+    "0.0.0.0",
+    "2130706433",
+    "0x7f.1",
+    "[::]",
+    "[::ffff:127.0.0.1]",
+    "[::1",
+    "::1",
+    "localhost@evil.example",
+    "evil.example@localhost",
+    "evil.example#localhost",
+    "localhost/evil.example",
+    "localhost?evil.example",
+    "localhost, evil.example",
+    "localhost evil.example",
+    "localhost:99999",
+    "localhost:port",
+    "localhost:80:80",
+    "l\u00f6calhost",
+    "*",
+    "null",
+    "",
+)
+KNOWN = (
+    "localhost",
+    "localhost:{port}",
+    "LOCALHOST",
+    "LocalHost.:80",
+    "127.0.0.1",
+    "127.0.0.1:1",
+    "[::1]",
+    "[::1]:8501",
+)
+
+ROUTES = (
+    ("GET", "/"),
+    ("HEAD", "/"),
+    ("GET", "/correction"),
+    ("GET", "{asset}"),
+    ("GET", "/favicon.png"),
+    ("GET", "/nothing/here"),
+    ("GET", "/media/0123456789abcdef.csv"),
+    ("GET", "/_stcore/health"),
+    ("OPTIONS", "/_stcore/health"),
+    ("GET", "/_stcore/host-config"),
+    ("GET", "/_stcore/script-health-check"),
+    ("GET", "/_stcore/metrics"),
+    ("PUT", "/_stcore/upload_file/session/file"),
+    ("DELETE", "/_stcore/upload_file/session/file"),
+    ("OPTIONS", "/_stcore/upload_file/session/file"),
+    ("GET", "/component/any/index.html"),
+    ("GET", "/_stcore/bidi-components/any/index.js"),
+    ("GET", "/auth/login"),
+    ("GET", "/_stcore/agent/openapi.json"),
+    ("POST", "/_stcore/agent/interact"),
+    ("POST", "/_stcore/agent/mcp"),
+    ("GET", "/_stcore/stream"),
+)
+
+CLOSED = (
+    "/_stcore/metrics",
+    "/_stcore/metrics/",
+    "/_stcore/metrics?families=session_events",
+    "/_stcore/%6Detrics",
+    "/%5Fstcore/metrics",
+    "/_stcore/agent",
+    "/_stcore/agent/interact",
+    "/_stcore/agent/mcp",
+    "/_stcore/agent/openapi.json",
+    "/_stcore/agent/anything",
+)
+
+HANDSHAKE = (
+    "Connection: Upgrade\r\nUpgrade: websocket\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as running:
+        yield running
+        log = running.log.read_text()
+        assert "Traceback" not in log and "ERROR" not in log, log
+
+
+@pytest.fixture(scope="module")
+def script() -> Iterator[Server]:
+    """The script alone, without FairLeak's server around it."""
+    with Server(ROOT / "app.py") as running:
+        yield running
+
+
+def answer(server: Server, method: str, target: str, *headers: str, version: str = "1.1", upgrade: bool = False) -> Any:
+    """Send a request as it stands; return status, head and body (none where a websocket opens)."""
+    lines = [f"{method} {target} HTTP/{version}", *headers]
+    request = "".join(f"{line}\r\n" for line in lines) + (HANDSHAKE if upgrade else "Connection: close\r\n") + "\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENT) as link:
+        link.sendall(request.replace("{port}", str(server.port)).encode("latin-1"))
+        received = b""
+        while not received.startswith(b"HTTP/1.1 101") and (piece := link.recv(65536)):
+            received += piece
+    head, _, body = received.decode("utf-8", "replace").partition("\r\n\r\n")
+    return int(head.split()[1]), head, body
+
+
+def refused(answered: Any) -> bool:
+    """Whether somebody was turned away in one sentence, that says nothing else."""
+    status, head, body = answered
+    plain = "text/plain" in head and body.count("\n") <= 1 and body.count(".") <= 2 and "evil" not in body
+    return status == 403 and plain and ("server.allowedHosts" in body or not body)
+
+
+def websocket(server: Server, *headers: str) -> int:
+    return int(answer(server, "GET", "/_stcore/stream", *headers, upgrade=True)[0])
+
+
+@pytest.fixture(scope="module")
+def asset(server: Server) -> str:
+    """The address of one of the page's own scripts."""
+    status, _, page = answer(server, "GET", "/", "Host: localhost")
+    assert status == 200
+    found = re.search(r'src="\.?(/static/[^"]+\.js)"', page)
+    assert found is not None, page
+    return found[1]
+
+
+@pytest.mark.parametrize(("method", "target"), ROUTES)
+def test_every_route_turns_foreign_names_away(server: Server, asset: str, method: str, target: str):
+    target = target.format(asset=asset)
+    assert refused(answer(server, method, target, "Host: evil.example"))
+    assert refused(answer(server, method, target, "Host: evil.example:{port}", "Origin: http://evil.example:{port}"))
+    assert refused(answer(server, method, target, "Host: localhost:{port}", "Origin: http://evil.example:{port}"))
+    known = answer(server, method, target, "Host: localhost:{port}")
+    assert known[0] < 500 and not refused(known)
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_names_however_they_are_spelt(server: Server, name: str):
+    name = name.encode().decode("latin-1")
+    for status in (
+        answer(server, "GET", "/_stcore/health", f"Host: {name}")[0],
+        websocket(server, f"Host: {name}"),
+        websocket(server, f"Host: {name}", f"Origin: http://{name}"),
+        websocket(server, "Host: localhost:{port}", f"Origin: http://{name}"),
+    ):
+        assert status in (400, 403)  # what is no HTTP at all does not even get to the door
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_its_own_names_with_any_port(server: Server, name: str):
+    assert answer(server, "GET", "/_stcore/health", f"Host: {name}")[::2] == (200, "ok")
+    assert websocket(server, f"Host: {name}") == 101
+    assert websocket(server, f"Host: {name}", f"Origin: http://{name}") == 101
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-Host", "X-Host", "X-Original-Host", "X-Forwarded-Server"])
+def test_only_the_host_itself_counts(server: Server, header: str):
+    assert refused(answer(server, "GET", "/", "Host: evil.example", f"{header}: localhost"))
+    status, head, body = answer(server, "GET", "/", "Host: localhost", f"{header}: evil.example")
+    assert status == 200 and "evil" not in head + body
+    assert websocket(server, "Host: evil.example", f"{header}: localhost", "Forwarded: host=localhost") == 403
+
+
+def test_no_host_or_several(server: Server):
+    assert answer(server, "GET", "/")[0] in (400, 403)
+    assert refused(answer(server, "GET", "/", version="1.0"))
+    for pair in (("localhost", "evil.example"), ("evil.example", "localhost"), ("localhost", "localhost")):
+        assert answer(server, "GET", "/", *(f"Host: {name}" for name in pair))[0] in (400, 403)
+        assert websocket(server, *(f"Host: {name}" for name in pair)) in (400, 403)
+
+
+def test_a_whole_address_in_place_of_a_path(server: Server):
+    for target in (
+        "http://localhost/",
+        "http://localhost:{port}/_stcore/health",
+        "//localhost/",
+        "http://evil.example/",
+    ):
+        assert refused(answer(server, "GET", target, "Host: evil.example"))
+    assert answer(server, "CONNECT", "evil.example:80", "Host: localhost")[0] in (400, 404, 405)
+
+
+def test_origins_that_are_none(server: Server):
+    for origin in ("null", "", "file://", "http://[", "http://localhost/x", "http://localhost@evil.example", "evil"):
+        assert websocket(server, "Host: localhost:{port}", f"Origin: {origin}") == 403
+    assert websocket(server, "Host: localhost", "Origin: http://localhost", "Origin: http://evil.example") in (400, 403)
+
+
+@pytest.mark.parametrize("target", CLOSED)
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS"])
+def test_closed_routes(server: Server, method: str, target: str):
+    status, head, body = answer(server, method, target, "Host: localhost")
+    assert (status, body) == (404, "" if method == "HEAD" else "There is nothing here.\n")
+    assert "link:" not in head.lower()
+
+
+@pytest.mark.parametrize(
+    "target", ["/_STCORE/metrics", "/_stcore//metrics", "//_stcore/metrics", "/x/../_stcore/metrics"]
+)
+def test_no_other_way_to_the_metrics(server: Server, target: str):
+    assert "# TYPE" not in answer(server, "GET", target, "Host: localhost")[2]
+
+
+def test_the_script_alone_guards_its_websocket(script: Server):
+    assert websocket(script, "Host: evil.example", "Origin: http://evil.example") in (400, 403)
+    assert websocket(script, "Host: evil.example") == 403
+    assert websocket(script, "Host: localhost:{port}", "Origin: http://localhost:{port}") == 101
+    assert answer(script, "POST", "/_stcore/agent/interact", "Host: localhost")[0] != 200
+
+
+@pytest.fixture
+def owner() -> Iterator[Any]:
+    """Set the names of this process's server; they are put back."""
+    before = config.get_option("server.allowedHosts")
+    yield lambda *names: config.set_option("server.allowedHosts", list(names))
+    config.set_option("server.allowedHosts", before)
+
+
+def let_in(name: str) -> bool:
+    """Return whether the door lets a request under this name pass."""
+    from serve import Door
+
+    passed = []
+
+    async def behind(scope: Any, receive: Any, send: Any) -> None:
+        passed.append(scope["path"])
+
+    async def sent(message: Any) -> None:
+        pass
+
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", name.encode())]}
+    asyncio.run(Door(behind)(scope, None, sent))  # type: ignore[arg-type]
+    return passed == ["/"]
+
+
+def test_names_that_the_owner_adds(owner: Any):
+    owner("audit.example", "*.office.example")
+    assert let_in("audit.example") and let_in("audit.example:8501") and let_in("one.office.example")
+    assert not let_in("localhost") and not let_in("office.example") and not let_in("evil.example")
+
+
+def test_no_name_at_all_lets_nobody_in(owner: Any):
+    owner()
+    assert not let_in("localhost") and not let_in("evil.example")
+
+
+def test_settings_of_the_server():
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["server"]
+    assert settings["address"] == "localhost"
+    assert settings["allowedHosts"] == ["localhost", "127.0.0.1", "::1"]
+    assert settings["enableAgentApi"] is False
+    assert settings["disconnectedSessionTTL"] == 600
+    assert not {"enableCORS", "enableXsrfProtection", "corsAllowedOrigins", "enableStaticServing"} & set(settings)
+
+
+ENDED = '''
+import asyncio
+import weakref
+import serve
+from streamlit import config, runtime
+
+config.set_option("server.disconnectedSessionTTL", 1)
+config.set_option("server.headless", True)
+serve.LOOK_EVERY = 0.05
+
+class Held:
+    """What a session holds of an upload."""
+
+async def main():
+    async def call(scope, *messages):
+        inbox, outbox = asyncio.Queue(), asyncio.Queue()
+        for message in messages:
+            inbox.put_nowait({"type": message, "code": 1001})
+        return asyncio.create_task(serve.app(scope, inbox.get, outbox.put)), outbox
+
+    life, told = await call({"type": "lifespan"}, "lifespan.startup")
+    assert (await told.get())["type"] == "lifespan.startup.complete"
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": [(b"host", b"localhost")], "query_string": b""}
+    visit, told = await call(scope, "websocket.connect", "websocket.disconnect")
+    await visit
+    storage = runtime.get_instance()._session_mgr._session_storage
+    (kept,) = storage.list()
+    session, held = kept.session, Held()
+    session.session_state["file"] = held
+    session._fragment_storage.register("fragment", lambda held=held: None)
+    held = weakref.ref(held)
+    print(session._state.name, held() is not None)
+    while held() is not None:
+        await asyncio.sleep(0.01)
+    print(session._state.name)
+
+asyncio.run(main())
+'''
+
+
+def test_a_closed_session_is_forgotten_without_anybody_elses_doing():
+    done = subprocess.run([sys.executable, "-c", ENDED], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
+    assert done.stdout.split() == ["APP_NOT_RUNNING", "True", "SHUTDOWN_REQUESTED"], done.stderr
