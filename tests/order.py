@@ -20,6 +20,10 @@ __all__ = ["SECONDS", "UNKNOWN", "LongestFirst", "rank"]
 BROWSER = "tests/browser/"
 
 SECONDS = {
+    "tests/hostile/test_files.py": 60,
+    "tests/hostile/test_special_files.py": 40,
+    "tests/hostile/test_identities.py": 30,
+    "tests/hostile/test_full_disk.py": 30,
     "tests/browser/test_pages.py": 330,
     "tests/browser/test_attriguard.py": 200,
     "tests/browser/test_bias_queries.py": 200,

@@ -86,9 +86,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr("os.fsync", full)
     for place in (path, tmp_path / "other"):
-        with pytest.raises(
-            InputError, match=r"A must be a file that can be written, got '.*': the disk is full"
-        ):
+        with pytest.raises(InputError, match=r"A must be a file that can be written, got '.*': the disk is full"):
             write_file(place, b"third", what="A")
     assert path.read_bytes() == b"second"
     assert sorted(one.name for one in tmp_path.iterdir()) == ["a", "link", "new"]
