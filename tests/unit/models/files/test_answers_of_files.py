@@ -12,6 +12,7 @@ import sklearn
 from onnx import helper
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -22,12 +23,20 @@ from sklearn.ensemble import (
     StackingClassifier,
     VotingClassifier,
 )
-from sklearn.impute import SimpleImputer
+from sklearn.feature_selection import SelectKBest, f_classif
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -98,6 +107,49 @@ def test_categories_are_encoded_as_by_the_estimator(encoder):
     answers = read_model(as_skops(fitted), "m.skops").answers(people(), positive="no")
     assert np.array_equal(answers.scores, fitted.predict_proba(people())[:, 0])
     assert np.array_equal(answers.labels, fitted.predict(people()) == "no")
+
+
+PREPARED = {
+    "passed on": ColumnTransformer([("n", StandardScaler(), ["age"])], remainder="passthrough"),
+    "two imputers": make_pipeline(SimpleImputer(add_indicator=True), KNNImputer(n_neighbors=3)),
+    "a function of nothing": FunctionTransformer(),
+    "an elementary function": FunctionTransformer(np.log1p),
+    "chosen by score": SelectKBest(f_classif, k=2),
+    "powers": PolynomialFeatures(2),
+    "one beside the other": FeatureUnion([("a", PCA(2)), ("b", "passthrough")]),
+}
+
+
+@pytest.mark.parametrize("step", PREPARED)
+def test_ordinary_pipelines_answer_as_they_do(step):
+    frame = people()[NUMBERS]
+    fitted = make_pipeline(PREPARED[step], LogisticRegression(max_iter=10_000)).fit(frame, binary())
+    answers = read_model(as_skops(fitted), "m.skops").answers(people())
+    assert np.array_equal(answers.scores, fitted.predict_proba(frame)[:, 1])
+
+
+LABELS = {
+    "true and false": (lambda yes: yes == 1, "True"),
+    "small whole numbers": (lambda yes: yes.astype(np.int8), "1"),
+    "numbers": (lambda yes: yes.astype(np.float64), "1"),
+    "minus one and one": (lambda yes: 2 * yes - 1, "1"),
+    "five and seven": (lambda yes: 5 + 2 * yes, "7"),
+    "texts": (lambda yes: np.where(yes, "yes", "no"), "yes"),
+    "texts as objects": (lambda yes: np.where(yes, "yes", "no").astype(object), "yes"),
+    "a column of texts": (lambda yes: pd.Series(np.where(yes, "yes", "no"), dtype="str"), "yes"),
+    "categories": (lambda yes: pd.Series(np.where(yes, "yes", "no")).astype("category"), "yes"),
+    "a column of whole numbers with gaps": (lambda yes: pd.Series(yes, dtype="Int64"), "1"),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_of_every_type_are_understood(kind):
+    make, positive = LABELS[kind]
+    frame = people()[NUMBERS]
+    fitted = DecisionTreeClassifier(max_depth=3, random_state=0).fit(frame, make(binary()))
+    answers = read_model(as_skops(fitted), "m.skops").answers(people(), positive=positive)
+    assert answers.positive == positive and len(answers.classes) == 2
+    assert np.array_equal(answers.labels, (fitted.predict_proba(frame)[:, 1] > 0.5).astype(np.uint8))
 
 
 def test_skops_without_probabilities_gives_decisions_only():
