@@ -23,6 +23,7 @@ __all__ = ["alone", "warm"]
 _READERS = ("core.datasets.table", "core.models.files.opened", "sklearn.ensemble", "skops.io", "onnxruntime")
 _FILES = 64
 _GIVEN_UP = 3
+_SENDING = 60.0  # for a question of 200 MB on a busy machine
 
 
 def warm() -> None:
@@ -100,6 +101,8 @@ def _serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoR
         kept: dict[str, Any] = {}
         while True:
             _alarm(order["idle"])
+            questions.peek(1)  # type: ignore[attr-defined]
+            _alarm(_SENDING)
             try:
                 function, arguments, seconds = pickle.load(questions)
             except MemoryError:

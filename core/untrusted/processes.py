@@ -17,7 +17,19 @@ from typing import Any, BinaryIO
 
 __all__ = ["ForkedProcess", "FreshProcess", "Watch", "start", "warm_up"]
 
-FORKS = sys.platform == "linux"  # elsewhere system libraries do not survive it
+
+def _forks() -> bool:
+    """Return whether children can be forked, and their end heard of; elsewhere system libraries do not survive it."""
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        return False
+    return sys.platform == "linux"
+
+
+FORKS = _forks()
+"""Whether children are forked from a warm process."""
+
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from core.untrusted import opening; opening.{}()"
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TEMP", "TMPDIR")
 _POLL = 0.1

@@ -89,6 +89,20 @@ def test_branches_do_not_import_each_other(branch: str):
                 assert not within(imported(path), f"core.{other}"), named(path)
 
 
+@pytest.mark.parametrize(
+    ("reader", "only"),
+    [
+        ("core.datasets.parquet_table", "core/datasets/table.py"),
+        ("core.datasets.text_table", "core/datasets/table.py"),
+        ("core.models.files.onnx_model", "core/models/files/opened.py"),
+        ("core.models.files.skops_model", "core/models/files/opened.py"),
+    ],
+)
+def test_what_strangers_wrote_is_opened_by_what_a_child_is_asked_for(reader: str, only: str):
+    users = {named(path) for path in [*SOURCES, *(ROOT / "pages").rglob("*.py")] if within(imported(path), reader)}
+    assert users == {only}
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=named)
 def test_core_neither_prints_nor_asks(path: Path):
     calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
