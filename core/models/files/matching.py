@@ -10,24 +10,23 @@ import numpy as np
 
 from core.datasets.columns import as_text, is_numeric, quoted
 from core.errors import InputError
+from core.models.files.runtime import Takes
 
 if TYPE_CHECKING:
     import pandas
-
-    from core.models.files.model_file import ModelFile
 
 __all__ = ["matched"]
 
 
 def matched(
-    frame: pandas.DataFrame, model: ModelFile, features: Sequence[str] = ()
+    frame: pandas.DataFrame, model: Takes, features: Sequence[str] = ()
 ) -> tuple[pandas.DataFrame, tuple[str, ...]]:
     """Return the model's columns of a table, and a note for everything that was not plainly so.
 
     Parameters
     ----------
     frame : DataFrame
-    model : ModelFile
+    model : Takes
     features : sequence of str
         Columns of the table in the model's order, for a model that does not name them.
 
@@ -48,7 +47,7 @@ def matched(
     return pd.DataFrame(columns, index=frame.index), tuple(notes)
 
 
-def _given(frame: pandas.DataFrame, model: ModelFile, features: list[str], notes: list[str]) -> list[str]:
+def _given(frame: pandas.DataFrame, model: Takes, features: list[str], notes: list[str]) -> list[str]:
     """Return the features as the user lists them."""
     if len(set(features)) < len(features):
         raise InputError(f"features must name each column once, got {', '.join(quoted(one) for one in features)}.")
@@ -64,7 +63,7 @@ def _given(frame: pandas.DataFrame, model: ModelFile, features: list[str], notes
     return features
 
 
-def _named(frame: pandas.DataFrame, model: ModelFile, notes: list[str]) -> list[str]:
+def _named(frame: pandas.DataFrame, model: Takes, notes: list[str]) -> list[str]:
     """Return the columns the model names; letters that exporting to ONNX replaces by "_" count as alike."""
     if not model.feature_names:
         count = "" if model.width is None else f"{model.width} "
@@ -101,7 +100,7 @@ def _plain(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def _cells(column: pandas.Series, name: str, kind: str, model: ModelFile, notes: list[str]) -> pandas.Series:
+def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: list[str]) -> pandas.Series:
     """Return a column in the form the model takes, or say in one sentence why it cannot take it."""
     if column.dtype.kind in "mM":
         raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.models.files.answers import Answers, decide
 from core.models.files.kinds import KINDS, MAX_BYTES, kind_of
 from core.models.files.matching import matched
-from core.models.files.runtime import RawAnswers
+from core.models.files.runtime import RawAnswers, Takes
 from core.untrusted import Child
 from core.validation import unit_interval
 
@@ -41,7 +41,7 @@ _MODULES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFile:
+class ModelFile(Takes):
     """A model from a file; see `read_model`.
 
     Attributes
@@ -50,28 +50,12 @@ class ModelFile:
         One of `KINDS`.
     name : str
         The file's name.
-    feature_names : tuple of str
-        The columns it takes, in its order; empty if its file does not name them.
-    dtypes : tuple of str
-        What each of them must hold: "number", "whole number", "true or false", "text" or "any"; one for all where the
-        number of features is not known.
-    width : int or None
-        How many features it takes, if its file says so.
-    takes_missing : bool
-        Whether a missing cell may be passed on; the model may still refuse it.
-    notes : tuple of str
-        What a reader should know about the file, a sentence each.
     fingerprint : str
         SHA-256 of the file.
     """
 
     kind: str
     name: str
-    feature_names: tuple[str, ...]
-    dtypes: tuple[str, ...]
-    width: int | None
-    takes_missing: bool
-    notes: tuple[str, ...]
     fingerprint: str
     content: bytes = field(repr=False)
     child: Child = field(repr=False, compare=False)
@@ -176,11 +160,7 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
     return ModelFile(
         kind=kind,
         name=name,
-        feature_names=tuple(taken["feature_names"]),
-        dtypes=tuple(taken["dtypes"]),
-        width=taken["width"],
-        takes_missing=bool(taken["takes_missing"]),
-        notes=tuple(taken["notes"]),
+        **taken,
         fingerprint=hashlib.sha256(content).hexdigest(),
         content=content,
         child=child,
@@ -189,7 +169,10 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
 
 def _describe(child: Child, content: bytes, name: str, kind: str) -> dict[str, Any]:
     arguments = {"content": content, "name": name, "kind": kind}
-    return child.ask("core.models.files.opened:describe", arguments, seconds=OPENING_SECONDS)[0]
+    told = child.ask("core.models.files.opened:describe", arguments, seconds=OPENING_SECONDS)[0]
+    return {
+        one.name: tuple(told[one.name]) if isinstance(told[one.name], list) else told[one.name] for one in fields(Takes)
+    }
 
 
 def _raw(told: dict[str, Any], table: pyarrow.Table) -> RawAnswers:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import FairLeakError, InputError
-from core.models.files.runtime import RawAnswers, Runtime, blame, cause
+from core.models.files.runtime import RawAnswers, Runtime, Takes, blame, cause
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +25,7 @@ _MOST_ANSWERS = 10_000
 def describe(
     kept: dict[str, Any], report: object, *, content: bytes, name: str, kind: str
 ) -> tuple[dict[str, Any], None]:
-    """Open a model, keep it, and return what it takes as fields of `core.models.files.model_file.ModelFile`."""
+    """Open a model, keep it, and return the fields of what it takes."""
     runtime: Runtime
     if kind == "onnx":
         from core.models.files.onnx_model import open_onnx
@@ -35,8 +36,7 @@ def describe(
 
         runtime = open_skops(content, name)
     kept["runtime"] = runtime
-    taken = {name: getattr(runtime, name) for name in ("feature_names", "dtypes", "width", "takes_missing", "notes")}
-    return taken, None
+    return {one.name: getattr(runtime, one.name) for one in fields(Takes)}, None
 
 
 def answer(

@@ -16,7 +16,7 @@ from core.datasets.columns import quoted
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["KINDS_OF_CELL", "RawAnswers", "Runtime", "blame", "cause"]
+__all__ = ["KINDS_OF_CELL", "RawAnswers", "Runtime", "Takes", "blame", "cause"]
 
 KINDS_OF_CELL = ("number", "whole number", "true or false", "text", "any")
 """What a model can ask of a column; "any" where the file does not say."""
@@ -42,31 +42,41 @@ class RawAnswers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Runtime(ABC):
-    """A model that was read and checked, ready to be asked.
+class Takes:
+    """What a model takes, as far as its file says.
 
     Attributes
     ----------
     feature_names : tuple of str
-        In the model's order; empty if the file does not name them.
+        The columns, in the model's order; empty if the file does not name them.
     dtypes : tuple of str
-        Of `KINDS_OF_CELL`, one a feature; one for all where the number of features is not known.
+        What each must hold, of `KINDS_OF_CELL`; one for all where the number of features is not known.
     width : int or None
         Number of features, if known.
     takes_missing : bool
         Whether a missing cell may be passed on; the model may still refuse it.
-    examples : tuple of tuple
-        Of each feature values the model should take, to find out which one it does not.
     notes : tuple of str
-        What a reader should know.
+        What a reader should know about the file, a sentence each.
     """
 
     feature_names: tuple[str, ...]
     dtypes: tuple[str, ...]
     width: int | None
     takes_missing: bool
-    examples: tuple[tuple[Any, ...], ...]
     notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime(Takes, ABC):
+    """A model that was read and checked, ready to be asked.
+
+    Attributes
+    ----------
+    examples : tuple of tuple
+        Of each feature values the model should take, to find out which one it does not.
+    """
+
+    examples: tuple[tuple[Any, ...], ...]
 
     @abstractmethod
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:
