@@ -163,7 +163,7 @@ def test_a_map_is_written_and_read(tmp_path: Path):
     again = read_landscape(path)
     assert again == made() and again.to_dict().keys() == made().to_dict().keys()
     json.loads(path.read_text("utf-8"))
-    with pytest.raises(InputError, match="can be written"):
+    with pytest.raises(InputError, match="must be a file in a folder that exists"):
         write_landscape(made(), tmp_path / "none" / "map.json")
 
 
