@@ -9,10 +9,13 @@ from typing import Any
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["MISSING_WORDS", "check_names", "check_rows", "cleaned", "empty_file", "megabytes"]
+__all__ = ["MISSING_WORDS", "MOST_CELLS", "check_names", "check_rows", "cleaned", "empty_file", "megabytes"]
 
 MISSING_WORDS = ("", "?", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "Null", "NULL")
 """Cells that count as missing, after trimming."""
+
+MOST_CELLS = 50_000_000
+"""Most cells of a table."""
 
 
 def empty_file(name: str) -> InputError:

@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from core.datasets.cells import check_names, check_rows, cleaned, megabytes
+from core.datasets.cells import MOST_CELLS, check_names, check_rows, cleaned, megabytes
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["MOST_CELLS", "parquet_columns"]
-
-MOST_CELLS = 100_000_000
-"""Most cells of a Parquet file; a text file within its limits has no more."""
+__all__ = ["parquet_columns"]
 
 _BATCH = 2_000
 

@@ -12,7 +12,7 @@ import io
 from itertools import islice
 from typing import Any
 
-from core.datasets.cells import check_names, cleaned, empty_file
+from core.datasets.cells import MOST_CELLS, check_names, cleaned, empty_file
 from core.datasets.columns import quoted
 from core.datasets.encodings import encoding_of
 from core.datasets.number_columns import number_columns
@@ -53,7 +53,7 @@ def text_columns(
             "put a line with the names above it."
         )
     check_names(names, without=unnamed)
-    columns = [cleaned(column) for column in records.columns(max_rows)]
+    columns = [cleaned(column) for column in records.columns(min(max_rows, MOST_CELLS // len(names)))]
     if notes is None:
         columns = [_typed(column, separator in ";\t") for column in columns]
     else:

@@ -107,6 +107,10 @@ TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
         "a.csv",
         lambda: b",".join(b"c%d" % j for j in range(40)) + b"\n" + (b",".join([b"1"] * 40) + b"\n") * 2_000_000,
     ),
+    "40 columns, as many lines as are read": (
+        "a.csv",
+        lambda: b",".join(b"c%d" % j for j in range(40)) + b"\n" + (b",".join([b"1"] * 40) + b"\n") * 1_250_000,
+    ),
     "a new word in every cell": (
         "a.csv",
         lambda: _HEADER + b"".join(b"w%d,v%d,F,yes\n" % (j, j) for j in range(2_000_001)),
