@@ -127,11 +127,11 @@ def json_text(text: str, folder: Path | None = None) -> str:
 class _Reader(HTMLParser):
     """What a reader has of HTML: texts, a line a block, cells side by side, and what names the pictures."""
 
-    BLOCKS = frozenset(
-        "address article aside blockquote caption dd details div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 "
-        "header hr li main nav ol p pre section summary svg table tbody text tfoot thead title tr ul".split()
+    BLOCKS = re.compile(
+        "address|article|aside|blockquote|caption|d[dlt]|details|div|fig(caption|ure)|footer|form|h[1-6r]|header|li|main|"
+        "nav|[ou]l|p|pre|section|summary|svg|table|tbody|text|tfoot|thead|title|tr"
     )
-    UNSEEN = frozenset({"style", "script", "template"})
+    UNSEEN = ("style", "script", "template")
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -140,7 +140,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.unseen += tag in self.UNSEEN
-        if tag in self.BLOCKS:
+        if self.BLOCKS.fullmatch(tag):
             self.lines.append(f"{tag}: " if re.fullmatch("h[1-6]", tag) else "")
         elif tag in ("td", "th"):
             self.lines[-1] += " | "
@@ -152,7 +152,7 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self.unseen -= tag in self.UNSEEN
-        if tag in self.BLOCKS:
+        if self.BLOCKS.fullmatch(tag):
             self.lines.append("")
 
     def handle_data(self, data: str) -> None:
@@ -171,12 +171,12 @@ def html_text(source: str, folder: Path | None = None) -> str:
 
 # Pages
 
-_WORDS = frozenset("alt alt_text body caption content delta help label options placeholder text title tooltip".split())
+_WORDS = re.compile("alt|alt_text|body|caption|content|delta|help|label|options|placeholder|text|title|tooltip")
 """Fields of Streamlit's elements that hold words."""
 
 
 def page_text(test: Any, folder: Path | None = None) -> str:
-    """Return what a page says: every text, label, help, value, table and chart, in its order; the sidebar comes last."""
+    """Return what a page says: texts, labels, helps, values, tables and charts in their order; the sidebar last."""
     lines: list[str] = []
     for side in ("main", "sidebar"):
         lines.append(f"======== {side}")
@@ -187,9 +187,10 @@ def page_text(test: Any, folder: Path | None = None) -> str:
 
 def _node(node: Any) -> Iterator[str]:
     kind = node.type
-    if kind in ("expander", "tab", "status"):
-        yield f"[{kind}] {node.label}"
-    elif hasattr(node, "children") or kind in ("space", "divider"):
+    if hasattr(node, "children"):  # a container, expander, tab
+        if node.proto is not None:
+            yield from (f"[{kind}] {word}" for _, word in _words(node.proto))
+    elif kind in ("space", "divider"):
         return
     elif kind == "html":
         yield from (f"[html] {line}" for line in html_text(node.proto.body).splitlines() if line)
@@ -204,7 +205,17 @@ def _node(node: Any) -> Iterator[str]:
         words = list(_words(node.proto))
         yield f"[{kind}]{' disabled' if getattr(node.proto, 'disabled', False) else ''}"
         yield from (f"    {name}: {word}" for name, word in words)
-        if kind in ("selectbox", "slider", "number_input", "checkbox", "toggle", "radio", "text_input", "multiselect"):
+        if kind in (
+            "selectbox",
+            "slider",
+            "number_input",
+            "checkbox",
+            "toggle",
+            "radio",
+            "text_input",
+            "multiselect",
+            "button_group",
+        ):
             yield f"    value: {node.value}"
 
 
@@ -214,7 +225,7 @@ def _words(proto: Any) -> Iterator[tuple[str, str]]:
         for one in value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]:
             if hasattr(one, "ListFields"):
                 yield from _words(one)
-            elif isinstance(one, str) and field.name in _WORDS and one:
+            elif isinstance(one, str) and one and _WORDS.fullmatch(field.name):
                 yield field.name, one
 
 

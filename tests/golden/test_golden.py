@@ -133,7 +133,7 @@ def folder(place: Path) -> Path:
 
     people = samples.frame(400)
     people["person"] = [f"p{i}" for i in range(400)]
-    people["said"] = ["yes" if skill - 0.4 * (town == "up") > 0 else "no" for skill, town in zip(people["skill"], people["town"], strict=True)]  # fmt: skip
+    people["said"] = (people["skill"] > 0.4 * (people["town"] == "up")).map({True: "yes", False: "no"})
     people.to_csv("people.csv", index=False)
     scores = people.assign(score=(people["skill"] > 0.1).astype(float))[["person", "score"]]
     scores.to_csv("model.csv", index=False)
