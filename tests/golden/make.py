@@ -14,6 +14,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import core
+
 __all__ = ["FILES", "RENEW", "compare", "helps", "html_text", "json_text", "normal", "page_text", "printed"]
 
 FILES = Path(__file__).with_name("files")
@@ -36,7 +38,10 @@ _VOLATILE = (
     (r"CPython \d+(\.\w+)+", "<python>"),
     (r"Linux [^\n\"|;]*", "<machine>"),
     (r", about [\d.]+ (s|min|h) left", ""),
-    (r"Seconds \| [\d.]+", "Seconds | <seconds>"),
+    (r"(Seconds\W+)[\d.]+", r"\1<seconds>"),
+    (r"(Started\W+|edition )\d{4}-\d\d-\d\d", r"\1<day>"),
+    (r"--fingerprint [0-9a-f]+", "--fingerprint <digits>"),
+    (rf"\b{re.escape(core.__version__)}\b", "<fairleak>"),
 )
 """What differs between two runs of the same work, and what stands for it."""
 
@@ -165,7 +170,7 @@ def html_text(source: str, folder: Path | None = None) -> str:
     reader = _Reader()
     reader.feed(source)
     reader.close()
-    lines = (line.strip().removeprefix("| ") for line in reader.lines)
+    lines = (line.strip().removeprefix("| ") for line in reader.lines if not line.lstrip().startswith("{"))
     return normal("\n".join(line for line in lines if line), folder)
 
 
@@ -230,7 +235,7 @@ def _words(proto: Any) -> Iterator[tuple[str, str]]:
 
 
 def _chart(proto: Any) -> Iterator[str]:
-    """Yield a chart's alternative text, title, axes, legend and annotations."""
+    """Yield a chart's alternative text, titles, marks of its axes, legend and words."""
     yield "[chart]"
     yield from (f"    {name}: {word}" for name, word in _words(proto))
     spec = json.loads(proto.spec or proto.figure.spec)
@@ -239,6 +244,8 @@ def _chart(proto: Any) -> Iterator[str]:
     for trace in spec.get("data", []):
         if trace.get("name") and trace.get("showlegend", True):
             yield f"    trace: {trace['name']}"
+        if "text" in trace.get("mode", "text") and isinstance(text := trace.get("text"), (str, list)):
+            yield f"    words: {' | '.join(map(str, [text] if isinstance(text, str) else text))}"
     for note in layout.get("annotations", []):
         if note.get("text"):
             yield f"    note: {note['text']}"
@@ -251,3 +258,5 @@ def _titles(layout: dict[str, Any]) -> Iterator[tuple[str, str]]:
             text = own.get("text") if isinstance(own, dict) else own
             if text:
                 yield name, text
+            if ticks := name != "title" and layout[name].get("ticktext"):
+                yield name, " | ".join(map(str, ticks))
