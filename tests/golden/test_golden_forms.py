@@ -8,6 +8,7 @@ text says. The ledger of the first form is that of tests/unit/queries/ledger.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -72,7 +73,7 @@ def ledger(path: Path, folder: Path) -> str:
     with sqlite3.connect(folder / "ledger.sqlite") as connection:
         connection.executescript(path.read_text(encoding="utf-8"))
     connection.close()
-    lines = (["status"], ["status", "old"], ["status", "loans"], ["export", "record.jsonl"])
+    lines = (["status"], ["status", "old" if path == LEDGER_1 else "loans"], ["export", "record.jsonl"])
     told = [_told(["queries", *line, "--ledger", "ledger.sqlite"], folder) for line in lines]
     return "\n".join([*told, _told(["queries", "verify", "record.jsonl"], folder)])
 
@@ -114,6 +115,7 @@ READ: dict[str, Callable[[Path, Path], str]] = {
     "record": record,
 }
 FILES = [*(path for path in sorted(FORMS.iterdir()) if path.suffix not in (".sig", ".pem")), LEDGER_1]
+EARLIER_REPORTS = [path for path in FILES if re.fullmatch(r"report_(internal_[123]|disclosure_1)\.\w+", path.name)]
 
 
 def _told(arguments: list[str], folder: Path) -> str:
@@ -121,7 +123,8 @@ def _told(arguments: list[str], folder: Path) -> str:
     told = printed(arguments, folder)
     assert told.splitlines()[-1].removeprefix("--- exit code ") in ("0", "1", "3") and "Traceback" not in told
     if told.endswith("exit code 3\n"):
-        assert len(told.strip().splitlines()) <= 5 and told.splitlines()[-2].endswith("."), told
+        (sentence,) = told.partition("--- beside it")[2].rpartition("--- exit code")[0].split("\n")[1:-2]
+        assert sentence.endswith("."), told
     return told
 
 
@@ -148,6 +151,14 @@ def test_forms(path: Path, own: Path):
     except FairLeakError as error:
         told = _sentence(error)
     compare(f"forms/{name}.txt", normal(told, own))
+
+
+@pytest.mark.xfail(
+    reason="a report from before limits said what holds if they cannot be run is called broken", strict=True
+)
+@pytest.mark.parametrize("path", EARLIER_REPORTS, ids=lambda path: path.name)
+def test_a_report_that_nobody_altered_is_not_called_broken(path: Path, own: Path):
+    assert "BROKEN" not in report(path, own)
 
 
 @pytest.mark.parametrize("kind", READ)
