@@ -94,6 +94,8 @@ QUICK: dict[str, list[list[str]]] = {
         )
     ],
     "release": [["release", "card.toml", "--csv", "release.csv"]],
+    "membership": [["membership", "--epsilon", "inf,0.5", "--shadows", "8", "--depth", "3", "--csv", "members.csv"]],
+    "landscape": [["landscape", "--seeds", "1", "--out", "map.json", "--csv", "map.csv"]],
     "bad-input": [
         ["audit", "none.toml", "--out", "x"],
         ["sweep", "--tolerances", "1.4"],
@@ -117,8 +119,6 @@ LONG: dict[str, list[list[str]]] = {
         ["attriguard", "--dataset", "demo_ratings", "--budgets", "0.5,3", "--csv", "ratings.csv"],
         ["attriguard", "--budgets", "0.25", "--csv", "guard.csv"],
     ],
-    "membership": [["membership", "--epsilon", "inf,0.5", "--shadows", "8", "--depth", "3", "--csv", "members.csv"]],
-    "landscape": [["landscape", "--seeds", "1", "--out", "map.json", "--csv", "map.csv"]],
 }
 
 NOISE = r"[+-]\d\.\d{4}|(?<=standard error  )(about )?\d\.\d{4}|(?<=about )\d+, \d+ to \d+|(?<=about )0\.\d{4}"
