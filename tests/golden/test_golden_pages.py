@@ -40,3 +40,13 @@ def test_pages(page: str, dashboard: Dashboard, attacks: Attacks, tmp_path: Path
 def test_every_page_has_a_golden_text():
     pages = Path(__file__).resolve().parents[2] / "pages"
     assert {path.stem for path in pages.glob("*.py")} - {"__init__"} == {*QUICK, *LONG}
+
+
+def test_every_example(dashboard: Dashboard, tmp_path: Path):
+    dashboard.open("learn")
+    (box,) = dashboard.test.main.selectbox
+    for title in box.options:
+        dashboard.test.main.selectbox[0].select(title)
+        dashboard.settle()
+        own = dashboard.test.main.selectbox[0].value
+        compare(f"pages/learn/{own}.txt", page_text(dashboard.test, tmp_path).partition("======== sidebar")[0])
