@@ -31,6 +31,7 @@ def warm() -> None:
     orders = socket.socket(fileno=int(sys.argv[2]))
     ready = select.poll()
     ready.register(orders, select.POLLIN)
+    gc.disable()  # looking through everything would copy the pages it shares with its children
     to_import = list(_READERS)
     children: dict[int, tuple[int, int]] = {}
     while True:
@@ -54,10 +55,10 @@ def warm() -> None:
             order, (connection, status) = json.loads(message), handles
             for name in order["modules"]:
                 _import(name)
-            gc.collect()
             gc.freeze()
             pid = os.fork()
             if pid == 0:
+                gc.enable()
                 _only(connection)
                 line = socket.socket(fileno=connection)
                 _serve(line.makefile("rb"), line.makefile("wb"), order)

@@ -62,8 +62,8 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
     "changes",
     [
         {},
-        {"policy": "modify_exist"},
-        {"policy": "add_new"},
+        pytest.param({"policy": "modify_exist"}, marks=pytest.mark.long),
+        pytest.param({"policy": "add_new"}, marks=pytest.mark.long),
         {"defender": "network"},
         {"target": "uniform", "margin": 1.0},
     ],

@@ -38,6 +38,7 @@ def tables(dashboard: Dashboard) -> list[list[str]]:
     return [list(frame.value.columns) for frame in dashboard.test.dataframe]
 
 
+@pytest.mark.long
 def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsOnDemand) -> None:
     dashboard.open("correction")
     points.allow(18)
@@ -65,6 +66,7 @@ def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand
     assert len(frame) == 5 and frame["Method"].iloc[0] == "Exponentiated gradient"
 
 
+@pytest.mark.long
 def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: PointsOnDemand) -> None:
     open_section(dashboard, points, "seeds")
     dashboard.button("start_seeds").click()
@@ -88,6 +90,7 @@ def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard, poi
     assert all(more.after is not None for more in found)
 
 
+@pytest.mark.long
 def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard, points: PointsOnDemand) -> None:
     open_section(dashboard, points, "tuning")
     dashboard.test.button_group(key="evaluations").set_value(10)

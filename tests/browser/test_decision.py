@@ -24,10 +24,12 @@ def test_a_verdict_without_a_click_on_one_screen(look: Open, browser: Browser, t
     view = look(LINK)
     judged(view)
     rows = view.page.locator(".fl-board details")
-    expect(rows).to_have_count(8)
-    expect(view.page.locator(".fl-board [role=img]")).to_have_count(8)
-    last = view.keyed("further_release").bounding_box()
-    assert last is not None and last["y"] + last["height"] <= 900  # the whole verdict fits one screen
+    expect(rows).to_have_count(12)
+    expect(view.page.locator(".fl-board [role=img]")).to_have_count(12)
+    held_back = rows.filter(has_text=re.compile("Fail|Inconclusive"))
+    last = held_back.last.bounding_box()
+    assert held_back.count() >= 2 and last is not None
+    assert last["y"] + last["height"] <= 900  # what holds the release back is on the first screen
     rows.first.locator("summary").click()
     expect(rows.first.get_by_text("The attacker knows", exact=True)).to_be_visible()
     for report in downloaded(view).values():
@@ -56,10 +58,7 @@ def test_predictions_about_adult(look: Open, browser: Browser, tmp_path: Path):
     view.go("Report")
     told = {edition: read_alone(browser, report, tmp_path) for edition, report in downloaded(view).items()}
     assert "adult.csv" in told["internal"] and "adult.csv" not in told["disclosure"]
-    assert (
-        "Sex inferred from what is released: gain in accuracy" in told["internal"]
-        and "Sex read off the predictions" in told["disclosure"]
-    )
+    assert all("Sex inferred from what is released: gain in accuracy" in one for one in told.values())
     view.in_order()
 
 

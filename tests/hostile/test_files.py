@@ -13,6 +13,8 @@ SLOW = (
     "2 GB of blanks, packed",
     "an array of zeros, packed",
     "50 columns of ",
+    "400 columns of numbers",
+    "500 columns of one text",
     "half of a UTF-16",
     "every line another width",
     "40 columns, two million lines",

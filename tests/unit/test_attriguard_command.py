@@ -83,6 +83,7 @@ def test_the_file_of_everything_is_json_where_no_noise_is_found(tmp_path: Path, 
     assert [row["ratings changed, mean"] for row in content["values"]] == [None] * 4
 
 
+@pytest.mark.long
 def test_settings_of_ratings(capsys: Capture):
     few = ["attriguard", "--dataset", "demo_ratings", "--budgets", "2"]
 

@@ -128,6 +128,7 @@ def test_only_the_demo_needs_no_data() -> None:
         run(CONFIG)
 
 
+@pytest.mark.long
 def test_a_sweep_gives_the_same_in_one_process_and_in_two(people: AuditDataset) -> None:
     configs = tolerance_configs(CONFIG, (0.0, 0.02, 0.1))
     here = {p.tolerance: p for p in sweep(configs, people)}
@@ -140,6 +141,7 @@ def test_a_sweep_gives_the_same_in_one_process_and_in_two(people: AuditDataset) 
             assert told.told == tolerance
 
 
+@pytest.mark.long
 def test_a_sweep_can_be_closed_before_its_end(people: AuditDataset) -> None:
     running = sweep(tolerance_configs(CONFIG), people, n_jobs=2)
     first = next(running)

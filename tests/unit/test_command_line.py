@@ -116,6 +116,7 @@ def test_bad_settings_of_the_attribution(arguments: list[str], words: str, capsy
     assert code == 3 and words in told.err and not told.out and told.err.count("\n") == 1
 
 
+@pytest.mark.long
 def test_the_attribute_chooses_the_roles(monkeypatch: pytest.MonkeyPatch):
     seen: list[AuditDataset] = []
 
@@ -250,7 +251,7 @@ def whole(*arguments: str, **settings: Any) -> subprocess.Popen[str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is sent as a signal")
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.long)])
 def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: Path):
     store = tmp_path / "store"
     running = whole("sweep", "--tolerances", "49", "--jobs", jobs, "--store", str(store))

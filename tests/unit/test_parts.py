@@ -24,6 +24,7 @@ def collected(*arguments: str) -> set[str]:
     return {line.split("::")[0] for line in done.stdout.splitlines() if "::" in line}
 
 
+@pytest.mark.long
 def test_of_the_browser_only_the_walks_are_run_unasked():
     every = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "browser").glob("test_*.py")}
     assert collected("tests/browser") == {"tests/browser/test_walks.py"}

@@ -177,6 +177,7 @@ def test_the_table_without_data_says_where_to_put_it(really: None, tmp_path: Pat
     assert not told.out and told.err.strip().count("\n") == 0
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (ADULT / "adult" / "adult.data").is_file(), reason="Adult is not here: set FAIRLEAK_DATA")
 def test_the_table_has_all_four_rows(really: None, tmp_path: Path, capsys: Capture):
     path = tmp_path / "table.csv"

@@ -122,6 +122,7 @@ def test_the_judgement_is_that_of_forests_trained_on_the_search_records(
         assert judged.value == pytest.approx(right.mean())
 
 
+@pytest.mark.long
 def test_same_seed_same_search_other_seed_another(people: AuditDataset, found: TunedForest) -> None:
     first, again, other = (_search(people, seed=seed, evaluations=3) for seed in (SEED, SEED, SEED + 1))
     assert first == again and first.trials == found.trials[:3]

@@ -101,6 +101,7 @@ def test_integer_program_agrees_with_exact(k, exponent):
     assert values[0] <= 0.005 < values[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("metric", ["statistical_parity", "equalized_odds"])
 def test_enumeration_and_integer_programs_agree_on_thousands_of_records(metric, monkeypatch):
     arguments = groups_like(4000, 4, seed=3) | {"metric": metric}

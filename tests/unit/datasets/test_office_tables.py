@@ -294,7 +294,7 @@ def _dialects(draw: st.DrawFn) -> Dialect:
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(_dialects(), st.data())
 def test_any_frame_in_any_dialect_reads_back(dialect: Dialect, data: st.DataObject) -> None:
     kinds = data.draw(st.lists(st.sampled_from(sorted(_KINDS)), min_size=1, max_size=4))

@@ -37,7 +37,7 @@ from tests.unit.datasets.bad_tables import (
     rows,
 )
 
-_FUZZ = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+_FUZZ = settings(max_examples=100, deadline=None, derandomize=True, database=None)
 
 
 def read_or_refuse(content: bytes, name: str) -> Table | None:
@@ -388,6 +388,6 @@ def _scratched(content: bytes, chance: random.Random) -> bytes:
 def test_scratched_good_files(name: str) -> None:
     content = GOOD if name == "a.csv" else parquet_bytes()
     chance = random.Random(2)
-    read = [read_or_refuse(_scratched(content, chance), name) for _ in range(800)]
+    read = [read_or_refuse(_scratched(content, chance), name) for _ in range(200)]
     assert sum(table is None for table in read) > 0
     assert len(read_table(content, name).frame) == 80

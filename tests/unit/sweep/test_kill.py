@@ -54,7 +54,7 @@ def undisturbed() -> dict[float, SweepPoint]:
     return {point.tolerance: point for point in sweep(CONFIGS, people())}
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
     jobs: int, tmp_path: Path, undisturbed: dict[float, SweepPoint]
 ):
@@ -82,6 +82,7 @@ def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
     assert stored(folder) == undisturbed
 
 
+@pytest.mark.long
 def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path):
     log = tmp_path / "log"
     running = start(tmp_path / "store", log, 2)
@@ -96,6 +97,7 @@ def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path):
     assert len(begun(log)) == count
 
 
+@pytest.mark.long
 def test_two_sweeps_may_share_a_store(tmp_path: Path):
     folder = tmp_path / "store"
     both = [start(folder, tmp_path / f"log{k}", 1) for k in range(2)]

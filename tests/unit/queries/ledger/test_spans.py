@@ -138,6 +138,7 @@ def test_counts_beyond_the_people_are_brought_inside():
         assert -1 <= found.low <= found.value <= found.high <= 1
 
 
+@pytest.mark.long
 def test_intervals_cover_and_standard_errors_are_the_spread(tmp_path_factory: pytest.TempPathFactory):
     """Seeded draws of whole ledgers: the gap of a fresh question, of a combination, and of one asked twice."""
     rng = np.random.default_rng(5)
