@@ -1,0 +1,26 @@
+"""What golden tests run in: an empty folder, none of this machine's data or caches, lines of one width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.app.conftest import dashboard, packages_looked_through_once, points, start
+
+__all__ = ["dashboard", "packages_looked_through_once", "points", "start"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder that commands are run in, and in which they find each other's files."""
+    folder = tmp_path_factory.mktemp("golden")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "100")
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        patch.setenv("XDG_DATA_HOME", str(folder / "data"))
+        for name in ("FAIRLEAK_DATA", "FAIRLEAK_LEDGER"):
+            patch.delenv(name, raising=False)
+        yield folder

@@ -1,0 +1,264 @@
+"""The golden texts: what a command prints, a report says and a page shows, without what changes from run to run."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import difflib
+import io
+import json
+import os
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import core
+
+__all__ = ["FILES", "RENEW", "compare", "helps", "html_text", "json_text", "normal", "page_text", "printed"]
+
+FILES = Path(__file__).with_name("files")
+"""Where the golden files lie."""
+
+RENEW = "FAIRLEAK_GOLDEN_RENEW"
+"""The environment variable that has golden files written instead of compared."""
+
+_MOST_DIFFERENT = 60
+"""Lines of a difference that are shown."""
+
+_PACKAGES = (
+    "numpy|scipy|scikit-learn|pandas|pyarrow|fairlearn|PuLP|cvxpy|clarabel|osqp|scs|onnxruntime|skops|streamlit|plotly"
+)
+_VOLATILE = (
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00| UTC)?", "<time>"),
+    (r"\b[0-9a-f]{64}\b", "<hash>"),
+    (r"\bfairleak-\d+\.\d+\.\d+-[0-9a-f]{8}\b", "<environment>"),
+    (rf"\b({_PACKAGES})([^\w<>]{{1,6}})\d+(\.\w+)+", r"\1\2<version>"),
+    (r"CPython \d+(\.\w+)+", "<python>"),
+    (r"Linux [^\n\"|;]*", "<machine>"),
+    (r", about [\d.]+ (s|min|h) left", ""),
+    (r"(Seconds\W+)[\d.]+", r"\1<seconds>"),
+    (r"(Started\W+|edition )\d{4}-\d\d-\d\d", r"\1<day>"),
+    (r"Fingerprint [0-9a-f]{4} [0-9a-f]{4} · [-\d]+", "Fingerprint <digits> · <day>"),
+    (r"(Fingerprint of this report: )[0-9a-f]{8} [0-9a-f]{8}", r"\1<digits>"),
+    (r"--fingerprint [0-9a-f]+", "--fingerprint <digits>"),
+    (rf"\b{re.escape(core.__version__)}\b", "<fairleak>"),
+)
+"""What differs between two runs of the same work, and what stands for it."""
+
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{7,}(e[-+]?\d+)?|-?\d+(\.\d+)?e-\d+")
+
+
+def normal(text: str, folder: Path | None = None) -> str:
+    """Return a text with placeholders for paths, times, versions and digests, and numbers of six digits."""
+    for place in [] if folder is None else sorted({str(folder), str(folder.resolve())}, key=len, reverse=True):
+        text = text.replace(place, "<folder>")
+    for pattern, stands_for in _VOLATILE:
+        text = re.sub(pattern, stands_for, text)
+    text = _LONG_NUMBER.sub(lambda found: _short(float(found.group())), text)
+    return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n")).strip("\n") + "\n"
+
+
+def _short(value: float) -> str:
+    return "0" if abs(value) < 1e-9 else f"{value:.6g}"
+
+
+def compare(name: str, text: str) -> None:
+    """Check a text against its golden file, or write the file if that is asked for."""
+    path = FILES / name
+    if os.environ.get(RENEW):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    lines = list(difflib.unified_diff(before.splitlines(), text.splitlines(), "golden", "now", lineterm="", n=1))
+    more = f"\n... and {len(lines) - _MOST_DIFFERENT} lines more" if len(lines) > _MOST_DIFFERENT else ""
+    assert not lines, (
+        f"{name} is not as it was; where that is meant, `python -m tests.golden` writes it anew:\n"
+        + "\n".join(lines[:_MOST_DIFFERENT])
+        + more
+    )
+
+
+# Commands
+
+
+def printed(arguments: list[str], folder: Path, mask: str = "") -> str:
+    """Run one command and return what it was, what it printed on both streams, and its exit code.
+
+    `mask` is what noise decides where it cannot be seeded, as a regular expression; # stands for it.
+    """
+    from core.__main__ import main
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main(arguments)
+        except SystemExit as left:
+            code = int(left.code or 0)
+    parts = [f"$ {' '.join(arguments)}", out.getvalue()]
+    if err.getvalue():
+        parts += ["--- beside it", err.getvalue()]
+    text = normal("\n".join([*parts, f"--- exit code {code}"]), folder)
+    return re.sub(mask, "#", text) if mask else text
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    """Yield the name and the help of the command line, of every command, and of what commands consist of."""
+    from core.__main__ import parser
+
+    yield from _helps("fairleak", parser())
+
+
+def _helps(name: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    yield name, normal(parser.format_help())
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for part, own in action.choices.items():
+                yield from _helps(f"{name}-{part}", own)
+
+
+# Reports
+
+
+def json_text(text: str, folder: Path | None = None) -> str:
+    """Return JSON a value a line, without what differs between two runs."""
+    found = json.loads(text)
+    if "provenance" in found:
+        found["provenance"] |= {name: f"<{name}>" for name in ("python", "platform", "packages")}
+        found["times"] = dict.fromkeys(found["times"], "<time>")
+    return normal(json.dumps(found, indent=1, ensure_ascii=False), folder)
+
+
+class _Reader(HTMLParser):
+    """What a reader has of HTML: texts, a line a block, cells side by side, and what names the pictures."""
+
+    BLOCKS = re.compile(
+        "address|article|aside|blockquote|caption|d[dlt]|details|div|fig(caption|ure)|footer|form|h[1-6r]|header|li|main|"
+        "nav|[ou]l|p|pre|section|summary|svg|table|tbody|text|tfoot|thead|title|tr"
+    )
+    UNSEEN = ("style", "script", "template")
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.lines: list[str] = [""]
+        self.unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.unseen += tag in self.UNSEEN
+        if self.BLOCKS.fullmatch(tag):
+            self.lines.append(f"{tag}: " if re.fullmatch("h[1-6]", tag) else "")
+        elif tag in ("td", "th"):
+            self.lines[-1] += " | "
+        elif tag == "br":
+            self.lines.append("")
+        for name, value in attrs:
+            if name in ("aria-label", "alt", "title") and value:
+                self.lines += [f"[{name}: {value}]", ""]
+
+    def handle_endtag(self, tag: str) -> None:
+        self.unseen -= tag in self.UNSEEN
+        if self.BLOCKS.fullmatch(tag):
+            self.lines.append("")
+
+    def handle_data(self, data: str) -> None:
+        if not self.unseen:
+            self.lines[-1] += re.sub(r"\s+", " ", data)
+
+
+def html_text(source: str, folder: Path | None = None) -> str:
+    """Return what a reader has of a page of HTML; its look, its code and the document within it are left out."""
+    reader = _Reader()
+    reader.feed(source)
+    reader.close()
+    lines = (line.strip().removeprefix("| ") for line in reader.lines if not line.lstrip().startswith("{"))
+    return normal("\n".join(line for line in lines if line), folder)
+
+
+# Pages
+
+_WORDS = re.compile("alt|alt_text|body|caption|content|delta|help|label|options|placeholder|text|title|tooltip")
+"""Fields of Streamlit's elements that hold words."""
+
+
+def page_text(test: Any, folder: Path | None = None) -> str:
+    """Return what a page says: texts, labels, helps, values, tables and charts in their order; the sidebar last."""
+    lines: list[str] = []
+    for side in ("main", "sidebar"):
+        lines.append(f"======== {side}")
+        for node in getattr(test, side):
+            lines += _node(node)
+    return normal("\n".join(lines), folder)
+
+
+def _node(node: Any) -> Iterator[str]:
+    kind = node.type
+    if hasattr(node, "children"):  # a container, expander, tab
+        if node.proto is not None:
+            yield from (f"[{kind}] {word}" for _, word in _words(node.proto))
+    elif kind in ("space", "divider"):
+        return
+    elif kind == "html":
+        yield from (f"[html] {line}" for line in html_text(node.proto.body).splitlines() if line)
+    elif kind in ("plotly_chart", "plotly"):
+        yield from _chart(node.proto)
+    elif kind in ("arrow_data_frame", "dataframe", "table"):
+        yield f"[table]\n{node.value.to_csv(index=False, float_format='%.6g')}".rstrip()
+    elif kind in ("markdown", "caption", "warning", "error", "info", "success", "title", "header", "subheader"):
+        yield f"[{kind}] {node.value}"
+        yield from (f"    help: {node.proto.help}" for _ in [0] if getattr(node.proto, "help", ""))
+    else:
+        words = list(_words(node.proto))
+        yield f"[{kind}]{' disabled' if getattr(node.proto, 'disabled', False) else ''}"
+        yield from (f"    {name}: {word}" for name, word in words)
+        if kind in (
+            "selectbox",
+            "slider",
+            "number_input",
+            "checkbox",
+            "toggle",
+            "radio",
+            "text_input",
+            "multiselect",
+            "button_group",
+        ):
+            yield f"    value: {node.value}"
+
+
+def _words(proto: Any) -> Iterator[tuple[str, str]]:
+    """Yield the words in an element, whatever it is: name of the field and content."""
+    for field, value in proto.ListFields():
+        for one in value if isinstance(value, (list, tuple)) or hasattr(value, "append") else [value]:
+            if hasattr(one, "ListFields"):
+                yield from _words(one)
+            elif isinstance(one, str) and one and _WORDS.fullmatch(field.name):
+                yield field.name, one
+
+
+def _chart(proto: Any) -> Iterator[str]:
+    """Yield a chart's alternative text, titles, marks of its axes, legend and words."""
+    yield "[chart]"
+    yield from (f"    {name}: {word}" for name, word in _words(proto))
+    spec = json.loads(proto.spec or proto.figure.spec)
+    layout = spec.get("layout", {})
+    yield from (f"    {name}: {word}" for name, word in _titles(layout))
+    for trace in spec.get("data", []):
+        if trace.get("name") and trace.get("showlegend", True):
+            yield f"    trace: {trace['name']}"
+        if "text" in trace.get("mode", "text") and isinstance(text := trace.get("text"), (str, list)):
+            yield f"    words: {' | '.join(map(str, [text] if isinstance(text, str) else text))}"
+    for note in layout.get("annotations", []):
+        if note.get("text"):
+            yield f"    note: {note['text']}"
+
+
+def _titles(layout: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name in sorted(layout):
+        if name == "title" or re.fullmatch(r"[xy]axis\d*", name):
+            own = layout[name] if name == "title" else layout[name].get("title")
+            text = own.get("text") if isinstance(own, dict) else own
+            if text:
+                yield name, text
+            if ticks := name != "title" and layout[name].get("ticktext"):
+                yield name, " | ".join(map(str, ticks))

@@ -1,0 +1,52 @@
+"""Every page says what it said: titles, texts, labels, helps, values, tables, and the words in its charts.
+
+The Report page audits with few attacks, as its other tests do; the other pages do all their work but sweeps, which
+wait for their turn: how far one is would depend on the machine.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from pages.common import jobs
+from tests.app.dashboard import Dashboard
+from tests.app.deciding import Attacks, attacks
+from tests.golden.make import compare, page_text
+
+__all__ = ["attacks"]
+
+QUICK = ("start", "data", "model", "correction", "desk", "learn", "release", "report")
+LONG = ("bias_queries", "attriguard", "membership")
+
+
+@pytest.fixture
+def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no sweep begin."""
+    taken = threading.BoundedSemaphore(1)
+    taken.acquire()
+    monkeypatch.setitem(jobs._LANES, "sweep", taken)
+
+
+@pytest.mark.usefixtures("no_sweeps")
+@pytest.mark.parametrize("page", [*QUICK, *(pytest.param(page, marks=pytest.mark.long) for page in LONG)])
+def test_pages(page: str, dashboard: Dashboard, attacks: Attacks, tmp_path: Path):
+    dashboard.open(page)
+    compare(f"pages/{page}.txt", page_text(dashboard.test, tmp_path))
+
+
+def test_every_page_has_a_golden_text():
+    pages = Path(__file__).resolve().parents[2] / "pages"
+    assert {path.stem for path in pages.glob("*.py")} - {"__init__"} == {*QUICK, *LONG}
+
+
+def test_every_example(dashboard: Dashboard, tmp_path: Path):
+    dashboard.open("learn")
+    (box,) = dashboard.test.main.selectbox
+    for title in box.options:
+        dashboard.test.main.selectbox[0].select(title)
+        dashboard.settle()
+        own = dashboard.test.main.selectbox[0].value
+        compare(f"pages/learn/{own}.txt", page_text(dashboard.test, tmp_path).partition("======== sidebar")[0])
