@@ -107,14 +107,12 @@ class ModelFile(Takes):
         if len(frame) < 1 or batch < 1:
             raise InputError(f"A model needs at least one record to answer about, got {len(frame)}.")
         columns, notes = matched(frame, self, features)
-        if not self.child.alive:
-            _describe(self.child, self.content, self.name, self.kind)
-        told, table = self.child.ask(
-            "core.models.files.opened:answer",
-            {"columns": columns, "batch": batch},
-            seconds=MAX_SECONDS,
-            report=report,
-        )
+        question = {"columns": columns, "batch": batch}
+        function = "core.models.files.opened:answer"
+        told, table = self.child.ask(function, question, seconds=MAX_SECONDS, report=report)
+        if told.get("closed"):
+            question["opening"] = {"content": self.content, "name": self.name, "kind": self.kind}
+            told, table = self.child.ask(function, question, seconds=MAX_SECONDS, report=report)
         self.child.close()
         if table is None or table.num_rows != len(frame):
             raise InputError("The model does not give one answer a record; ask for another export of it.")

@@ -40,9 +40,16 @@ def describe(
 
 
 def answer(
-    kept: dict[str, Any], report: Callable[[int, int], None], *, columns: pandas.DataFrame, batch: int
-) -> tuple[dict[str, Any], pyarrow.Table]:
-    """Ask the model that was opened about every record, twice.
+    kept: dict[str, Any],
+    report: Callable[[int, int], None],
+    *,
+    columns: pandas.DataFrame,
+    batch: int,
+    opening: dict[str, Any] | None = None,
+) -> tuple[dict[str, Any], pyarrow.Table | None]:
+    """Ask the model that was opened, or is opened now as `describe` is asked to, about every record, twice.
+
+    The process that opened it may have made room for another since; {"closed": True} is all it says then.
 
     Returns
     -------
@@ -55,6 +62,10 @@ def answer(
     import pandas as pd
     import pyarrow as pa
 
+    if opening is not None:
+        describe(kept, report, **opening)
+    if "runtime" not in kept:
+        return {"closed": True}, None
     runtime: Runtime = kept["runtime"]
     parts, again, told = [], [], set()
     for start in range(0, len(columns), batch):

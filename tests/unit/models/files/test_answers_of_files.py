@@ -231,6 +231,14 @@ def test_batches_make_no_difference():
     assert seen == [(100, 240), (200, 240), (240, 240)]
 
 
+def test_a_model_whose_process_made_room_for_another_is_opened_again():
+    model = read_model(as_skops(pipeline()), "m.skops")
+    expected = model.answers(people(), positive="yes").scores
+    for _ in range(2):
+        model.child.close()
+        assert np.array_equal(model.answers(people(), positive="yes").scores, expected)
+
+
 def test_the_positive_answer_must_be_one_of_the_models():
     model = read_model(as_skops(pipeline()), "m.skops")
     with pytest.raises(InputError, match="answers 'no', 'yes'; say which"):
