@@ -16,6 +16,7 @@ import numpy.typing as npt
 from core.datasets.columns import encode
 from core.datasets.duplicates import kinds_of_records, repeated_note
 from core.datasets.groups import MINIMUM_PER_GROUP
+from core.datasets.memo import Memo
 from core.datasets.selection import select
 from core.estimates import Estimate, proportion
 from core.fingerprint import fingerprint
@@ -154,9 +155,9 @@ class GroupRow(Result):
     label_rate: Estimate
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True)
-class AuditDataset:
-    """What an audit works on.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditDataset(Memo):
+    """What an audit works on; `once(key, make)` keeps with it what is computed from it.
 
     Attributes
     ----------
