@@ -210,7 +210,7 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
 
 
 def _demo(config: AuditConfig) -> AuditDataset:
-    from core.datasets.dataset import build_dataset
+    from core.datasets.build import build_dataset
     from core.datasets.demo import demo_table
 
     if config.dataset != "demo":

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from core.adversaries.parameters import forest_parameters
-from core.datasets.dataset import Roles
+from core.datasets.roles import Roles
 from core.fairness import METRICS
 from core.models import GIVEN, METHODS
 from core.results import Result

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.datasets.dataset import Roles, Table
+from core.datasets.dataset import Table
 from core.datasets.downloads import fetch, read_local
+from core.datasets.roles import Roles
 
 if TYPE_CHECKING:
     import pandas

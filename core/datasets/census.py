@@ -11,8 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from core.datasets.dataset import Roles
 from core.datasets.downloads import fetch, read_local
+from core.datasets.roles import Roles
 
 if TYPE_CHECKING:
     import pandas

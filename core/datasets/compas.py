@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.datasets.dataset import Roles
 from core.datasets.downloads import read_local
+from core.datasets.roles import Roles
 from core.errors import DataUnavailableError
 
 if TYPE_CHECKING:

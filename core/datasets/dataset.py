@@ -1,9 +1,4 @@
-"""A table with roles, and the arrays an audit works on.
-
-`Table` is data as it came, with its provenance. `Roles` says which column is the label, which the sensitive
-attribute, and which to leave out. `build_dataset` joins the two into an `AuditDataset`: numbers only, every rule
-checked, every record or column left out counted and named.
-"""
+"""A table as it came, with its provenance, and the arrays an audit works on: numbers only."""
 
 from __future__ import annotations
 
@@ -13,101 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import encode
-from core.datasets.duplicates import kinds_of_records, repeated_note
-from core.datasets.groups import MINIMUM_PER_GROUP
 from core.datasets.memo import Memo
-from core.datasets.selection import select
+from core.datasets.roles import Roles
 from core.estimates import Estimate, proportion
-from core.fingerprint import fingerprint
 from core.results import Result
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = [
-    "MINIMUM_PER_GROUP",
-    "AuditDataset",
-    "GroupRow",
-    "Roles",
-    "Table",
-    "build_dataset",
-]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Roles(Result):
-    """What each column is for.
-
-    Attributes
-    ----------
-    label, sensitive : str
-        Column names; both must exist and differ.
-    positive : str
-        The label value that counts as 1, as text.
-    group : tuple of str
-        Values of the sensitive column that form the first group (s = 1), as text; everybody else is group 0.
-        Empty when the groups are told apart in another way.
-    at_most : float or None
-        For a numeric sensitive column: the first group is everybody with a value up to this one.
-    each : bool
-        Whether every value of the sensitive column is a group of its own (2 to 20; rare values are taken together).
-    cuts : tuple of float
-        For a numeric sensitive column: limits, rising, of as many groups and one more.
-    excluded : tuple of str
-        Columns neither the model nor the attacker sees.
-    missing : {"keep", "drop"}
-        What to do with a record that lacks a feature: keep it (median for numbers, a category of its own for
-        text) or drop it. A record without label or sensitive value is always dropped.
-    first_name, other_name : str
-        How to call the two groups in sentences; made from the values when empty.
-    attribute_name : str
-        How to call the sensitive attribute in sentences; the column's name when empty.
-    prediction, score : str
-        Columns with a model's predicted labels, and with its scores in [0, 1]; empty if there are none. Either makes
-        the model one that is given and not trained.
-    sets : str
-        Column that says train, attack or test for each record; empty to draw the sets with a seed.
-    threshold : float in [0, 1]
-        From which score on a prediction counts as 1, where only scores are given.
-    """
-
-    label: str
-    positive: str
-    sensitive: str
-    group: tuple[str, ...] = ()
-    at_most: float | None = None
-    each: bool = False
-    cuts: tuple[float, ...] = ()
-    excluded: tuple[str, ...] = ()
-    missing: str = "keep"
-    first_name: str = ""
-    other_name: str = ""
-    attribute_name: str = ""
-    prediction: str = ""
-    score: str = ""
-    sets: str = ""
-    threshold: float = 0.5
-
-    @property
-    def given(self) -> tuple[str, ...]:
-        """Columns that came with the table and are never features: predictions, scores, sets."""
-        return tuple(column for column in (self.prediction, self.score, self.sets) if column)
-
-    @property
-    def gives_predictions(self) -> bool:
-        """Whether a model's predictions or scores came with the table."""
-        return bool(self.prediction or self.score)
-
-    @property
-    def attribute(self) -> str:
-        """What to call the sensitive attribute."""
-        return self.attribute_name or self.sensitive
-
-    @property
-    def key(self) -> str:
-        """Name under which the grouping is chosen: the column, and how it is split where that is not in two."""
-        return self.sensitive + ("/each" if self.each else "/ranges" if self.cuts else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,58 +165,3 @@ class AuditDataset(Memo):
                 )
             )
         return tuple(rows)
-
-
-def build_dataset(table: Table, roles: Roles) -> AuditDataset:
-    """Turn a table and the roles of its columns into the arrays an audit works on.
-
-    Columns that say nothing about people (empty, constant, dates, identifiers) are set aside with a note. Predictions,
-    scores and sets are read as `core.datasets.given` says; a record without them is left out.
-
-    Raises
-    ------
-    InputError
-        If a role names no column, or two the same; the label or the sensitive attribute has fewer than two sides or a
-        side with fewer than `MINIMUM_PER_GROUP` records; no feature is left, or a feature holds infinite values or
-        numbers mixed with text; or a prediction, a score or a set is not what it must be.
-    """
-    chosen = select(table.frame, roles)
-    notes = [*table.notes, *chosen.notes]
-    matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], notes)
-    if repeated := repeated_note(kinds_of_records(matrix, chosen.labels, chosen.groups)):
-        notes.append(repeated)
-    return AuditDataset(
-        title=table.title,
-        source=table.source,
-        features=matrix,
-        feature_names=names,
-        categorical=categorical,
-        labels=chosen.labels,
-        sensitive=chosen.groups,
-        group_names=chosen.group_names,
-        roles=roles,
-        rows_read=len(table.frame),
-        notes=tuple(notes),
-        fingerprint=fingerprint(
-            matrix,
-            chosen.labels,
-            chosen.groups,
-            categorical,
-            list(names),
-            list(categories),
-            roles,
-            table.title,
-            table.source,
-            chosen.given.predictions,
-            chosen.given.scores,
-            chosen.given.sets,
-            *(() if chosen.given.withheld is None else (chosen.given.withheld,)),
-        ),
-        categories=categories,
-        predictions=chosen.given.predictions,
-        scores=chosen.given.scores,
-        sets=chosen.given.sets,
-        withheld=chosen.given.withheld,
-        synthetic=table.synthetic,
-        uploaded=table.uploaded,
-    )

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.dataset import Roles, Table
+from core.datasets.dataset import Table
+from core.datasets.roles import Roles
 from core.errors import DataUnavailableError
 from core.fingerprint import fingerprint_frame
 from core.validation import seed_value

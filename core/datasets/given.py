@@ -23,7 +23,7 @@ from core.validation import unit_interval
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
 
 __all__ = ["SETS", "SET_NAMES", "Given", "named_set", "read_given"]
 

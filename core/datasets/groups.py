@@ -18,7 +18,7 @@ from core.errors import InputError
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
 
 __all__ = ["MINIMUM_PER_GROUP", "MOST_GROUPS", "Groups", "groups_of"]
 

@@ -18,7 +18,7 @@ from core.validation import choice
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
 
 __all__ = ["Selection", "select"]
 

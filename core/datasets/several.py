@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from core.datasets.build import build_dataset
 from core.datasets.columns import as_text, quoted
-from core.datasets.dataset import AuditDataset, Roles, Table, build_dataset
+from core.datasets.dataset import AuditDataset, Table
 from core.datasets.given import read_given
+from core.datasets.roles import Roles
 from core.datasets.selection import select
 from core.errors import InputError
 

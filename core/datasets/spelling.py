@@ -17,7 +17,7 @@ from core.datasets.columns import as_text, listed
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
 
 __all__ = ["as_written", "one_spelling", "spelling_key"]
 

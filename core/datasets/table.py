@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.datasets.cells import MISSING_WORDS, empty_file, megabytes
 from core.datasets.columns import quoted
-from core.datasets.dataset import MINIMUM_PER_GROUP, Table
+from core.datasets.dataset import Table
+from core.datasets.groups import MINIMUM_PER_GROUP
 from core.datasets.parquet_table import parquet_columns
 from core.datasets.spelling import one_spelling
 from core.datasets.text_table import text_columns

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
-from core.datasets.dataset import Roles
+from core.datasets.roles import Roles
 from core.decision.plan import (
     PLAN_SCHEMA,
     RELEASED,

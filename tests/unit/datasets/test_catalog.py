@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 from core.datasets import adult, downloads
+from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, default_cache_folder, load
-from core.datasets.dataset import build_dataset
 from core.errors import DataUnavailableError, InputError
 from tests.patience import PATIENT
 

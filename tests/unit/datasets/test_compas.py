@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from core.datasets import compas
+from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, load
-from core.datasets.dataset import build_dataset
 from core.errors import DataUnavailableError
 from tests.unit.datasets.test_catalog import files_in, unreachable
 
