@@ -17,8 +17,6 @@ from core.fingerprint import fingerprint
 from core.results import Result
 from core.validation import choice
 
-__all__ = ["ATTACKERS", "PROTOCOLS", "AttackFindings", "attack_model", "protocols_of"]
-
 ATTACKERS = (*ADVERSARIES, *STRONG)
 """The paper's A and A′, then the strong adversary without and with the predictions."""
 

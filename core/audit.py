@@ -24,19 +24,6 @@ from core.results import Result
 from core.training import ModelFindings, train_model
 from core.validation import choice
 
-__all__ = [
-    "ATTACKERS",
-    "PROTOCOLS",
-    "AttackFindings",
-    "AuditConfig",
-    "AuditFindings",
-    "ModelFindings",
-    "attack_model",
-    "audit_key",
-    "run",
-    "train_model",
-]
-
 Report = Callable[[int, int], None]
 
 

@@ -12,7 +12,6 @@ from core.datasets.roles import Roles
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["black_and_white", "read_adult"]
 
 _TITLE = "Adult"
 _FILES = ("adult/adult.data", "adult/adult.test")

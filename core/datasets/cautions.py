@@ -18,7 +18,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["cautions"]
 
 _LOPSIDED = 0.9
 """Baseline of the attribute from which on accuracy says little of an attack."""

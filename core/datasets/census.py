@@ -17,7 +17,6 @@ from core.datasets.roles import Roles
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["read_acs_income", "read_acs_public_coverage"]
 
 _PERSONS = "2018/1-Year/psam_p48.csv"
 _FILE = f"acs/{_PERSONS}"

@@ -18,7 +18,6 @@ from core.errors import DataUnavailableError
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["read_compas"]
 
 _TITLE = "COMPAS"
 _TABLE, _PUBLISHED = "compas/compas_two_years.csv", "compas/compas-scores-two-years.csv"

@@ -26,7 +26,6 @@ from core.validation import seed_value
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DEMO_FILE", "DEMO_ROLES", "DEMO_SEED", "demo_table", "make_demo"]
 
 DEMO_FILE = Path(__file__).resolve().parents[2] / "data" / "demo_loans.csv"
 """The kept table: the only file core reads by itself."""

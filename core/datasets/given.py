@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from core.datasets.roles import Roles
 
-__all__ = ["SETS", "SET_NAMES", "Given", "named_set", "read_given"]
 
 SETS = ("train", "attack", "test")
 """The sets a record can be in; out of the attack records some are set aside for validation."""

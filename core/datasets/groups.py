@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from core.datasets.roles import Roles
 
-__all__ = ["MINIMUM_PER_GROUP", "MOST_GROUPS", "Groups", "groups_of"]
 
 MINIMUM_PER_GROUP = 30
 """Fewest records of each group, and of each label value, with which an audit starts."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from core.datasets.roles import Roles
 
-__all__ = ["Selection", "select"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:

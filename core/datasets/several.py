@@ -16,8 +16,6 @@ from core.datasets.roles import Roles
 from core.datasets.selection import select
 from core.errors import InputError
 
-__all__ = ["MOST_COLUMNS", "SeveralPredictions", "prediction_candidates", "several_predictions"]
-
 MOST_COLUMNS = 200
 """Prediction columns that one table may name."""
 

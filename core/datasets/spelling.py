@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from core.datasets.roles import Roles
 
-__all__ = ["as_written", "one_spelling", "spelling_key"]
 
 _MOST_VALUES = 50
 _SHORT_ANSWERS = {"y", "n", "t", "f", "m", "w", "d", "x", "no", "ja", "si", "sì", "sí", "on"}

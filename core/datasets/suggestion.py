@@ -28,7 +28,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Suggestion", "suggest_roles", "suggested_group", "suggested_limit"]
 
 _ATTRIBUTES = (
     *("sex", "gender", "geschlecht", "sexe", "genre"),

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.audit import AuditConfig, AuditFindings, audit_key, run
+from core.audit import AuditFindings, audit_key, run
+from core.config import AuditConfig
 from core.correction import Attribution, Disclosure, MoreDisclosed
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, Ratings
