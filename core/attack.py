@@ -76,7 +76,7 @@ def attack_model(
     learn = taught(learn, config.seed)
 
     def ask() -> _Said:
-        adversary = _trained(kind, dataset, learn, predictions, config)
+        adversary = _trained_adversary(kind, dataset, learn, predictions, config)
         x = dataset.features
         about_attacked, about_tuned = (
             adversary.probability(x[rows], y[rows], predictions[rows]) for rows in (splits.train, tune)
@@ -108,7 +108,7 @@ def attack_model(
     )
 
 
-def _trained(
+def _trained_adversary(
     kind: str,
     dataset: AuditDataset,
     learn: npt.NDArray[np.intp],

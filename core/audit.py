@@ -33,20 +33,16 @@ class AuditFindings(Result):
 
     Attributes
     ----------
-    config : AuditConfig
     title, source : str
         Of the dataset.
-    synthetic : bool
     group_names : tuple of str
         Names by group; of two, group 1 is the first group.
     groups : tuple of GroupRow
         Size and label rate of the groups, first group first.
-    n_features : int
     sizes : dict
         Records by set: train, attack, validation, test.
     shared : dict
         How many records of the other sets equal a training record in every column used.
-    model : ModelFindings
     attacks : dict
         (attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`.
     known_shares : tuple of float
@@ -145,7 +141,6 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
 
     Parameters
     ----------
-    config : AuditConfig
     report : callable, optional
         Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
     dataset : AuditDataset, optional

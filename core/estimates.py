@@ -45,7 +45,8 @@ def not_measured(*, level: float = 0.95) -> Estimate:
     return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
 
 
-def _normal_quantile(level: float) -> float:
+def normal_quantile(level: float) -> float:
+    """Return how many standard deviations a two-sided normal interval of this level reaches to either side."""
     from statistics import NormalDist
 
     if not 0.0 < level < 1.0:
@@ -59,10 +60,10 @@ def proportion(successes: float, n: int, *, level: float = 0.95) -> Estimate:
     Successes need not be whole: n records with a probability each add up to their expected number.
     """
     if n == 0:
-        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
+        return not_measured(level=level)
     if not 0 <= successes <= n:
         raise InputError(f"successes must be in [0, {n}], got {successes!r}.")
-    z = _normal_quantile(level)
+    z = normal_quantile(level)
     p = successes / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
@@ -84,15 +85,19 @@ def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike, *, level: floa
     (Zou and Donner 2008): the distances to the limits add as squares.
     """
     truth, guess = np.asarray(truth), np.asarray(guess)
-    groups = np.unique(truth)
-    rates = [accuracy(truth[truth == g], guess[truth == g], level=level) for g in groups]
-    if not rates:
-        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
-    k = len(rates)
-    value = sum(r.value for r in rates) / k
-    below = math.sqrt(sum((r.value - r.low) ** 2 for r in rates)) / k
-    above = math.sqrt(sum((r.high - r.value) ** 2 for r in rates)) / k
-    return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above), n=truth.size, level=level)
+    rates = [accuracy(truth[truth == g], guess[truth == g], level=level) for g in np.unique(truth)]
+    return _mean_over_groups(rates, truth.size, least=0.0, level=level)
+
+
+def _mean_over_groups(parts: list[Estimate], n: int, *, least: float, level: float) -> Estimate:
+    """Return the mean of the groups' estimates, its interval by variance estimates recovery, cut to [least, 1]."""
+    if not parts:
+        return not_measured(level=level)
+    k = len(parts)
+    value = sum(part.value for part in parts) / k
+    below = math.sqrt(sum((part.value - part.low) ** 2 for part in parts)) / k
+    above = math.sqrt(sum((part.high - part.value) ** 2 for part in parts)) / k
+    return Estimate(value=value, low=max(least, value - below), high=min(1.0, value + above), n=n, level=level)
 
 
 def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate:
@@ -111,10 +116,10 @@ def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate
     (Agresti and Min 2005), so that it keeps some width when nothing changed.
     """
     if n == 0:
-        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
+        return not_measured(level=level)
     if min(won, lost) < 0 or won + lost > n:
         raise InputError(f"won and lost must be at least 0 and together at most {n}, got {won} and {lost}.")
-    z = _normal_quantile(level)
+    z = normal_quantile(level)
     b, c, m = won + 0.5, lost + 0.5, n + 2
     centre = (b - c) / m
     half = z * math.sqrt((b + c) - (b - c) ** 2 / m) / m
@@ -142,13 +147,7 @@ def balanced_gain(
         inside = truth == group
         won, lost, size = (int(np.count_nonzero(inside & x)) for x in (now & ~was, was & ~now, True))
         gains.append(paired_gain(won, lost, size, level=level))
-    if not gains:
-        return not_measured(level=level)
-    k = len(gains)
-    value = sum(g.value for g in gains) / k
-    below = math.sqrt(sum((g.value - g.low) ** 2 for g in gains)) / k
-    above = math.sqrt(sum((g.high - g.value) ** 2 for g in gains)) / k
-    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=truth.size, level=level)
+    return _mean_over_groups(gains, truth.size, least=-1.0, level=level)
 
 
 def mean(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -158,7 +157,7 @@ def mean(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
         return not_measured(level=level)
     value = float(array.mean())
     error = float(array.std(ddof=1)) / math.sqrt(array.size) if array.size > 1 else 0.0
-    half = _normal_quantile(level) * error
+    half = normal_quantile(level) * error
     return Estimate(value=value, low=value - half, high=value + half, n=array.size, level=level)
 
 
@@ -205,7 +204,7 @@ def over_repeats(values: npt.ArrayLike, *, level: float = 0.95, resolution: floa
     array = np.asarray(values, dtype=np.float64)
     if not array.size:
         return not_measured(level=level)
-    _normal_quantile(level)  # checks the level
+    normal_quantile(level)  # checks the level
     if not resolution >= 0.0:
         raise InputError(f"resolution must be at least 0, got {resolution!r}.")
     value, m = float(array.mean()), array.size

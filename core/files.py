@@ -35,7 +35,6 @@ def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = ""
 
     Parameters
     ----------
-    path : str or Path
     what : str
         What the file is to the user, such as "--file", for the sentence.
     most : int
@@ -87,7 +86,6 @@ def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False
     ----------
     path : str or Path
         Links are followed, unless the file is to be `new`.
-    content : bytes
     what : str
         What the file is to the user, for the sentence.
     new : bool

@@ -90,11 +90,6 @@ def leak_configs(config: AuditConfig, seeds: Sequence[int]) -> list[AuditConfig]
 def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
     """Train one model and attack it in every way.
 
-    Parameters
-    ----------
-    config : AuditConfig
-    dataset : AuditDataset
-
     Raises
     ------
     InputError

@@ -68,7 +68,6 @@ class QueryPool(Result):
 
     Attributes
     ----------
-    people : People
     advantaged, disadvantaged : str
         What to call the groups.
     advantaged_code : int

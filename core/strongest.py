@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from core.estimates import Estimate
+from core.estimates import Estimate, normal_quantile
 from core.multiplicity import MOST_TESTED
 
 
@@ -61,9 +61,7 @@ def _stretch(number: int, level: float, freedom: int | None) -> float:
 
 def _quantile(level: float, freedom: int | None) -> float:
     if freedom is None:
-        from statistics import NormalDist
-
-        return NormalDist().inv_cdf(0.5 + level / 2)
+        return normal_quantile(level)
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 0.5 + level / 2)) if freedom > 0 else math.nan

@@ -100,7 +100,7 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     y, s = dataset.labels, dataset.sensitive
     train, test = splits.train, splits.test
     check_cells(config.metric, dataset, splits)
-    answers = _given(dataset) if config.method == GIVEN else _trained(config, dataset, splits)
+    answers = _given(dataset) if config.method == GIVEN else _trained_here(config, dataset, splits)
     drawn = answers.predictions
     return ModelFindings(
         accuracy_train=accuracy(y[train], drawn[train]),
@@ -131,7 +131,7 @@ def _given(dataset: AuditDataset) -> _Answers:
     return _Answers(predictions=labels, scores=dataset.scores)
 
 
-def _trained(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> _Answers:
+def _trained_here(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> _Answers:
     """Return the answers of a model trained here."""
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
     train = splits.train

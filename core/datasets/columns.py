@@ -27,6 +27,15 @@ def is_numeric(column: pandas.Series) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text is a number as Python writes it."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def as_text(column: pandas.Series) -> pandas.Series:
     """Return the cells as text, whole numbers without ".0"; missing cells stay missing."""
     import pandas as pd

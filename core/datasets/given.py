@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, is_numeric, quoted
+from core.datasets.columns import as_text, is_number, is_numeric, quoted
 from core.errors import InputError
 from core.validation import unit_interval
 
@@ -201,7 +201,7 @@ def _scores(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
     """Return the scores; nan where there is none."""
     if not is_numeric(column):
         present = as_text(column).dropna()
-        strange = next((value for value in present if not _is_number(value)), present.iloc[0])
+        strange = next((value for value in present if not is_number(value)), present.iloc[0])
         raise InputError(f"The score {quoted(name)} must be a column of numbers in [0, 1], got {quoted(strange)}.")
     values = column.to_numpy(dtype=np.float64, na_value=np.nan)
     outside = values[(values < 0.0) | (values > 1.0)]
@@ -211,14 +211,6 @@ def _scores(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
         remedy = "divide percentages by 100" if percentages else "turn it into a probability first"
         raise InputError(f"The score {quoted(name)} must be in [0, 1], got {worst:g}; {remedy}.")
     return values
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
 
 
 def _sets(column: pandas.Series, name: str) -> npt.NDArray[np.str_]:

@@ -11,6 +11,7 @@ another) and whole numbers beyond 64 bits stay text.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -45,19 +46,8 @@ class _Column:
         return self.ways[0].decimal
 
 
-class _Decisions:
-    """What was decided, each with the columns it was decided for."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, list[str]] = {}
-
-    def add(self, sentence: str, name: str) -> None:
-        """Add a column to a sentence with a place for the names."""
-        self._names.setdefault(sentence, []).append(name)
-
-    def sentences(self) -> list[str]:
-        """Return one sentence a decision."""
-        return [sentence.replace("COLUMNS", listed(names)) for sentence, names in self._names.items()]
+_Decisions = defaultdict[str, list[str]]
+"""What was decided, as a sentence with a place for the names, and the columns it was decided for."""
 
 
 def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str, notes: list[str]) -> list[Any]:
@@ -65,14 +55,12 @@ def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str,
 
     Parameters
     ----------
-    names : sequence of str
     columns : sequence of pyarrow.ChunkedArray
         Trimmed cells, missing ones empty.
     separator : str
         What stands between the cells of the file.
-    notes : list of str
     """
-    decisions = _Decisions()
+    decisions: _Decisions = defaultdict(list)
     found = [_looked_at(name, column, decisions) for name, column in zip(names, columns, strict=True)]
     marks = {column.shows for column in found if column is not None} - {""}
     if not marks and separator == ",":
@@ -83,12 +71,12 @@ def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str,
         numbers = None if seen is None or way is None else _numbers(seen, way)
         read.append(column if numbers is None else numbers)
         if sentence and (numbers is not None or way is None):
-            decisions.add(sentence, name)
+            decisions[sentence].append(name)
         if numbers is not None and seen is not None and seen.unit == "%":
-            decisions.add("Percentages are read as shares ('12%' is 0.12) in: COLUMNS.", name)
+            decisions["Percentages are read as shares ('12%' is 0.12) in: COLUMNS."].append(name)
         elif numbers is not None and seen is not None and seen.unit:
-            decisions.add(f"Amounts of money are read as numbers, without their {seen.unit}, in: COLUMNS.", name)
-    notes.extend(decisions.sentences())
+            decisions[f"Amounts of money are read as numbers, without their {seen.unit}, in: COLUMNS."].append(name)
+    notes.extend(sentence.replace("COLUMNS", listed(told)) for sentence, told in decisions.items())
     return read
 
 
@@ -116,7 +104,7 @@ def _looked_at(name: str, column: Any, decisions: _Decisions) -> _Column | None:
         )
     ways = ways_of(filled)
     if ways and unit == "mixed":
-        decisions.add(f"Kept as text because {told}: COLUMNS.", name)
+        decisions[f"Kept as text because {told}: COLUMNS."].append(name)
     return _Column(cells, filled, unit, ways) if ways and unit != "mixed" else None
 
 

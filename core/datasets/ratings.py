@@ -194,7 +194,7 @@ def ratings_of_lines(
         source=source,
         attribute=attribute,
         items=[f"{item} {i}" for i in range(width)],
-        names={label: f"{attribute} {label}" for label in labels[0] if _is_number(label)},
+        names={label: f"{attribute} {label}" for label in labels[0] if _is_whole(label)},
         uploaded=uploaded,
     )
 
@@ -238,9 +238,9 @@ def _check_ratings(known: sparse.csr_array) -> None:
 
 def _natural(label: str) -> tuple[int, int, str]:
     """Sort numbers by size and before words."""
-    return (0, int(label), label) if _is_number(label) else (1, 0, label)
+    return (0, int(label), label) if _is_whole(label) else (1, 0, label)
 
 
-def _is_number(label: str) -> bool:
+def _is_whole(label: str) -> bool:
     """Return whether a label is a whole number short enough to be a name; a raised 2 is a digit, but no number."""
     return label.isdecimal() and len(label) <= _MOST_DIGITS

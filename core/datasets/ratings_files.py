@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets.cells import empty_file, megabytes
-from core.datasets.columns import quoted
+from core.datasets.columns import is_number, quoted
 from core.datasets.ratings import RATING_FILES, Ratings, build_ratings, ratings_of_lines
 from core.datasets.ratings_text import MOST_ITEMS
 from core.datasets.table import read_columns
@@ -108,7 +108,7 @@ def _stars(column: Any, items: np.ndarray) -> np.ndarray:
     cells = column.to_pylist()
     strange = [cell for cell in cells if isinstance(cell, (str, bool))]
     if strange:
-        told = next((cell for cell in strange if isinstance(cell, str) and not _is_number(cell)), strange[0])
+        told = next((cell for cell in strange if isinstance(cell, str) and not is_number(cell)), strange[0])
         raise InputError(f"Ratings must be numbers, got {quoted(told)}.")
     there = np.array([item is not None for item in items])
     if any((cell is not None) != rated for cell, rated in zip(cells, there, strict=True)):
@@ -120,14 +120,6 @@ def _stars(column: Any, items: np.ndarray) -> np.ndarray:
     if outside.size:
         raise InputError(f"Ratings must be from 1 to 5, or all in [0, 1], got {outside[0]:g}.")
     return ratings / 5 if stars else ratings
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _split(

@@ -44,7 +44,6 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
 
     Parameters
     ----------
-    table : Table
     roles : Roles
         A prediction column they name is read like the others, if it is among them, and is no feature in any case.
     columns : sequence of str

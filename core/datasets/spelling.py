@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.datasets.columns import as_text, listed
+from core.datasets.columns import as_text, is_number, listed
 
 if TYPE_CHECKING:
     import pandas
@@ -57,10 +57,7 @@ def _meant(frame: pandas.DataFrame, column: str, said: tuple[str, ...]) -> tuple
 
 
 def _loosely(value: str) -> str:
-    try:
-        return repr(float(value))
-    except ValueError:
-        return spelling_key(value)
+    return repr(float(value)) if is_number(value) else spelling_key(value)
 
 
 def one_spelling(names: Sequence[str], columns: Sequence[Any], notes: list[str]) -> list[Any]:

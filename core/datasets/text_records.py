@@ -26,8 +26,6 @@ class TextRecords:
 
     Parameters
     ----------
-    content : bytes
-    encoding, separator : str
     first_line : int
         The number of the content's first line in the file.
     edges : bool

@@ -94,14 +94,7 @@ class FairModel:
     def acceptance(
         self, features: npt.NDArray[np.float64], sensitive: npt.NDArray[np.uint8]
     ) -> npt.NDArray[np.float64]:
-        """Return how likely one draw of the predictions is positive, shape (n,): 0 or 1 unless `randomised`.
-
-        Parameters
-        ----------
-        features : ndarray of shape (n, d)
-        sensitive : ndarray of shape (n,)
-            Used only where `needs_sensitive` is true.
-        """
+        """Return how likely one draw of the predictions is positive, shape (n,): 0 or 1 unless `randomised`."""
         if self.method == "threshold_optimizer":
             return self.scores(features, sensitive)
         if self.method != "exponentiated_gradient":
@@ -116,12 +109,6 @@ class FairModel:
 
         The share of positive labels in the person's leaf; of exponentiated gradient's trees the mean by their
         weights; of the threshold optimizer the probability with which it accepts.
-
-        Parameters
-        ----------
-        features : ndarray of shape (n, d)
-        sensitive : ndarray of shape (n,)
-            Used only where `needs_sensitive` is true.
         """
         if self.method == "exponentiated_gradient":
             weights = np.asarray(self.estimator.weights_, dtype=np.float64)
@@ -163,18 +150,12 @@ def fit_model(
     tolerance : float in [0, 1]
         Largest distance of a group's rate from everybody's that is asked for. Only exponentiated gradient can be
         asked for more than 0; fairlearn's threshold optimizer always aims at 0.
-    seed : int
     epsilon : float in (0, inf]
         Privacy budget of the private tree; the other methods do not use it.
     domains : sequence of int or (low, high), optional
         Public domain of each feature for the private tree, such as `AuditDataset.domains`: k for the codes 0 to k - 1,
         the last of which also stands for -1, or the range of a number. Read from the records when left out, which
         voids a finite epsilon, with a warning.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     method = choice(method, METHODS, name="method")
     metric = choice(metric, METRICS, name="metric")

@@ -11,7 +11,8 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,6 @@ class Child:
         What the file is called at the beginning of a sentence, such as 'The file "a.csv"'.
     modules : tuple of str
         What must be imported before it is opened.
-    limits : Limits
     """
 
     def __init__(self, what: str, modules: tuple[str, ...] = (), limits: Limits | None = None) -> None:
@@ -186,11 +186,9 @@ class _Places:
         self._running = 0
         self._idle: list[Child] = []
 
-    def taken_by(self, child: Child) -> _Place:
-        """Return a context in which the child has a place."""
-        return _Place(self, child)
-
-    def take(self, child: Child) -> None:
+    @contextmanager
+    def taken_by(self, child: Child) -> Iterator[None]:
+        """Wait until the child has a place, and give it back at the end."""
         with self._changed:
             self._idle = [one for one in self._idle if one.alive or one is child]
             if child in self._idle:
@@ -201,24 +199,14 @@ class _Places:
                 if self._running + len(self._idle) >= MOST_AT_ONCE:
                     self._idle.pop(0).close()
             self._running += 1
-
-    def leave(self, child: Child) -> None:
-        with self._changed:
-            self._running -= 1
-            if child.alive:
-                self._idle.append(child)
-            self._changed.notify()
-
-
-class _Place:
-    def __init__(self, places: _Places, child: Child) -> None:
-        self._places, self._child = places, child
-
-    def __enter__(self) -> None:
-        self._places.take(self._child)
-
-    def __exit__(self, *_: object) -> None:
-        self._places.leave(self._child)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                if child.alive:
+                    self._idle.append(child)
+                self._changed.notify()
 
 
 _places = _Places()

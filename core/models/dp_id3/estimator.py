@@ -56,7 +56,6 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     domains_ : tuple of int or (float, float)
     depth_, n_nodes_ : int
         Levels below the root that were grown, and nodes; children without anybody count.
-    n_features_in_ : int
 
     Warns
     -----
@@ -96,11 +95,6 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Codes or numbers, as the domains say.
         y : array-like of shape (n,)
             Labels, among `classes` if given.
-
-        Raises
-        ------
-        InputError
-            If a parameter or a value breaks its rule.
         """
         epsilon, depth = privacy_budget(self.epsilon), _depth(self.max_depth)
         accounting = choice(self.accounting, ACCOUNTINGS, name="accounting")

@@ -20,15 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.models.dp_id3.gains import best_attribute, exact_score, noisy_score
+from core.models.dp_id3.gains import Floats, Ints, best_attribute, exact_score, noisy_score
 from core.models.dp_id3.ledger import BudgetLedger
 from core.models.dp_id3.noise import noisy_counts
 from core.models.dp_id3.tree import Tree
 
 _MOST_NODES = 5_000_000
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
 
@@ -90,8 +88,6 @@ def grow(
     labels : ndarray of shape (n,)
         0 to `n_classes` - 1.
     sizes : ndarray of shape (d,)
-    n_classes : int
-    ledger : BudgetLedger
     rng : numpy Generator
         Draws the noise.
     """

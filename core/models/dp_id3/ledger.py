@@ -21,6 +21,7 @@ naive
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -73,7 +74,6 @@ class BudgetLedger(Result):
         Epsilon the tree was trained with.
     depth : int
         Levels below the root, at most.
-    n_attributes : int
     """
 
     accounting: str
@@ -94,19 +94,19 @@ class BudgetLedger(Result):
     @property
     def total(self) -> float:
         """Return what the tree costs: the sum over a path of full length, infinite for the naive tree."""
-        return _sum(self.entries)
+        return spent(self.entries)
 
     @property
     def counts_total(self) -> float:
         """Return what the noisy counts of a path of full length cost, leaving out what is read without noise."""
-        return _sum(entry for entry in self.entries if entry.slot != "true counts")
+        return spent([entry for entry in self.entries if entry.slot != "true counts"])
 
     def path(self, level: int) -> tuple[LedgerEntry, ...]:
         """Return the slots of a path whose leaf is at this level, 0 to `depth`."""
-        spent = [entry for above in range(level) for entry in (self.size(above), self.attributes(above))]
+        slots = [entry for above in range(level) for entry in (self.size(above), self.attributes(above))]
         if self.accounting != "savings" or level < self.depth:
-            spent.append(self.size(level))
-        return (*spent, LedgerEntry(level=level, slot="leaf counts", tables=1, each=self.leaf(level)))
+            slots.append(self.size(level))
+        return (*slots, LedgerEntry(level=level, slot="leaf counts", tables=1, each=self.leaf(level)))
 
     def size(self, level: int) -> LedgerEntry:
         """Return the entry of a node's size at this level; the naive tree reads the counts themselves."""
@@ -131,12 +131,17 @@ class BudgetLedger(Result):
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a slot of a path of full length."""
-        import pandas as pd
-
-        return pd.DataFrame([{**entry.to_dict(), "epsilon": entry.epsilon} for entry in self.entries])
+        return entries_frame(self.entries)
 
 
-def _sum(entries: object) -> float:
+def spent(entries: Sequence[LedgerEntry]) -> float:
     """Return the sum of what entries spend, infinity included."""
-    values = [entry.epsilon for entry in entries]  # type: ignore[attr-defined]
+    values = [entry.epsilon for entry in entries]
     return math.inf if math.inf in values else math.fsum(values)
+
+
+def entries_frame(entries: Sequence[LedgerEntry]) -> pandas.DataFrame:
+    """Return one row an entry."""
+    import pandas as pd
+
+    return pd.DataFrame([{**entry.to_dict(), "epsilon": entry.epsilon} for entry in entries])

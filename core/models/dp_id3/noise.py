@@ -29,7 +29,6 @@ def noisy_counts(counts: npt.NDArray[np.int64], epsilon: float, rng: np.random.G
     counts : ndarray of int64
     epsilon : float, at least 1e-14
         Of one count: its noise has a standard deviation of about √2 / epsilon.
-    rng : numpy Generator
 
     Raises
     ------

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
+from core.models.dp_id3.gains import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +27,7 @@ class Tree:
 
     attribute: Ints
     first: Ints
-    answer: npt.NDArray[np.float64]
+    answer: Floats
     level: Ints
 
     def leaves(self, codes: Ints) -> Ints:

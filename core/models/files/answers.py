@@ -50,7 +50,6 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
 
     Parameters
     ----------
-    raw : RawAnswers
     positive : str
         The answer that counts as 1. Answers of 0 and 1, -1 and 1, or false and true speak for themselves: there it may
         be empty or a word of the table's for the second, which a note then says.

@@ -21,7 +21,6 @@ class AnsweredTable(NamedTuple):
         With the columns added, and a fingerprint of its own.
     prediction, score : str
         Names of the columns of decisions (0 or 1) and of scores; no name where the model has no scores.
-    answers : Answers
     """
 
     table: Table
@@ -43,8 +42,6 @@ def with_answers(
 
     Parameters
     ----------
-    table : Table
-    model_file : ModelFile
     threshold, positive, features, report
         See `ModelFile.answers`.
 

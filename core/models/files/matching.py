@@ -23,8 +23,6 @@ def matched(
 
     Parameters
     ----------
-    frame : DataFrame
-    model : Takes
     features : sequence of str
         Columns of the table in the model's order, for a model that does not name them.
 

@@ -51,11 +51,6 @@ def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str = "s
     -------
     ndarray of shape (K, 2), in [0, 1]
         By group and decision.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     from scipy.optimize import linprog
 

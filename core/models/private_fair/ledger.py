@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.models.dp_id3.ledger import BudgetLedger, LedgerEntry
+from core.models.dp_id3.ledger import BudgetLedger, LedgerEntry, entries_frame, spent
 from core.results import Result
 
 if TYPE_CHECKING:
@@ -58,11 +58,8 @@ class PrivateFairLedger(Result):
     @property
     def total(self) -> float:
         """Return what the whole model costs."""
-        spent = [entry.epsilon for entry in self.entries]
-        return math.inf if math.inf in spent else math.fsum(spent)
+        return spent(self.entries)
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a slot."""
-        import pandas as pd
-
-        return pd.DataFrame([{**entry.to_dict(), "epsilon": entry.epsilon} for entry in self.entries])
+        return entries_frame(self.entries)

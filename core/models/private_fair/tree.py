@@ -32,12 +32,11 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.models.dp_id3.noise import noisy_counts
 from core.models.private import PrivateTree, fit_private_tree
-from core.models.private_fair.changes import fair_acceptance
+from core.models.private_fair.changes import Floats, fair_acceptance
 from core.models.private_fair.ledger import TREE_SHARE, PrivateFairLedger, parts
 from core.seeds import child_generator
 from core.validation import binary_array, one_length, privacy_budget
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.uint8]
 
 
@@ -47,7 +46,6 @@ class PrivateFairModel:
 
     Attributes
     ----------
-    tree : PrivateTree
     acceptance : ndarray of shape (K, 2), in [0, 1]
         How often a group's person is answered yes, by the tree's decision.
     """
@@ -82,10 +80,8 @@ class PrivateFairTree:
 
     Attributes
     ----------
-    tree : PrivateTree
     counts : ndarray of shape (K, 2, 2), int64, or None
         Training records by group, the tree's decision and label, noise and all; None if the tree got all the budget.
-    n_groups : int
     ledger : PrivateFairLedger
     """
 
@@ -141,16 +137,10 @@ def fit_private_fair(
     domains : sequence of int or (low, high), or None
         Public domain of each feature, see `core.models.fit_model`; read from the records if None, which voids a
         finite epsilon, with a warning.
-    max_depth : int
     tree_share : float in (0, 1]
         Of the budget; at 1 nothing is counted.
     seed : int
         Draws the noise. Whoever knows it takes the noise off.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     epsilon, y = privacy_budget(epsilon), binary_array(labels, name="labels")
     if not 0.0 < tree_share <= 1.0:
