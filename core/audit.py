@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from core.attack import ATTACKERS, PROTOCOLS, AttackFindings, attack_model, protocols_of
 from core.config import AuditConfig
 from core.correction import Disclosure, MoreDisclosed, disclose, disclose_more, permuted_records
+from core.datasets.build import build_dataset
 from core.datasets.dataset import AuditDataset, GroupRow
+from core.datasets.demo import demo_table
 from core.datasets.duplicates import shared_records
-from core.datasets.splits import split
+from core.datasets.splits import known_shares, split
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy
 from core.fingerprint import fingerprint
@@ -172,7 +172,6 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
         attacks[kind, protocol] = attack_model(kind, protocol, dataset, splits, model.predictions, config=config)
         tick()
     told_nothing = attacks["strong", "held_out"].attacked
-    known = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
     return AuditFindings(
         config=config,
         title=dataset.title,
@@ -185,16 +184,13 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
         shared=shared_records(dataset, splits),
         model=model,
         attacks=attacks,
-        known_shares=tuple((known / known.sum()).tolist()),
+        known_shares=known_shares(dataset, splits),
         strong=accuracy(told_nothing.truth, told_nothing.guess),
         strong_balanced=balanced_accuracy(told_nothing.truth, told_nothing.guess),
     )
 
 
 def _demo(config: AuditConfig) -> AuditDataset:
-    from core.datasets.build import build_dataset
-    from core.datasets.demo import demo_table
-
     if config.dataset != "demo":
         raise InputError(f"The dataset {config.dataset!r} must be passed in; only 'demo' is built in.")
     table = demo_table()

@@ -5,8 +5,18 @@ from __future__ import annotations
 import re
 import tempfile
 import time
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
+
+
+class Claim(IntEnum):
+    """What CBC claims of a program; above 0 its variables hold a solution."""
+
+    INFEASIBLE = -1
+    NOTHING = 0
+    OPTIMAL = 1
+    INCUMBENT = 2
 
 
 def empty_model() -> Any:
@@ -23,8 +33,8 @@ def linear(terms: Any) -> Any:
     return pulp.LpAffineExpression(dict(terms))
 
 
-def run(model: Any, objective: Any, deadline: float, gap: float = 0.0) -> tuple[int, float]:
-    """Let CBC minimise; return its lower bound and 1 (it claims an optimum), 2 (incumbent), 0 (nothing), -1 (none)."""
+def run(model: Any, objective: Any, deadline: float, gap: float = 0.0) -> tuple[Claim, float]:
+    """Let CBC minimise; return what it claims, and its lower bound."""
     import pulp
 
     model += objective
@@ -35,12 +45,13 @@ def run(model: Any, objective: Any, deadline: float, gap: float = 0.0) -> tuple[
         if text is not None:
             break
     else:
-        return 0, 0.0
+        return Claim.NOTHING, 0.0
     if model.sol_status == pulp.LpSolutionOptimal:
-        return 1, float(pulp.value(objective))
+        return Claim.OPTIMAL, float(pulp.value(objective))
     if model.status == pulp.LpStatusInfeasible:
-        return -1, 0.0
-    return (2 if model.sol_status == pulp.LpSolutionIntegerFeasible else 0), _printed_bound(text)
+        return Claim.INFEASIBLE, 0.0
+    found = model.sol_status == pulp.LpSolutionIntegerFeasible
+    return (Claim.INCUMBENT if found else Claim.NOTHING), _printed_bound(text)
 
 
 def _solved(model: Any, seconds: float, options: list[str], gap: float) -> str | None:

@@ -12,16 +12,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-import numpy.typing as npt
-
 from core.adversaries import permuted_by_set
 from core.attack import AttackFindings, attack_model
 from core.config import AuditConfig
 from core.correction import (
     Attribution,
     ConstraintComparison,
-    EstimatedConstraint,
     PermutedControl,
     attribute_leak,
     compare_constraints,
@@ -29,15 +25,13 @@ from core.correction import (
     permuted_control,
 )
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits, split
+from core.datasets.splits import known_shares, split
 from core.estimates import Estimate
 from core.results import Result
 from core.training import train_model
 
 KINDS = {"paper's": ("features", "predictions"), "strong": ("strong", "strong_predictions")}
 """Attacker -> its two kinds, without and with the audited model's predictions."""
-
-_PROMISING = ("exponentiated_gradient", "threshold_optimizer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +105,8 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
     permuted = {
         name: attack_model(kinds[1], "held_out", dataset, splits, dealt, config=config) for name, kinds in KINDS.items()
     }
-    paper = attacks["features"]
+    paper, known = attacks["features"], splits.known
+    promises = config.method in ("exponentiated_gradient", "threshold_optimizer")
     return LeakPoint(
         config=config,
         achieved=model.unfairness_train,
@@ -127,7 +122,15 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
         permuted=permuted_control(
             paper.attacked, paper.held_out, tolerance=config.tolerance, seed=config.seed, metric=config.metric
         ),
-        unknown=_unknown(paper, config, _estimated(dataset, splits, drawn)),
+        unknown=compare_constraints(
+            paper.attacked,
+            paper.held_out,
+            estimate_constraint(drawn[known], dataset.sensitive[known], dataset.labels[known]),
+            metric=config.metric if promises else None,
+            tolerance=config.tolerance if promises else None,
+            raise_until_true=True,
+            raise_until_feasible=True,
+        ),
         seconds=time.perf_counter() - started,
         seconds_model=seconds_model,
     )
@@ -155,28 +158,4 @@ def attribution_of(
         tolerance=config.tolerance if tolerance is None else tolerance,
         labels=without.labels,
         permuted=None if permuted is None else permuted.attacked.probability,
-    )
-
-
-def known_shares(dataset: AuditDataset, splits: Splits) -> list[float]:
-    """Return the shares of the groups among the records whose attribute the attacker knows."""
-    counts = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
-    return [float(count) for count in counts / counts.sum()]
-
-
-def _estimated(dataset: AuditDataset, splits: Splits, drawn: npt.NDArray[np.uint8]) -> EstimatedConstraint:
-    known = splits.known
-    return estimate_constraint(drawn[known], dataset.sensitive[known], dataset.labels[known])
-
-
-def _unknown(paper: AttackFindings, config: AuditConfig, estimate: EstimatedConstraint) -> ConstraintComparison:
-    promises = config.method in _PROMISING
-    return compare_constraints(
-        paper.attacked,
-        paper.held_out,
-        estimate,
-        metric=config.metric if promises else None,
-        tolerance=config.tolerance if promises else None,
-        raise_until_true=True,
-        raise_until_feasible=True,
     )

@@ -81,6 +81,12 @@ def split(dataset: AuditDataset, *, train_share: float = 0.34, seed: int = 0) ->
     return splits
 
 
+def known_shares(dataset: AuditDataset, splits: Splits) -> tuple[float, ...]:
+    """Return the shares of the groups among the records whose attribute the attacker knows."""
+    counts = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
+    return tuple((counts / counts.sum()).tolist())
+
+
 def taught(rows: npt.NDArray[np.intp], seed: int) -> npt.NDArray[np.intp]:
     """Return the people an attacker learns from: all they know, or a seeded sample of `MOST_TAUGHT`."""
     if rows.size <= MOST_TAUGHT:

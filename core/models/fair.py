@@ -36,12 +36,6 @@ METHOD_TITLES = {
 }
 
 _MAX_DEPTH = 8
-_THRESHOLD_CONSTRAINTS = {
-    "statistical_parity": "demographic_parity",
-    "predictive_equality": "false_positive_rate_parity",
-    "equal_opportunity": "true_positive_rate_parity",
-    "equalized_odds": "equalized_odds",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +93,14 @@ class FairModel:
             return self.scores(features, sensitive)
         if self.method != "exponentiated_gradient":
             return self.predict(features, sensitive, seed=0).astype(np.float64)
+        accepted = sum(weight * tree.predict(features) for weight, tree in self._weighted_trees())
+        return np.clip(np.asarray(accepted, dtype=np.float64), 0.0, 1.0)
+
+    def _weighted_trees(self) -> list[tuple[float, Any]]:
+        """Return the trees exponentiated gradient draws from, each with its chance."""
         weights = np.asarray(self.estimator.weights_, dtype=np.float64)
         trees = zip(weights / weights.sum(), self.estimator.predictors_, strict=True)
-        accepted = sum(weight * tree.predict(features) for weight, tree in trees if weight > 0)
-        return np.clip(np.asarray(accepted, dtype=np.float64), 0.0, 1.0)
+        return [(weight, tree) for weight, tree in trees if weight > 0]
 
     def scores(self, features: npt.NDArray[np.float64], sensitive: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
         """Return how the model scores each person, shape (n,), in [0, 1].
@@ -111,9 +109,7 @@ class FairModel:
         weights; of the threshold optimizer the probability with which it accepts.
         """
         if self.method == "exponentiated_gradient":
-            weights = np.asarray(self.estimator.weights_, dtype=np.float64)
-            trees = zip(weights / weights.sum(), self.estimator.predictors_, strict=True)
-            scored = sum(weight * tree.predict_proba(features)[:, 1] for weight, tree in trees if weight > 0)
+            scored = sum(weight * tree.predict_proba(features)[:, 1] for weight, tree in self._weighted_trees())
         elif self.method == "threshold_optimizer":
             scored = self.estimator._pmf_predict(features, sensitive_features=sensitive)[:, 1]
         elif self.method == "correlation_remover":
@@ -157,6 +153,8 @@ def fit_model(
         the last of which also stands for -1, or the range of a number. Read from the records when left out, which
         voids a finite epsilon, with a warning.
     """
+    from sklearn.tree import DecisionTreeClassifier
+
     method = choice(method, METHODS, name="method")
     metric = choice(metric, METRICS, name="metric")
     tolerance = unit_interval(tolerance, name="tolerance")
@@ -167,13 +165,17 @@ def fit_model(
     if method == "dp_id3":
         private = fit_private_tree(features, labels, epsilon=epsilon, domains=domains, max_depth=_MAX_DEPTH, seed=seed)
         return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
-    fit = {
-        "exponentiated_gradient": _exponentiated_gradient,
-        "threshold_optimizer": _threshold_optimizer,
-        "correlation_remover": _correlation_remover,
-        "unmitigated": _unmitigated,
-    }[method]
-    estimator = fit(features, labels, sensitive, metric, tolerance, seed)
+    tree = DecisionTreeClassifier(max_depth=_MAX_DEPTH, random_state=seed)
+    if method == "exponentiated_gradient":
+        estimator = _exponentiated_gradient(tree, metric, tolerance)
+        estimator.fit(features, labels, sensitive_features=sensitive)
+    elif method == "threshold_optimizer":
+        estimator = _threshold_optimizer(tree, metric)
+        estimator.fit(features, labels, sensitive_features=sensitive)
+    elif method == "correlation_remover":
+        estimator = _correlation_remover(tree, features, labels, sensitive)
+    else:
+        estimator = tree.fit(features, labels)
     return FairModel(
         method=method,
         needs_sensitive=method in ("threshold_optimizer", "correlation_remover"),
@@ -182,13 +184,7 @@ def fit_model(
     )
 
 
-def _tree(seed: int) -> Any:
-    from sklearn.tree import DecisionTreeClassifier
-
-    return DecisionTreeClassifier(max_depth=_MAX_DEPTH, random_state=seed)
-
-
-def _exponentiated_gradient(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
+def _exponentiated_gradient(tree: Any, metric: str, tolerance: float) -> Any:
     from fairlearn import reductions
 
     constraint = {
@@ -197,34 +193,30 @@ def _exponentiated_gradient(x: Any, y: Any, s: Any, metric: str, tolerance: floa
         "equal_opportunity": reductions.TruePositiveRateParity,
         "equalized_odds": reductions.EqualizedOdds,
     }[metric](difference_bound=tolerance)
-    mitigator = reductions.ExponentiatedGradient(_tree(seed), constraint)
-    mitigator.fit(x, y, sensitive_features=s)
-    return mitigator
+    return reductions.ExponentiatedGradient(tree, constraint)
 
 
-def _threshold_optimizer(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
+def _threshold_optimizer(tree: Any, metric: str) -> Any:
     from fairlearn.postprocessing import ThresholdOptimizer
 
-    optimizer = ThresholdOptimizer(
-        estimator=_tree(seed), constraints=_THRESHOLD_CONSTRAINTS[metric], predict_method="predict_proba"
-    )
-    optimizer.fit(x, y, sensitive_features=s)
-    return optimizer
+    constraint = {
+        "statistical_parity": "demographic_parity",
+        "predictive_equality": "false_positive_rate_parity",
+        "equal_opportunity": "true_positive_rate_parity",
+        "equalized_odds": "equalized_odds",
+    }[metric]
+    return ThresholdOptimizer(estimator=tree, constraints=constraint, predict_method="predict_proba")
 
 
-def _correlation_remover(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
+def _correlation_remover(tree: Any, x: Any, y: Any, s: Any) -> Any:
     from fairlearn.preprocessing import CorrelationRemover
 
     k = int(s.max()) + 1
     remover = CorrelationRemover(sensitive_feature_ids=list(range(x.shape[1], x.shape[1] + k - 1)))
     decorrelated = remover.fit_transform(_with_groups(x, s, k))
-    return remover, _tree(seed).fit(decorrelated, y)
+    return remover, tree.fit(decorrelated, y)
 
 
 def _with_groups(x: Any, s: Any, k: int) -> Any:
     """Append an indicator column for each group but group 0."""
     return np.column_stack([x, *(s == group for group in range(1, k))])
-
-
-def _unmitigated(x: Any, y: Any, s: Any, metric: str, tolerance: float, seed: int) -> Any:
-    return _tree(seed).fit(x, y)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from core import leak
 from core.attack import AttackFindings, attack_model
 from core.correction import Attribution, Disclosure, disclose, true_tolerance
+from core.datasets.splits import known_shares
 from core.decision.audited import Audited
 
 __all__ = ["CORRECTED", "INFERENCE_STEPS", "attack_of", "attribution_of", "disclosure_of", "tolerance_told"]
@@ -48,7 +49,7 @@ def attribution_of(audited: Audited, name: str) -> Attribution:
 
     def make() -> Attribution:
         attacks = {kind: attack_of(audited, kind) for kind in leak.KINDS[name]}
-        prior = leak.known_shares(audited.dataset, audited.splits)
+        prior = known_shares(audited.dataset, audited.splits)
         return leak.attribution_of(name, attacks, audited.config, prior, tolerance=tolerance_told(audited))
 
     return audited.once(f"attribution {name}", make)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,21 +116,14 @@ class ModelFile(Takes):
         if table is None or table.num_rows != len(frame):
             raise InputError("The model does not give one answer a record; ask for another export of it.")
         found = decide(_raw(told, table), positive=positive, threshold=threshold)
-        differing = int(told["differing"])
-        if differing:
+        if differing := int(told["differing"]):
             drawn = (
                 f"The model draws at random: asked again, it answers differently about {differing:,} of {len(frame):,} "
                 "people; the first answers are kept."
             )
             notes = (*notes, drawn)
-        return Answers(
-            labels=found.labels,
-            scores=found.scores,
-            positive=found.positive,
-            classes=found.classes,
-            repeatable=not differing,
-            notes=(*self.notes, *notes, *found.notes, *(f"The model warns: {text}." for text in told["warnings"])),
-        )
+        warned = (f"The model warns: {text}." for text in told["warnings"])
+        return replace(found, repeatable=not differing, notes=(*self.notes, *notes, *found.notes, *warned))
 
 
 def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:
@@ -153,23 +146,17 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
     """
     kind = kind_of(content, name, max_bytes=max_bytes)
     child = Child(f"The model file {quoted(name)}", _MODULES[kind])
-    taken = _describe(child, content, name, kind)
+    arguments = {"content": content, "name": name, "kind": kind}
+    told = child.ask("core.models.files.opened:describe", arguments, seconds=OPENING_SECONDS)[0]
+    taken = {one.name: told[one.name] for one in fields(Takes)}
     return ModelFile(
         kind=kind,
         name=name,
-        **taken,
+        **{title: tuple(value) if isinstance(value, list) else value for title, value in taken.items()},
         fingerprint=hashlib.sha256(content).hexdigest(),
         content=content,
         child=child,
     )
-
-
-def _describe(child: Child, content: bytes, name: str, kind: str) -> dict[str, Any]:
-    arguments = {"content": content, "name": name, "kind": kind}
-    told = child.ask("core.models.files.opened:describe", arguments, seconds=OPENING_SECONDS)[0]
-    return {
-        one.name: tuple(told[one.name]) if isinstance(told[one.name], list) else told[one.name] for one in fields(Takes)
-    }
 
 
 def _raw(told: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
