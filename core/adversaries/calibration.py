@@ -16,8 +16,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.validation import one_length
 
-__all__ = ["PlattScale", "calibrate"]
-
 _EDGE = 1e-6
 
 

@@ -18,8 +18,6 @@ from core.adversaries.parameters import forest_parameters
 from core.errors import InputError
 from core.validation import choice, one_length, seed_value
 
-__all__ = ["ADVERSARIES", "Adversary", "check_groups", "known_columns", "train_adversary"]
-
 ADVERSARIES = ("features", "predictions")
 """A (features and label) and A′ (features, label and predictions)."""
 
@@ -92,7 +90,6 @@ def train_adversary(
         Groups 0 to K - 1, each of them there.
     predictions : ndarray of shape (n,), 0 or 1
         The audited model's answers; required by A′, ignored by A.
-    seed : int
     parameters : mapping, optional
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         pinned value.

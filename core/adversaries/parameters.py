@@ -12,8 +12,6 @@ import numpy as np
 
 from core.errors import InputError
 
-__all__ = ["PINNED", "forest_parameters"]
-
 PINNED: dict[str, Any] = {
     "n_estimators": 100,
     "max_depth": 6,

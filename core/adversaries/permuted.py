@@ -20,8 +20,6 @@ from core.errors import InputError
 from core.seeds import child_generator
 from core.validation import binary_array, one_length
 
-__all__ = ["permuted_by_set", "permuted_predictions"]
-
 
 def permuted_predictions(
     predictions: npt.ArrayLike, labels: npt.ArrayLike | None = None, *, seed: int, records: str = "everybody"
@@ -43,11 +41,6 @@ def permuted_predictions(
     -------
     (n,) uint8 array
         As many 1s within each label as before.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     answers = binary_array(predictions, name="predictions")
     known = None if labels is None else binary_array(labels, name="labels")

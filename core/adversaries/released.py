@@ -21,8 +21,6 @@ from core.adversaries.score_evidence import Outputs, learn_evidence
 from core.datasets.splits import taught
 from core.seeds import child_generator, child_seed
 
-__all__ = ["ATTACKS", "ReleasedAttack", "attack_released"]
-
 ATTACKS = ("label", "all")
 """The attacks; labels alone allow the first."""
 
@@ -85,10 +83,8 @@ def attack_released(
         Groups 0 to K - 1; read of known people only.
     known, judged : ndarray of int
         Disjoint rows; known people hold at least a few of each group.
-    n_groups : int
     categorical : ndarray of shape (d,), bool
         Which columns of x are codes of categories.
-    seed : int
     """
     rng = child_generator(seed, f"released outputs, {known.size} known, {judged.size} judged")
     categorical = categorical & np.array([np.unique(column).size <= 255 and column.max() < 255 for column in x.T])

@@ -20,8 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MOST_DECIMALS", "Evidence", "Outputs", "decimals_of", "learn_evidence"]
-
 MOST_DECIMALS = 12
 """Decimals of a score that are looked at."""
 
@@ -89,7 +87,6 @@ class Evidence:
         ----------
         x : ndarray of shape (n, d)
             Features and true label.
-        outputs : Outputs
         """
         logs = np.empty((x.shape[0], self.n_groups))
         for group, model in enumerate(self.label_models):
@@ -134,10 +131,8 @@ def learn_evidence(
         What is released about these people.
     sensitive : ndarray of shape (n,), int
         Groups 0 to K - 1.
-    n_groups : int
     categorical : ndarray of shape (d,), bool
         Which columns of x are codes of categories.
-    seed : int
     """
     models = tuple(
         _label_model(x[own], outputs.labels[own], categorical, seed)

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from core.adversaries.forest import Adversary, check_groups, known_columns
 from core.validation import seed_value
 
-__all__ = ["STRONG", "train_strong"]
-
 STRONG = ("strong", "strong_predictions")
 """The strong adversary on features and label, and with the audited model's predictions besides."""
 
@@ -47,7 +45,6 @@ def train_strong(
         The audited model's answers, where the adversary knows them.
     categorical : ndarray of shape (d,), bool, optional
         Columns that hold codes of categories; only told to the learner where they have at most 255 of them.
-    seed : int
 
     Raises
     ------

@@ -30,8 +30,6 @@ from core.validation import choice, one_length, seed_value
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["OBJECTIVES", "ForestTrial", "TunedForest", "tune_forest"]
-
 OBJECTIVES = ("balanced_accuracy", "accuracy")
 """What is maximised: the class-balanced measure the paper describes, or the default of the library it names."""
 
@@ -48,7 +46,6 @@ class ForestTrial(Result):
 
     Attributes
     ----------
-    parameters : dict
     score : Estimate
         The objective on the search records, each predicted by a forest that had not seen it (3 folds).
     """
@@ -63,7 +60,6 @@ class TunedForest(Result):
 
     Attributes
     ----------
-    kind, objective : str
     parameters : dict
         Those of the best trial, the earliest where several tie; `train_adversary` takes them.
     accuracy, balanced : Estimate

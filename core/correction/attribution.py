@@ -39,8 +39,6 @@ from core.validation import unit_interval
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["BUILDS_ON", "LOG_LOSS_CLIP", "MEASURES", "STEPS", "Attribution", "StepMeasures", "attribute_leak"]
-
 STEPS = ("majority", "features", "predictions", "shares", "constraint")
 """The main path, in order."""
 
@@ -105,7 +103,6 @@ class Attribution(Result):
     ----------
     attacker : str
         Kind of attacker, by name.
-    metric : str
     tolerance : float
         The disclosed bound.
     achieved : float
@@ -186,11 +183,6 @@ def attribute_leak(
     draws, seed : int
         Of people, behind the intervals of what is told (see `core.correction.bootstrap`); shares that are the true ones
         by default are those of each draw.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     tolerance = unit_interval(tolerance, name="tolerance")
     known = {"features": _rows(features), "predictions": _rows(with_predictions)}

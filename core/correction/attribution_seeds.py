@@ -24,8 +24,6 @@ from core.wording import gap
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["LeakAttribution", "LeakChange", "RepeatedMeasure", "RepeatedStep", "attribute_over_seeds"]
-
 _ADDED = {
     "features": "Learning from features and labels instead of naming the larger group",
     "predictions": "Seeing the model's predictions as well",
@@ -63,8 +61,6 @@ class RepeatedStep(Result):
 
     Attributes
     ----------
-    step : str
-    builds_on : str or None
     values, changes : dict
         Measure -> RepeatedMeasure; `changes` is empty for the majority guess.
     n_seeds : int
@@ -87,7 +83,6 @@ class LeakChange(Result):
 
     Attributes
     ----------
-    attacker, step, measure : str
     change : Estimate
         In the measure's unit.
     over : str
@@ -96,7 +91,6 @@ class LeakChange(Result):
         What happened to the measure: "raises", "lowers" or "no significant effect" (also where nothing was measured).
     more_leak : bool or None
         Whether the attacker knows more by it: True, False, or None where the effect is not significant.
-    sentence : str
     """
 
     attacker: str
@@ -115,12 +109,10 @@ class LeakAttribution(Result):
 
     Attributes
     ----------
-    attacker, metric : str
     tolerance : float
         The disclosed bound.
     n_seeds, n_true : int
         Seeds in all, and those in which the model really satisfied the bound.
-    steps : tuple of RepeatedStep
     """
 
     attacker: str

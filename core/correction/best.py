@@ -20,8 +20,6 @@ from core.correction.costs import published_cost
 from core.correction.disclosure import AttackedRecords, Disclosure, blocks_of
 from core.estimates import Estimate, paired_gain
 
-__all__ = ["DRAWS_OF_BEST", "gain_of_best"]
-
 DRAWS_OF_BEST = 200
 """Draws of people; with more than two groups fewer."""
 

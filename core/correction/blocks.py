@@ -28,8 +28,6 @@ from core.correction.problem import WIDENING
 from core.correction.smallest import true_tolerance
 from core.fairness import row_sets
 
-__all__ = ["BLOCKS", "Blocks", "Named"]
-
 BLOCKS = 32
 """Blocks a cell is cut into; they grow with the price, since the cheap move first."""
 
@@ -115,7 +113,6 @@ class Blocks:
         ----------
         counts : ndarray of shape (samples, places)
             Each row like `everybody`.
-        tolerance : float
         raise_until_true : bool
             Raise the tolerance of each sample in steps of 0.001 until it is true of it.
         """

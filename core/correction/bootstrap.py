@@ -27,19 +27,6 @@ from core.correction.tilt import Tilt
 from core.estimates import Estimate
 from core.seeds import child_generator
 
-__all__ = [
-    "DRAWS",
-    "DRAWS_OF_MANY",
-    "DRAWS_OF_PROJECTIONS",
-    "Step",
-    "named_in_draws",
-    "named_together",
-    "rightly",
-    "rightly_balanced",
-    "steps_in_draws",
-    "widened",
-]
-
 DRAWS = 100
 """Draws of people where there are two groups."""
 
@@ -69,7 +56,6 @@ def widened(own: Estimate, found: _Floats, *, within: tuple[float, float] = (0.0
         The same number of everybody, as blocks have it, and then of each draw. How far blocks miss the value is added
         to the spread (as a square): where hardly any counts meet the tolerance, the exact correction jumps. Draws that
         are nan are left out; where fewer than ten remain, the estimate stays as it is.
-    within : tuple of float
     """
     drawn = found[1:][np.isfinite(found[1:])]
     if drawn.size < _FEWEST or math.isnan(own.value):
@@ -177,7 +163,6 @@ def steps_in_draws(
         Group and pattern (see `core.projection`) of each person.
     tilts : mapping of str to Tilt or None
         None for the posterior itself.
-    draws, seed : int
     """
     k = posterior.shape[1]
     order = np.argsort(pattern, kind="stable")

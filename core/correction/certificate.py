@@ -18,8 +18,6 @@ import numpy.typing as npt
 from core.correction.claim import Claim
 from core.results import Result
 
-__all__ = ["Claim", "Correction", "SolverCertificate", "certify"]
-
 _GAP = 1e-9
 """Relative distance between objective and bound within which a reconstruction counts as optimal."""
 

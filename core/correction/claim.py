@@ -25,8 +25,6 @@ from core.errors import InputError
 from core.fairness import METRICS, row_sets
 from core.validation import binary_array, choice, one_length, unit_interval
 
-__all__ = ["Bound", "Claim", "Disclosed", "Shares", "bound_of", "group_counts", "share_counts"]
-
 _ROUNDING = 5e-16
 """Rounding error of the difference between two rates in [0, 1]."""
 

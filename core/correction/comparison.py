@@ -21,8 +21,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ConstraintComparison", "compare_constraints"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstraintComparison(Result):
@@ -30,7 +28,6 @@ class ConstraintComparison(Result):
 
     Attributes
     ----------
-    estimate : EstimatedConstraint
     trained : Disclosure or None
         The correction by an attacker who is told the real constraint; None for a model trained for none.
     estimated : Disclosure
@@ -103,11 +100,6 @@ def compare_constraints(
     raise_until_feasible : bool
         Raise an estimated tolerance that no answer can meet to the smallest that one can; the attacker knows all
         that this takes (predictions and labels). Otherwise such a correction is reported as infeasible.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     if (metric is None) != (tolerance is None):
         raise InputError(

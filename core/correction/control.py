@@ -22,8 +22,6 @@ from core.validation import choice
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["PermutedControl", "permuted_control", "permuted_records"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutedControl(Result):
@@ -63,10 +61,8 @@ def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: 
 
     Parameters
     ----------
-    records : AttackedRecords
     metric : str
         One of `core.fairness.METRICS`.
-    seed : int
     name : str
         Which records these are; another name under the same seed permutes independently.
     """

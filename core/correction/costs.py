@@ -27,8 +27,6 @@ from core.validation import binary_array, group_array, one_length, positive_arra
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["SMALLEST_COST", "ExponentChoice", "choose_exponent", "log_odds_cost", "published_cost"]
-
 SMALLEST_COST = 1e-6
 """What `log_odds_cost` charges where the guess is no more likely than the other group."""
 

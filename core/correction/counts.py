@@ -25,8 +25,6 @@ import numpy.typing as npt
 from core.correction.claim import Claim
 from core.correction.smallest import smallest_fraction
 
-__all__ = ["Attained", "CountProblem", "Rate", "components", "count_problem"]
-
 _Ints = npt.NDArray[np.int64]
 
 
@@ -69,7 +67,6 @@ class CountProblem:
         For cell c and group g, at c * groups + g, the records' numbers by rising cost, ties in record order.
     total : tuple of float arrays
         At the same place F_cg, from 0 changes on.
-    rates : tuple of Rate
     sizes : tuple of (fewest, most) or None
         Limits on each group's records over all cells.
     """

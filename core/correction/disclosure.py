@@ -24,8 +24,6 @@ from core.fairness import unfairness
 from core.results import Result
 from core.validation import choice, unit_interval
 
-__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "blocks_of", "disclose", "prices_of"]
-
 COSTS = ("published", "log_odds", "count")
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
 
@@ -97,7 +95,6 @@ class Disclosure(Result):
 
     Attributes
     ----------
-    metric, cost : str
     told, used : float
         Tolerance disclosed, and tolerance corrected with; they differ only if it was raised until true.
     achieved : float
@@ -119,7 +116,6 @@ class Disclosure(Result):
         Confidence exponent of the published cost; None for another cost or if none worked on the held-out records.
     smallest_tolerance : float or None
         Smallest tolerance these predictions allow, given when `used` is infeasible.
-    certificate : SolverCertificate
     """
 
     metric: str
@@ -180,11 +176,6 @@ def disclose(
         they take the changes as given, which is too narrow.
     seed : int
         Of the draws.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     tolerance = unit_interval(tolerance, name="tolerance")
     cost = choice(cost, COSTS, name="cost")

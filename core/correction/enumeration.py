@@ -25,8 +25,6 @@ import numpy.typing as npt
 
 from core.correction.counts import CountProblem, Rate
 
-__all__ = ["applies", "search"]
-
 _MOST_POINTS = 20_000
 """Points of one group beyond which the search gives up."""
 

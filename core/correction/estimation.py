@@ -26,14 +26,6 @@ from core.validation import binary_array, choice, one_length
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "IDENTIFIABLE",
-    "EstimatedConstraint",
-    "Identification",
-    "estimate_constraint",
-    "identification_rate",
-]
-
 IDENTIFIABLE = METRICS[:3]
 """The metrics an estimate can name: all but equalized odds."""
 

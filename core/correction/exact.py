@@ -32,18 +32,6 @@ import numpy.typing as npt
 
 from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
 
-__all__ = [
-    "Repairs",
-    "allowed_interval",
-    "best_repair",
-    "full_pass",
-    "full_search",
-    "highest_b",
-    "repairs",
-    "solve",
-    "two_sided",
-]
-
 _Costs = npt.NDArray[np.float64]
 
 

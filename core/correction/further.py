@@ -23,8 +23,6 @@ from core.fairness import METRICS, unfairness
 from core.results import Result
 from core.validation import choice, unit_interval
 
-__all__ = ["KNOWLEDGE", "MoreDisclosed", "disclose_more"]
-
 KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
 """The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
 
@@ -43,8 +41,6 @@ class MoreDisclosed(Result):
         Accuracy of the guess all corrections start from.
     after, gain : Estimate or None
         Accuracy after correction and the change; None when there is no correction.
-    n_changed : int or None
-    certificate : SolverCertificate
     reason : str
         Why there is no correction, or empty.
     """
@@ -79,11 +75,6 @@ def disclose_more(
         As for `core.correction.disclose`.
     time_limit : float
         Seconds each correction may take.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
 
     Notes
     -----

@@ -25,8 +25,6 @@ from core.correction.exact import allowed_interval
 from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
 from core.integer_programs import empty_model, linear, run
 
-__all__ = ["solve"]
-
 _CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
 """(prediction, guess) of the four cells."""
 

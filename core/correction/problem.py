@@ -18,10 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.correction.smallest import smallest_tolerance
-
-__all__ = ["WIDENING", "Counts", "Outcome", "RowProblem", "flip_cheapest", "smallest_tolerance"]
-
 WIDENING = 1 + 1e-12
 """Factor on the tolerance that absorbs the rounding of decimal fractions."""
 

@@ -16,8 +16,6 @@ import numpy.typing as npt
 from core.correction.counts import Attained, CountProblem
 from core.correction.rows import Rows, linear_rows
 
-__all__ = ["TIGHTENING", "Answer", "Left", "System", "Tangents"]
-
 _SCALE = 1e6
 """Objective of the best known solution after scaling: HiGHS works to 1e-6 or so."""
 

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from core.correction.counts import Attained, CountProblem, Rate
 
-__all__ = ["Row", "Rows", "linear_rows"]
-
 _SCALE = 1000.0
 """Size of the coefficients in the rows of D."""
 

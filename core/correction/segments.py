@@ -25,8 +25,6 @@ from core.correction.rows import linear_rows
 from core.correction.tangents import CountOutcome
 from core.integer_programs import empty_model, linear, run
 
-__all__ = ["solve"]
-
 _TIGHTENING = 1e-5
 """Margin on scaled rows when a solution within CBC's own row tolerance breaks a constraint."""
 

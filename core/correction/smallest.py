@@ -29,8 +29,6 @@ from core.errors import InputError
 from core.fairness import row_sets
 from core.validation import binary_array
 
-__all__ = ["MOST_GROUPS", "group_number", "smallest_fraction", "smallest_tolerance", "true_tolerance"]
-
 MOST_GROUPS = 20
 """Largest number of groups a correction handles."""
 

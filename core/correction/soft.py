@@ -26,8 +26,6 @@ from core.fairness import row_sets
 from core.projection import Constraints, Projection, project
 from core.validation import binary_array, one_length, unit_interval
 
-__all__ = ["soft_constraints", "soft_correct", "soft_projection", "soft_statistics"]
-
 _Floats = npt.NDArray[np.float64]
 
 _Row = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float, bool]
@@ -66,11 +64,6 @@ def soft_correct(
     ndarray of the shape of `probability`
         Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were;
         `soft_projection` says so, and why.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
 
     Notes
     -----

@@ -28,8 +28,6 @@ from core.correction.smallest import group_number, smallest_tolerance
 from core.errors import InputError
 from core.validation import binary_array, choice, one_length, positive_array
 
-__all__ = ["SOLVERS", "correct", "correct_jointly"]
-
 SOLVERS = ("exact", "ilp", "ilp_general")
 """Certified solver; integer program over counts (RC_e); integer program over records (RC)."""
 
@@ -84,11 +82,6 @@ def correct(
     Correction
         The reconstruction with its certificate. What is infeasible is never relaxed: the result then carries the
         reason and, for a tolerance alone, the smallest feasible one.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     started = time.perf_counter()
     disclosed = Disclosed(
@@ -123,11 +116,6 @@ def correct_jointly(
     -------
     Correction
         The reconstruction with its certificate; when infeasible, the reason.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     started = time.perf_counter()
     claim = _checked(guess, disclosures, cost, n_groups, group_shares)

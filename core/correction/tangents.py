@@ -29,8 +29,6 @@ from core.correction import enumeration
 from core.correction.counts import Attained, CountProblem
 from core.correction.programs import TIGHTENING, Answer, Left, System, Tangents
 
-__all__ = ["CountOutcome", "solve"]
-
 _CLOSED = 2e-10
 """Relative gap at which a search ends, well within what the certificate asks for."""
 

@@ -19,8 +19,6 @@ from core.correction.soft import soft_statistics
 from core.projection import Constraints
 from core.projection.ascent import newton_direction
 
-__all__ = ["Tilt"]
-
 _Floats = npt.NDArray[np.float64]
 
 
@@ -30,7 +28,6 @@ class Tilt:
 
     Attributes
     ----------
-    constraints : Constraints
     multipliers : ndarray of shape (statistics,)
     parts : tuple of int or None
         Label of each row set the metric compares groups on; None for all records.

@@ -15,14 +15,6 @@ from core.estimates import Estimate, proportion
 from core.fairness.metrics import GroupRate, group_rates
 from core.strongest import strongest
 
-__all__ = [
-    "difference_estimate",
-    "difference_of_rates",
-    "folded_difference",
-    "largest_difference",
-    "unfairness_estimate",
-]
-
 
 def unfairness_estimate(
     predictions: npt.ArrayLike,

@@ -19,18 +19,6 @@ from core.estimates import Estimate, proportion
 from core.results import Result
 from core.validation import binary_array, choice, one_length
 
-__all__ = [
-    "METRICS",
-    "METRIC_TITLES",
-    "UNFAIRNESS_TITLE",
-    "GroupRate",
-    "difference_between_groups",
-    "difference_title",
-    "group_rates",
-    "row_sets",
-    "unfairness",
-]
-
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 """The metrics by name."""
 

@@ -14,8 +14,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Landscape", "MapCell", "Readings"]
-
 Numbers = tuple[float, ...]
 
 
@@ -27,7 +25,6 @@ class Readings(Result):
     ----------
     tolerance : float or None
         Trained for; None if nothing was promised.
-    epsilon : float
     told : tuple of float
         Tolerance the attacker was told: the one trained for, or the smallest that these answers can meet if that is
         larger; nan where nothing is told.
@@ -62,16 +59,12 @@ class MapCell(Result):
 
     Attributes
     ----------
-    tolerance : float or None
-    epsilon : float
     after, gain : Estimate
         Right guesses after correction, and the change from before it, paired by seed.
-    accuracy, unfairness_train, unfairness_test, difference_train, difference_test, members : Estimate
     told : float
         Mean of what the attacker was told; nan where nothing.
     n_true : int
         Seeds in which the model keeps what the attacker was told.
-    n_seeds : int
     """
 
     tolerance: float | None
@@ -100,7 +93,6 @@ class Landscape(Result):
 
     Attributes
     ----------
-    plan : LandscapePlan
     title, attribute, majority_name : str
         Of the table; what is attacked; the largest group.
     majority, before, strong : tuple of float

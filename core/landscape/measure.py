@@ -31,8 +31,6 @@ from core.models.private_fair import PrivateFairModel, PrivateFairTree, fit_priv
 from core.seeds import child_seed
 from core.training import check_cells
 
-__all__ = ["landscape", "landscape_steps"]
-
 _DIGITS = 6
 _LEAST = 1e-12
 """A probability of 0 counts as this, as in `core.membership.loss_attack`."""
@@ -67,7 +65,6 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
     ----------
     dataset : AuditDataset
         Predictions that came with the table are not used: the models of the map are trained here.
-    plan : LandscapePlan
     report : callable, optional
         Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
 

@@ -14,8 +14,6 @@ from core.landscape.cells import Landscape
 from core.landscape.plan import LandscapePlan
 from core.records import RecordError, dumps, loads
 
-__all__ = ["landscape_key", "made_by", "read_landscape", "write_landscape"]
-
 _DECISIVE = ("numpy", "scipy", "scikit-learn")
 
 

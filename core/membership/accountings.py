@@ -12,8 +12,6 @@ from core.membership.targets import id3_target, quality
 from core.models.dp_id3 import ACCOUNTINGS, BudgetLedger
 from core.results import Result
 
-__all__ = ["AccountingFindings", "accountings", "ledger_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountingFindings(Result):
@@ -23,7 +21,6 @@ class AccountingFindings(Result):
     ----------
     ledger : BudgetLedger
         What it spends; its `total` is what it costs in truth.
-    target : TargetFindings
     """
 
     ledger: BudgetLedger

@@ -11,8 +11,6 @@ from core.membership.attacks.thresholds import best_threshold
 from core.membership.halves import halves
 from core.validation import binary_array, one_length
 
-__all__ = ["FEWEST", "advantage"]
-
 FEWEST = 10
 """Fewest members, and fewest non-members, whose advantage is measured."""
 

@@ -21,8 +21,6 @@ from core.membership.people import MemberPeople
 from core.membership.splits import MembershipSplit, member_split
 from core.membership.targets import Train, target_by_name
 
-__all__ = ["Attacked", "attacked", "clusters_of", "left_by", "pick", "target_of", "two_sides"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacked:
@@ -30,8 +28,6 @@ class Attacked:
 
     Attributes
     ----------
-    people : MemberPeople
-    settings : MembershipSettings
     split : MembershipSplit
         Without the rows that were deleted and the outsiders left aside like them.
     train : Train

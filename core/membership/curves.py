@@ -25,8 +25,6 @@ from core.membership.splits import MembershipSplit, member_split
 from core.membership.targets import Train, quality
 from core.seeds import child_seed
 
-__all__ = ["THETAS", "epsilon_curve", "fairpick_curve", "fairpick_differences", "summarise_curve"]
-
 THETAS = (0.4, 0.6, 0.8, 1.0)
 """Shares of the distribution differences that stay, as in Zhang et al. (2020)."""
 

@@ -10,19 +10,6 @@ from core.membership.disparity import Disparities, GapResult, RangeTable
 from core.membership.roc import Roc
 from core.results import Result
 
-__all__ = [
-    "ATTACKS",
-    "ATTACK_TITLES",
-    "EPSILONS",
-    "AttackFindings",
-    "CurveBand",
-    "CurvePoint",
-    "FairPickFindings",
-    "MembershipFindings",
-    "MembershipSettings",
-    "TargetFindings",
-]
-
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
 """Privacy budgets of the curves."""
 
@@ -64,7 +51,6 @@ class MembershipSettings(Result):
         Whether LiRA trains shadows with and without each judged person.
     group : int
         Code of the group that is set against all others where only two sides make sense: in FairPick and in curves.
-    seed : int
     level : float in (0, 1)
         Of the intervals.
     """
@@ -88,7 +74,6 @@ class TargetFindings(Result):
 
     Attributes
     ----------
-    accuracy_train, accuracy_test : Estimate
     majority_test : Estimate
         Control: the more frequent label for everybody.
     """
@@ -140,7 +125,6 @@ class FairPickFindings(Result):
 
     Attributes
     ----------
-    theta : float
     deleted : dict
         Group name -> rows deleted.
     clusters : dict
@@ -165,18 +149,14 @@ class MembershipFindings(Result):
 
     Attributes
     ----------
-    settings : MembershipSettings
     title : str
         Of the table.
-    attribute : str
     group_names : tuple of str
         By code; of two, 1 is the first group.
     n_members, n_judged : int
         People trained on; people judged, about as many members as outsiders, and as many unless some were deleted.
-    target : TargetFindings
     attacks : dict
         Name -> AttackFindings.
-    fairpick : FairPickFindings or None
     not_run : dict
         Name of an attack that cannot be run on this target -> why, in one sentence.
     """
@@ -201,11 +181,8 @@ class CurvePoint(Result):
     ----------
     at : float
         The epsilon, or the theta, of the curve.
-    repeat : int
     variant : str
         "epsilon", "fairpick" or "random" (the control of FairPick).
-    accuracy_train, accuracy_test, auc, precision, recall, vd, fpr_gap, advantage_gap : float
-    deleted : int
     """
 
     at: float
@@ -228,10 +205,8 @@ class CurveBand(Result):
 
     Attributes
     ----------
-    at : float
     variant : str
         As of `CurvePoint`; "fairpick - random" for differences.
-    repeats : int
     values : dict
         Name of a field of `CurvePoint` -> Estimate.
     """

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
 
-__all__ = ["NO_SHADOWS", "GivenTarget", "given_target"]
-
 NO_SHADOWS = "LiRA needs a model that can be trained again on other people, not given predictions."
 """Why LiRA is not run on such a target."""
 

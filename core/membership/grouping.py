@@ -23,8 +23,6 @@ from core.validation import one_length
 if TYPE_CHECKING:
     from core.datasets import Roles, Table
 
-__all__ = ["Grouping", "column_grouping", "grouped_by", "own_grouping", "pair_groups", "regrouped", "table_grouping"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
@@ -55,7 +53,6 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
 
     Parameters
     ----------
-    table : Table
     roles : Roles
         With which the people were made: they say who is among them.
     by : Roles

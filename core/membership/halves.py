@@ -11,8 +11,6 @@ import numpy.typing as npt
 from core.estimates import Estimate
 from core.seeds import child_generator
 
-__all__ = ["halves", "taught_both_ways"]
-
 _AGREE = math.sqrt(1.0 + 2.0 / math.pi)
 
 

@@ -14,8 +14,6 @@ from core.membership.findings import AttackFindings
 from core.membership.people import MemberPeople
 from core.membership.roc import group_rocs, roc
 
-__all__ = ["judge"]
-
 
 def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
     """Return what an attack found out.

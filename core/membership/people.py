@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from core.datasets import Roles, Table
 
-__all__ = ["BINS", "MISSING", "MemberPeople", "member_people"]
-
 BINS = 10
 """Ranges of equal width into which a column of numbers is cut."""
 
@@ -112,8 +110,6 @@ def member_people(
 
     Parameters
     ----------
-    table : Table
-    roles : Roles
     ranges : mapping of str to (low, high), optional
         Ranges of columns of numbers that are chosen without looking at the table; numbers outside go into the
         outermost bins. Other columns' ranges are read from the table.

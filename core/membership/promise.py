@@ -12,8 +12,6 @@ import math
 
 from core.validation import privacy_budget, unit_interval
 
-__all__ = ["most_caught", "most_times"]
-
 _LARGEST = 350.0
 """Epsilon beyond which exp(2 epsilon) is too large to be told."""
 
@@ -40,11 +38,6 @@ def most_caught(false_alarms: float, epsilon: float) -> float:
     false_alarms : float in [0, 1]
         Share of outsiders flagged.
     epsilon : float, at least 1e-6, or infinite
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     alarms, times = unit_interval(false_alarms, name="false_alarms"), most_times(epsilon)
     if math.isinf(times):

@@ -18,8 +18,6 @@ from core.membership.tpr_at_fpr import members_above, tpr_estimate
 from core.results import Result
 from core.validation import binary_array, one_length
 
-__all__ = ["FEWEST_PEOPLE", "RESOLUTION", "Roc", "area", "group_rocs", "roc"]
-
 FEWEST_PEOPLE = 10
 """Fewest members, and fewest non-members, of whom a curve is drawn."""
 
@@ -39,7 +37,6 @@ class Roc(Result):
         Rising from 0 to 1, one point a distinct score. Empty where too few people were judged.
     auc : Estimate
         Probability that a member scores above a non-member, ties counting half.
-    n_members, n_outsiders : int
     """
 
     fpr: _Floats = field(repr=False)

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.seeds import child_generator
 
-__all__ = ["FEWEST", "MembershipSplit", "judging_everybody", "member_split", "split_between"]
-
 FEWEST = 10
 """Fewest known, and fewest judged, members and outsiders."""
 
@@ -97,7 +95,6 @@ def member_split(
     ----------
     n : int
         Of an odd number one person is left out.
-    seed : int
     known_share, judged_share : float in (0, 1)
         Of the members, and of as many outsiders; together at most 1.
     name : str

@@ -25,20 +25,6 @@ from core.membership.given import GivenTarget, given_target
 from core.membership.people import MemberPeople
 from core.models import GIVEN, fit_model
 
-__all__ = [
-    "TARGETS",
-    "TARGET_TITLES",
-    "AuditedTarget",
-    "ID3Target",
-    "LibraryTarget",
-    "audited_target",
-    "default_depth",
-    "id3_target",
-    "library_target",
-    "quality",
-    "target_by_name",
-]
-
 TARGET_TITLES = {
     "dp_id3": "DP-ID3 tree",
     "decision_tree": "Decision tree",
@@ -66,7 +52,6 @@ class ID3Target:
     people : MemberPeople
         The columns' domains are public.
     epsilon : float, at least 1e-6, or infinite
-    max_depth : int
     accounting : {"savings", "literal", "naive"}
     """
 
@@ -104,7 +89,6 @@ class LibraryTarget:
 
     Attributes
     ----------
-    people : MemberPeople
     estimator : callable
         Takes a seed and returns an unfitted classifier with `predict_proba`.
     indicators : ndarray of shape (n, values of all columns), float32
@@ -125,13 +109,7 @@ class LibraryTarget:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditedTarget:
-    """The audit's fair learning method; its answer is the score of `core.models.FairModel.scores`.
-
-    Attributes
-    ----------
-    config : AuditConfig
-    dataset : AuditDataset
-    """
+    """The audit's fair learning method; its answer is the score of `core.models.FairModel.scores`."""
 
     config: AuditConfig
     dataset: AuditDataset
@@ -171,7 +149,6 @@ def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> Lib
 
     Parameters
     ----------
-    people : MemberPeople
     estimator : callable
         Takes a seed and returns an unfitted classifier with `predict_proba`.
     """
@@ -203,8 +180,6 @@ def target_by_name(
 
     Parameters
     ----------
-    name : str
-    people : MemberPeople
     epsilon, accounting
         Of "dp_id3".
     max_depth : int

@@ -20,8 +20,6 @@ import numpy.typing as npt
 
 from core.estimates import Estimate, proportion
 
-__all__ = ["members_above", "position", "tpr_estimate"]
-
 _SPARSE = 10
 """Fewest members above, and below, the threshold with which the percentiles stand by themselves."""
 

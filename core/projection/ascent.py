@@ -8,8 +8,6 @@ import numpy.typing as npt
 from core.projection.constraints import Floats
 from core.projection.dual import Dual, Point
 
-__all__ = ["climb", "newton_direction"]
-
 _LONGEST_STEP = 40.0
 """Largest change of a multiplier in one step; a statistic's largest feature is 1, so about that of a log-odds."""
 

@@ -13,8 +13,6 @@ from core.projection.constraints import Constraints, Floats
 from core.projection.dual import Dual, Point
 from core.results import Result
 
-__all__ = ["Projection", "project"]
-
 _ACCEPTED = 1e-8
 """Residual up to which a projection counts as converged, in records (a statistic's largest feature counts as one)."""
 
@@ -69,10 +67,6 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
         P(s = 1) of each record, or one row of probabilities over K groups a record, adding up to 1.
     constraints : Constraints
         Statistics over the same records and groups.
-
-    Returns
-    -------
-    Projection
 
     Raises
     ------

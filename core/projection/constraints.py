@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["Constraints", "Floats"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from core.projection.constraints import Constraints, Floats
 
-__all__ = ["Dual", "Point"]
-
 _LARGE_PATTERNS = 128
 """Records a pattern, on average, from which on patterns are visited one by one, with sums that round well: numpy adds
 up in pairs from 128 terms on. Smaller ones are added up all at once."""

@@ -10,8 +10,6 @@ from itertools import product
 from core.config import AuditConfig
 from core.errors import InputError
 
-__all__ = ["PAPER_TOLERANCES", "SWEPT_METHODS", "TOLERANCES", "grid", "tolerance_configs"]
-
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,
 )  # fmt: skip

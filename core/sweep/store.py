@@ -27,8 +27,6 @@ from core.results import Result
 from core.sweep.identity import environment_name
 from core.sweep.point import SweepPoint
 
-__all__ = ["FolderStore", "MemoryStore", "PointStore"]
-
 P = TypeVar("P", bound=Result)
 
 _FORMAT = 1

@@ -23,8 +23,6 @@ from core.sweep.point import SweepPoint
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Spread", "SweepRow", "SweepSummary", "summarise"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread(Result):
@@ -32,7 +30,6 @@ class Spread(Result):
 
     Attributes
     ----------
-    mean : float
     sd : float
         Standard deviation between seeds (n - 1 in the denominator); nan with one seed.
     low, high : float
@@ -58,11 +55,8 @@ class SweepRow(Result):
 
     Attributes
     ----------
-    method, metric : str
     tolerance : float
         Trained for and told.
-    adversary, protocol, cost : str
-    seeds : tuple of int
     majority : Spread
         Control: accuracy of naming the larger group for everybody.
     before, balanced_before : Spread
@@ -75,7 +69,6 @@ class SweepRow(Result):
         Seeds in which the model satisfied what the attacker was told.
     model_train, model_test, model_majority : Spread
         Accuracy of the audited model, and of always predicting the more frequent label (on the test records).
-    unfairness_train, unfairness_test, difference_train, difference_test : Spread
     """
 
     method: str

@@ -17,8 +17,6 @@ from core.sweep.summary import Spread, SweepRow, SweepSummary
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["model_rows", "recovery_rows", "table_three"]
-
 _FAIRNESS = ("unfairness_train", "unfairness_test", "difference_train", "difference_test")
 
 _ADVERSARIES = {"features": "A", "predictions": "A'"}

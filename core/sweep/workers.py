@@ -22,8 +22,6 @@ from core.records import dumps
 from core.results import Result
 from core.sweep.identity import environment
 
-__all__ = ["Measure", "Measured", "measure_here", "measure_in_process", "measure_on_cluster"]
-
 Measure = Callable[[AuditConfig, AuditDataset], Result]
 Measured = tuple[int, str]
 """Position of the configuration, and the point's record."""

@@ -16,8 +16,6 @@ import numpy.typing as npt
 from core.membership.halves import halves
 from core.seeds import child_generator, child_seed
 
-__all__ = ["TAUGHT", "cross_fitted"]
-
 TAUGHT = 100_000
 """Most people of a half who teach; of more, so many are drawn at random. All are judged."""
 
@@ -37,7 +35,6 @@ def cross_fitted(
     evidence : ndarray of shape (n, d), float32
         Nan where there is none.
     member : ndarray of shape (n,), 0 or 1
-    seed : int
     name : str
         Of the attack, for its own use of chance.
 

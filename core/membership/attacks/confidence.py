@@ -12,8 +12,6 @@ from core.membership.attacks.guess import MemberGuess, checked
 from core.membership.attacks.thresholds import best_threshold
 from core.membership.splits import MembershipSplit
 
-__all__ = ["confidence_attack"]
-
 
 def confidence_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
     """Judge people by the probability of the label the model prefers.

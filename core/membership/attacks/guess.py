@@ -11,8 +11,6 @@ from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.validation import binary_array, one_length
 
-__all__ = ["MemberGuess", "checked", "precision_recall", "true_label_probability"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberGuess:

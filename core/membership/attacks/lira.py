@@ -31,8 +31,6 @@ from core.membership.splits import MembershipSplit
 from core.seeds import child_generator, child_seed
 from core.validation import binary_array, one_length
 
-__all__ = ["FEWEST_SHADOWS", "Shadows", "Train", "lira", "lira_boosted", "lira_from", "train_shadows"]
-
 Train = Callable[[npt.NDArray[np.int64], int], npt.NDArray[np.float64]]
 """Trains a model on these rows with this seed and returns P(label = 1) of everybody."""
 
@@ -69,7 +67,6 @@ class Shadows:
         φ of each person's own label.
     inside : ndarray of shape (shadows, m), bool
         Whether the shadow was trained on the person; never, offline.
-    online : bool
     """
 
     rows: npt.NDArray[np.int64] = field(repr=False)
@@ -120,11 +117,6 @@ def lira(
     -------
     MemberGuess
         With scores alone, and no verdict.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     made = train_shadows(train, labels, split, seed=seed, shadows=shadows, online=online, n_jobs=n_jobs, report=report)
     return lira_from(made, probability, labels, own_variance=own_variance)
@@ -155,12 +147,10 @@ def lira_boosted(
 
     Parameters
     ----------
-    shadows : Shadows
     probability, labels : array-like of shape (n,)
         As for `lira`.
     member : array-like of shape (m,), 0 or 1
         Of the judged, in the order of `shadows.rows`.
-    seed : int
     """
     inside = binary_array(member, name="member")
     one_length(member=inside, judged=shadows.rows)

@@ -12,8 +12,6 @@ from core.membership.attacks.guess import MemberGuess, checked, true_label_proba
 from core.membership.attacks.thresholds import best_threshold
 from core.membership.splits import MembershipSplit
 
-__all__ = ["loss_attack"]
-
 _LEAST = 1e-12
 """A probability of 0 counts as this, so that a loss is finite."""
 

@@ -16,8 +16,6 @@ from core.membership.attacks.guess import MemberGuess, checked
 from core.membership.splits import MembershipSplit
 from core.seeds import child_seed
 
-__all__ = ["HIDDEN", "network_attack"]
-
 HIDDEN = 300
 """Units of the hidden layer, as published."""
 
@@ -42,8 +40,6 @@ def network_attack(
     probability : array-like of shape (n,), in [0, 1]
         P(label = 1) of everybody.
     labels : array-like of shape (n,), 0 or 1
-    split : MembershipSplit
-    seed : int
     balance : bool
         Let members and outsiders of a label weigh the same. Needed once members of one label were deleted from the
         training data: else the networks learn how many were.

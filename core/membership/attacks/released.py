@@ -15,8 +15,6 @@ from core.membership.attacks.guess import MemberGuess, checked, true_label_proba
 from core.membership.splits import MembershipSplit
 from core.validation import binary_array, one_length
 
-__all__ = ["gap_attack", "released_attack"]
-
 
 def released_attack(
     probability: npt.ArrayLike | None,
@@ -36,7 +34,6 @@ def released_attack(
         Predicted and true labels.
     split : MembershipSplit
         Of each half of those judged the attacker knows who is a member, when the other half is judged.
-    seed : int
 
     Returns
     -------

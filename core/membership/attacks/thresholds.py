@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["best_threshold"]
-
 
 def best_threshold(score: npt.NDArray[np.float64], member: npt.NDArray[np.uint8]) -> float:
     """Return the score from which up people are called members for the best balanced accuracy.

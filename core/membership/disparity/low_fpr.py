@@ -34,8 +34,6 @@ from core.multiplicity import holm
 from core.seeds import child_generator
 from core.validation import binary_array, one_length
 
-__all__ = ["lira_gap", "lira_gaps"]
-
 _LEAST = 10
 """False positives an FPR must rest on."""
 
@@ -73,11 +71,6 @@ def lira_gap(
         All nan, with a reason, where a side has fewer than 10 / fpr non-members or 10 members. The p-value is for
         scores that are distributed alike in both groups, among members and among non-members; `significant` asks for
         an interval that leaves out 0 besides.
-
-    Raises
-    ------
-    InputError
-        If an array or a setting breaks its rule.
     """
     side = binary_array(group, name="group")
     values, inside = _checked(score, member, fpr, side)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from core.estimates import Estimate
 
-__all__ = ["is_muted"]
-
 
 def is_muted(auc: Estimate) -> bool:
     """Return whether the interval of the attack's AUC does not lie above 0.5: holds it, lies below, or is not there."""

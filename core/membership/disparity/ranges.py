@@ -15,8 +15,6 @@ from core.errors import InputError
 from core.membership.disparity.results import RangeRow, RangeTable
 from core.validation import binary_array, one_length
 
-__all__ = ["RANGES", "recall_by_range"]
-
 RANGES = 10
 """Ranges of equal width; a probability of 1 is in the last."""
 

@@ -22,20 +22,6 @@ from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.membership.disparity.tally import Tally
 
-__all__ = [
-    "POWER",
-    "SPARSE",
-    "checked_draws",
-    "gap_estimate",
-    "gap_p_value",
-    "newcombe",
-    "permuted",
-    "resampled",
-    "share_as_extreme",
-    "smallest_detectable",
-    "variances",
-]
-
 SPARSE = 10
 """Fewest flagged, and not flagged, people of a stratum with which the percentile interval stands by itself."""
 
@@ -125,7 +111,6 @@ def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
     Parameters
     ----------
     weights : array-like of shape (2, 2)
-    counts : Tally
     drawn : ndarray of shape (draws, 2, 2)
         Flagged people of the permutations.
 

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.validation import binary_array, one_length
 
-__all__ = ["FEWEST", "Tally", "both_kinds", "enough", "tally"]
-
 FEWEST = 10
 """Members, and outsiders, that a group and the others must have."""
 

@@ -26,8 +26,6 @@ from core.multiplicity import holm
 from core.seeds import child_generator
 from core.validation import binary_array, group_array, one_length
 
-__all__ = ["GAPS", "OTHERS", "disparities", "group_names", "one_against_others", "vulnerability_disparity"]
-
 GAPS = {
     "vd": ((0, -1), (0, 1)),
     "fpr_gap": ((-1, 0), (1, 0)),
@@ -60,7 +58,6 @@ def vulnerability_disparity(
         Of the intervals; one minus it is the level of the tests.
     bootstraps, permutations : int
         At least 100.
-    seed : int
     names : tuple of str
         Of the group and of the others.
 

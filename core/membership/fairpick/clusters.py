@@ -21,8 +21,6 @@ from core.results import Result
 from core.seeds import child_seed
 from core.validation import binary_array, one_length
 
-__all__ = ["FEWEST", "MOST", "Clusters", "clusters", "feature_array"]
-
 FEWEST = 10
 """People of each group in every cluster."""
 
@@ -85,7 +83,6 @@ def clusters(
         0 or 1; group 1 is the protected one.
     fewest : int
         People of each group in every cluster, at least 1.
-    seed : int
 
     Raises
     ------

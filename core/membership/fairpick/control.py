@@ -14,8 +14,6 @@ from core.membership.fairpick.rows import member_rows
 from core.results import Result
 from core.seeds import child_generator
 
-__all__ = ["RandomDeletion", "random_deletion"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomDeletion(Result):
@@ -45,8 +43,6 @@ def random_deletion(
         Codes of everybody.
     members : array-like of int
         Rows of the training data.
-    like : FairPick
-    seed : int
     names : sequence of str, optional
         Of the groups by code; those of `like` if not given.
     """

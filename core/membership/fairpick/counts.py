@@ -27,8 +27,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["checked_arguments", "checked_theta", "differences", "fairpick_counts"]
-
 Floats = npt.NDArray[np.float64]
 
 

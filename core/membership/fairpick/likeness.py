@@ -22,8 +22,6 @@ from core.membership.fairpick.rows import checked_rows
 from core.seeds import child_generator
 from core.validation import one_length
 
-__all__ = ["like_outsiders", "outsiders_at_random"]
-
 _Rows = npt.NDArray[np.int64]
 
 
@@ -46,7 +44,6 @@ def like_outsiders(
         As FairPick was given them.
     outsiders : array-like of int
         Rows.
-    like : FairPick
     found : Clusters
         Of the same members.
     seed : int

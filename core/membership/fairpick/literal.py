@@ -16,8 +16,6 @@ import numpy.typing as npt
 from core.membership.fairpick.counts import Floats, checked_arguments, differences
 from core.results import Result
 
-__all__ = ["PublishedDeletions", "fairpick_literal"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedDeletions(Result):
@@ -39,13 +37,7 @@ class PublishedDeletions(Result):
 
 
 def fairpick_literal(counts: npt.ArrayLike, theta: float) -> PublishedDeletions:
-    """Return the published variant's deletions; the arguments are those of `fairpick_counts`.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
-    """
+    """Return the published variant's deletions; the arguments are those of `fairpick_counts`."""
     n, theta = checked_arguments(counts, theta)
     asked = _smallest(n, theta) if theta < 1.0 else np.zeros_like(n)
     negative = asked < -1e-9 * n.sum()

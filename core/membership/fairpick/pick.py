@@ -23,8 +23,6 @@ from core.results import Result
 from core.seeds import child_generator
 from core.validation import one_length
 
-__all__ = ["DELETION_REMINDER", "FairPick", "fairpick", "member_clusters"]
-
 DELETION_REMINDER = (
     "Which people are deleted depends on everybody's records, so deleting before training voids a later epsilon "
     "guarantee unless the deletion is private itself."
@@ -38,7 +36,6 @@ class FairPick(Result):
 
     Attributes
     ----------
-    theta : float
     literal : bool
         Whether negative deletions were asked for and ignored, as published.
     kept, deleted : ndarray of int

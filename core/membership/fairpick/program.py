@@ -12,8 +12,6 @@ import numpy.typing as npt
 from core.convex import solve
 from core.membership.fairpick.counts import Floats, checked_arguments, differences
 
-__all__ = ["fairpick_program"]
-
 _TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
 
 

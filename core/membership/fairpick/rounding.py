@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["chosen", "whole"]
-
 
 def whole(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Return whole deletions by largest remainders, of the same shape (k, groups).

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["checked_rows", "member_rows"]
-
 
 def member_rows(members: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
     """Return the rows of the members, rising; see `checked_rows`."""
