@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.validation import one_length
 
@@ -29,10 +29,10 @@ class PlattScale:
     intercept : ndarray of shape (K - 1,)
     """
 
-    slope: npt.NDArray[np.float64]
-    intercept: npt.NDArray[np.float64]
+    slope: Floats
+    intercept: Floats
 
-    def apply(self, probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def apply(self, probability: Floats) -> Floats:
         """Return calibrated probabilities, shape (n, K), rows adding up to 1."""
         shifted = _log_odds(probability) @ self.slope.T + self.intercept
         logits = np.column_stack([np.zeros(len(shifted)), shifted])
@@ -40,7 +40,7 @@ class PlattScale:
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def calibrate(probability: npt.NDArray[np.float64], truth: npt.NDArray[np.uint8]) -> PlattScale:
+def calibrate(probability: Floats, truth: Codes) -> PlattScale:
     """Fit the scale on held-out records.
 
     Parameters
@@ -64,7 +64,7 @@ def calibrate(probability: npt.NDArray[np.float64], truth: npt.NDArray[np.uint8]
     return PlattScale(slope=slope, intercept=intercept)
 
 
-def _log_odds(probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _log_odds(probability: Floats) -> Floats:
     """Return the log-odds of groups 1 to K - 1 against group 0, shape (n, K - 1)."""
     logs = np.log(np.clip(probability, _EDGE, 1 - _EDGE))
     return np.asarray(logs[:, 1:] - logs[:, :1])

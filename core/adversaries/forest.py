@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core.adversaries.parameters import forest_parameters
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.validation import choice, one_length, seed_value
 
@@ -39,27 +39,27 @@ class Adversary:
 
     def probability(
         self,
-        features: npt.NDArray[np.float64],
-        labels: npt.NDArray[np.uint8],
-        predictions: npt.NDArray[np.uint8] | None = None,
-    ) -> npt.NDArray[np.float64]:
+        features: Floats,
+        labels: Codes,
+        predictions: Codes | None = None,
+    ) -> Floats:
         """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
         known = known_columns(features, labels, predictions if self.sees_predictions else None)
         return np.asarray(self.estimator.predict_proba(known), dtype=np.float64)
 
 
 def known_columns(
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
-    predictions: npt.NDArray[np.uint8] | None = None,
-) -> npt.NDArray[np.float64]:
+    features: Floats,
+    labels: Codes,
+    predictions: Codes | None = None,
+) -> Floats:
     """Return what the adversary knows of each record as one matrix (n, d + 1) or (n, d + 2)."""
     one_length(features=features, labels=labels, predictions=predictions)
     known = np.column_stack([features, labels])
     return known if predictions is None else np.column_stack([known, predictions])
 
 
-def check_groups(sensitive: npt.NDArray[np.uint8]) -> None:
+def check_groups(sensitive: Codes) -> None:
     """Refuse attack records without two groups, or with a gap in their numbers: an adversary could not name it."""
     present = np.unique(sensitive)
     if present.size < 2:
@@ -70,10 +70,10 @@ def check_groups(sensitive: npt.NDArray[np.uint8]) -> None:
 
 def train_adversary(
     kind: str,
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
-    sensitive: npt.NDArray[np.uint8],
-    predictions: npt.NDArray[np.uint8] | None = None,
+    features: Floats,
+    labels: Codes,
+    sensitive: Codes,
+    predictions: Codes | None = None,
     *,
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes
 from core.errors import InputError
 from core.seeds import child_generator
 from core.validation import binary_array, one_length
@@ -23,7 +24,7 @@ from core.validation import binary_array, one_length
 
 def permuted_predictions(
     predictions: npt.ArrayLike, labels: npt.ArrayLike | None = None, *, seed: int, records: str = "everybody"
-) -> npt.NDArray[np.uint8]:
+) -> Codes:
     """Return the predictions dealt out anew among the people of the same label.
 
     Parameters
@@ -57,7 +58,7 @@ def permuted_predictions(
 
 def permuted_by_set(
     predictions: npt.ArrayLike, labels: npt.ArrayLike | None, sets: Mapping[str, npt.NDArray[np.intp]], *, seed: int
-) -> npt.NDArray[np.uint8]:
+) -> Codes:
     """Return everybody's predictions with each set of records permuted within itself and its labels.
 
     An adversary trained and asked with these in place of the real ones is the control of an attack; nobody's answer

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries.score_evidence import Outputs, learn_evidence
+from core.arrays import Floats, Mask
 from core.datasets.splits import taught
 from core.seeds import child_generator, child_seed
 
@@ -30,7 +31,6 @@ _VALIDATION_SHARE = 0.3
 _ENOUGH = 50_000
 """From so many people on one half teaches and the other combines, and they do not change places."""
 
-Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 
 
@@ -68,7 +68,7 @@ def attack_released(
     judged: Rows,
     *,
     n_groups: int,
-    categorical: npt.NDArray[np.bool_],
+    categorical: Mask,
     seed: int,
 ) -> ReleasedAttack:
     """Let an attacker who knows some people's attribute judge others.
@@ -117,7 +117,7 @@ class _Learner:
     outputs: Outputs
     sensitive: npt.NDArray[np.integer]
     n_groups: int
-    categorical: npt.NDArray[np.bool_]
+    categorical: Mask
     seed: int
 
     def imputed(self, teach: Rows, asked: Rows) -> Floats:
@@ -163,7 +163,7 @@ class _Learner:
             found["all"] = _log(stack.predict_proba(everything[n:]))
         return found
 
-    def _boosted(self, columns: Floats, truth: npt.NDArray[np.integer], categorical: npt.NDArray[np.bool_]) -> Any:
+    def _boosted(self, columns: Floats, truth: npt.NDArray[np.integer], categorical: Mask) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         counts = np.bincount(truth, minlength=self.n_groups)

@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Mask
+
 MOST_DECIMALS = 12
 """Decimals of a score that are looked at."""
 
@@ -36,9 +38,6 @@ _STEPS = 6
 _FARTHEST = 30.0
 _LEAST_STEP = 1e-13
 
-Floats = npt.NDArray[np.float64]
-Bits = npt.NDArray[np.uint8]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outputs:
@@ -54,7 +53,7 @@ class Outputs:
         Decimals of the scores, at most `MOST_DECIMALS`.
     """
 
-    labels: Bits = field(repr=False)
+    labels: Codes = field(repr=False)
     scores: Floats | None = field(repr=False)
     decimals: int = MOST_DECIMALS
 
@@ -95,7 +94,7 @@ class Evidence:
             logs[:, group] = np.log(p)
         return logs[:, 1:] - logs[:, :1]
 
-    def score_columns(self, x: Floats, outputs: Outputs) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def score_columns(self, x: Floats, outputs: Outputs) -> tuple[Floats, Mask]:
         """Return what the scores tell, of shape (n, c), and which of the columns are categories."""
         assert outputs.scores is not None and self.linear is not None and self.booster is not None
         logits, variance = _logits(outputs)
@@ -118,7 +117,7 @@ def learn_evidence(
     sensitive: npt.NDArray[np.integer],
     *,
     n_groups: int,
-    categorical: npt.NDArray[np.bool_],
+    categorical: Mask,
     seed: int,
 ) -> Evidence:
     """Learn what labels and scores tell about the groups.
@@ -149,7 +148,7 @@ def learn_evidence(
     return Evidence(n_groups=n_groups, label_models=models, linear=linear, booster=booster, values=values)
 
 
-def _label_model(x: Floats, labels: Bits, categorical: npt.NDArray[np.bool_], seed: int) -> object:
+def _label_model(x: Floats, labels: Codes, categorical: Mask, seed: int) -> object:
     """Return a model of the predicted label of one group's people, or their rate where they are few or all alike."""
     positive = int(labels.sum())
     if labels.size < _FEWEST or min(positive, labels.size - positive) < 5:
@@ -193,7 +192,7 @@ def _digits(outputs: Outputs) -> Floats:
 class _Linear:
     """The linear regression of logit(score) on features, groups, and (of few groups) features within groups."""
 
-    categorical: npt.NDArray[np.bool_]
+    categorical: Mask
     codes: tuple[Floats, ...]
     centre: Floats
     scale: Floats
@@ -210,7 +209,7 @@ class _Linear:
         sensitive: npt.NDArray[np.integer],
         *,
         n_groups: int,
-        categorical: npt.NDArray[np.bool_],
+        categorical: Mask,
     ) -> _Linear:
         codes = _frequent_codes(x, categorical)
         numbers = x[:, ~categorical]
@@ -253,7 +252,7 @@ class _Linear:
         return np.column_stack([columns, *crossed])
 
 
-def _frequent_codes(x: Floats, categorical: npt.NDArray[np.bool_]) -> tuple[Floats, ...]:
+def _frequent_codes(x: Floats, categorical: Mask) -> tuple[Floats, ...]:
     """Return the codes of each categorical column that get an indicator: all but its commonest, while there is room."""
     room = max(0, _MOST_COLUMNS - int((~categorical).sum()))
     counted = []
@@ -309,7 +308,7 @@ class _Boosted:
         sensitive: npt.NDArray[np.integer],
         *,
         n_groups: int,
-        categorical: npt.NDArray[np.bool_],
+        categorical: Mask,
         seed: int,
     ) -> _Boosted:
         from sklearn.ensemble import HistGradientBoostingRegressor

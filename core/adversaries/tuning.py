@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from core.adversaries.forest import ADVERSARIES, known_columns
 from core.adversaries.parameters import PINNED, forest_parameters
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
 from core.results import Result
@@ -100,16 +101,16 @@ class TunedForest(Result):
 
 @dataclass(frozen=True, slots=True)
 class _Records:
-    known: npt.NDArray[np.float64]
+    known: Floats
     sensitive: npt.NDArray[Any]
 
 
 def tune_forest(
     kind: str,
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
+    features: Floats,
+    labels: Codes,
     sensitive: npt.NDArray[Any],
-    predictions: npt.NDArray[np.uint8] | None = None,
+    predictions: Codes | None = None,
     *,
     evaluations: int = 100,
     seed: int = 0,
@@ -185,10 +186,10 @@ def _checked_evaluations(evaluations: int, resume: Sequence[ForestTrial]) -> int
 
 def _checked_records(
     kind: str,
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
+    features: Floats,
+    labels: Codes,
     sensitive: npt.NDArray[Any],
-    predictions: npt.NDArray[np.uint8] | None,
+    predictions: Codes | None,
 ) -> _Records:
     sees = choice(kind, ADVERSARIES, name="adversary") == "predictions"
     if sees and predictions is None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.correction.bootstrap import (
     DRAWS_OF_PROJECTIONS,
     Step,
@@ -51,8 +52,6 @@ BUILDS_ON = {
     "permuted_predictions": "features",
 }
 """The step each step is compared with, main path first."""
-
-_Floats = npt.NDArray[np.float64]
 
 MEASURES = ("accuracy", "balanced_accuracy", "log_loss")
 """What is measured of each step; of the log-loss, less is more leak."""
@@ -223,7 +222,7 @@ def attribute_leak(
     )
 
 
-def _rows(posterior: npt.ArrayLike) -> _Floats:
+def _rows(posterior: npt.ArrayLike) -> Floats:
     """Return a posterior as rows over groups."""
     p = np.asarray(posterior, dtype=np.float64)
     return np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
@@ -239,7 +238,7 @@ def _groups(truth: npt.ArrayLike, k: int) -> npt.NDArray[np.intp]:
     return groups.astype(np.intp)
 
 
-def _everybody(prior: npt.ArrayLike, n: int, k: int) -> _Floats:
+def _everybody(prior: npt.ArrayLike, n: int, k: int) -> Floats:
     shares = np.asarray(prior, dtype=np.float64)
     if shares.shape != (k,) or not (shares >= 0).all() or abs(float(shares.sum()) - 1.0) > 1e-6:
         raise InputError(f"prior must hold {k} shares that add up to 1, got {shares.tolist()}.")
@@ -247,13 +246,13 @@ def _everybody(prior: npt.ArrayLike, n: int, k: int) -> _Floats:
 
 
 def _told(
-    posterior: _Floats,
+    posterior: Floats,
     predictions: npt.ArrayLike,
     tolerance: float,
     metric: str,
     labels: npt.ArrayLike | None,
     shares: Shares,
-) -> tuple[dict[str, _Floats], dict[str, str], dict[str, Tilt]]:
+) -> tuple[dict[str, Floats], dict[str, str], dict[str, Tilt]]:
     """Return the posterior after each disclosure, why where one cannot be met, and the others to draw from."""
     known, reasons, tilts = {}, {}, {}
     parts = [None if rows is None else int(name[-1]) for name, rows in row_sets(metric, labels, len(posterior))]
@@ -287,7 +286,7 @@ def _told(
 
 def _measure(
     step: str,
-    known: dict[str, _Floats],
+    known: dict[str, Floats],
     reasons: dict[str, str],
     drawn: dict[str, Step],
     truth: npt.NDArray[np.intp],
@@ -336,16 +335,16 @@ def _measure(
     )
 
 
-def _in_draws(found: Step) -> tuple[_Floats, _Floats, _Floats]:
+def _in_draws(found: Step) -> tuple[Floats, Floats, Floats]:
     """Return the measures in each of the draws."""
     return rightly(found.size, found.right), rightly_balanced(found.size, found.right), found.log_loss
 
 
-def _guess(posterior: _Floats) -> npt.NDArray[np.intp]:
+def _guess(posterior: Floats) -> npt.NDArray[np.intp]:
     """Return the most probable group, the first of several; for two groups, group 1 where its P is above 1/2."""
     return posterior.argmax(axis=1)
 
 
-def _surprise(posterior: _Floats, truth: npt.NDArray[np.intp]) -> _Floats:
+def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
     """Return the log-loss of each person in nats."""
     return -np.log(np.maximum(posterior[np.arange(truth.size), truth], LOG_LOSS_CLIP))

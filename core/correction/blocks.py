@@ -24,14 +24,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.correction.problem import WIDENING
 from core.correction.smallest import true_tolerance
 from core.fairness import row_sets
 
 BLOCKS = 32
 """Blocks a cell is cut into; they grow with the price, since the cheap move first."""
-
-_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,9 +44,9 @@ class Named:
         where none was found.
     """
 
-    size: _Floats
-    before: _Floats
-    after: _Floats
+    size: Floats
+    before: Floats
+    after: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,16 +62,16 @@ class Blocks:
     """
 
     place: npt.NDArray[np.intp]
-    price: _Floats
+    price: Floats
 
     @classmethod
     def of(
         cls,
-        guess: npt.NDArray[np.uint8],
-        predictions: npt.NDArray[np.uint8],
-        labels: npt.NDArray[np.uint8],
-        truth: npt.NDArray[np.uint8],
-        cost: _Floats | None,
+        guess: Codes,
+        predictions: Codes,
+        labels: Codes,
+        truth: Codes,
+        cost: Floats | None,
         *,
         metric: str,
         n_groups: int,
@@ -102,11 +101,11 @@ class Blocks:
         return int(self.price.shape[2])
 
     @cached_property
-    def everybody(self) -> _Floats:
+    def everybody(self) -> Floats:
         """How many people are counted where."""
         return np.bincount(self.place, minlength=self.price.size * self.n_groups).astype(np.float64)
 
-    def corrected(self, counts: _Floats, tolerance: float, *, raise_until_true: bool = False) -> Named:
+    def corrected(self, counts: Floats, tolerance: float, *, raise_until_true: bool = False) -> Named:
         """Correct samples of people.
 
         Parameters
@@ -128,7 +127,7 @@ class Blocks:
         return Named(size=by_truth.sum(axis=(1, 2)), before=before, after=after)
 
 
-def _unfairness(count: _Floats) -> _Floats:
+def _unfairness(count: Floats) -> Floats:
     """Return the largest distance of a group's rate from everybody's, of people by sample, set, prediction, group."""
     size = count.sum(axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -136,7 +135,7 @@ def _unfairness(count: _Floats) -> _Floats:
     return np.asarray(np.nan_to_num(np.abs(rate - overall[:, :, None])).max(axis=(1, 2)))
 
 
-def _gained(price: _Floats, people: _Floats, tolerance: _Floats) -> _Floats:
+def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
     """Return how many more people of each group are named rightly after the correction of one row set.
 
     Parameters
@@ -153,12 +152,12 @@ def _gained(price: _Floats, people: _Floats, tolerance: _Floats) -> _Floats:
     return np.asarray(arrived.sum(axis=1) - np.einsum("zpgg->zg", left))
 
 
-def _quotient(part: _Floats, whole: _Floats) -> _Floats:
+def _quotient(part: Floats, whole: Floats) -> Floats:
     """Return part / whole, 0 where the whole is."""
     return np.asarray(part / np.where(whole > 0, whole, 1.0))
 
 
-def _of_two(price: _Floats, size: _Floats, tolerance: _Floats) -> tuple[_Floats, _Floats]:
+def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
     """Return how many leave each block and join each cell, two groups, all samples at once."""
     count = size.sum(axis=3)
     negatives, positives = count.sum(axis=2).T
@@ -194,14 +193,14 @@ def _of_two(price: _Floats, size: _Floats, tolerance: _Floats) -> tuple[_Floats,
     return leave, join
 
 
-def _cumulated(rows: _Floats) -> _Floats:
+def _cumulated(rows: Floats) -> Floats:
     """Return 0 and the running sums of each row."""
     total = np.zeros((len(rows), rows.shape[1] + 1))
     np.cumsum(rows, axis=1, out=total[:, 1:])
     return total
 
 
-def _of_many(price: _Floats, size: _Floats, tolerance: _Floats) -> tuple[_Floats, _Floats]:
+def _of_many(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
     """Return the same for more groups, sample by sample; nan where HiGHS finds nothing."""
     leave, join = np.zeros_like(size), np.zeros(size.shape[:3])
     scaled = None
@@ -215,7 +214,7 @@ def _of_many(price: _Floats, size: _Floats, tolerance: _Floats) -> tuple[_Floats
     return leave, join
 
 
-def _scaled(price: _Floats, people: _Floats, tolerance: float) -> _Floats:
+def _scaled(price: Floats, people: Floats, tolerance: float) -> Floats:
     """Return prices in the unit of about what the optimum costs, cut where one person costs more than that.
 
     Raw prices may span eighteen magnitudes, which HiGHS cannot tell apart.
@@ -229,7 +228,7 @@ def _scaled(price: _Floats, people: _Floats, tolerance: float) -> _Floats:
     return scaled
 
 
-def _program(price: _Floats, people: _Floats, tolerance: float) -> tuple[_Floats, _Floats]:
+def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, Floats]:
     """Solve the linear program of one sample."""
     from scipy.optimize import linprog
 

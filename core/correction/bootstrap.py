@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.correction.blocks import Blocks, Named
 from core.correction.tilt import Tilt
 from core.estimates import Estimate
@@ -41,11 +42,8 @@ _FEWEST = 10
 
 _NAME = "bootstrap of the correction"
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
 
-
-def widened(own: Estimate, found: _Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
+def widened(own: Estimate, found: Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
     """Return an estimate whose interval holds its own, the spread of the draws, and their middle.
 
     Parameters
@@ -103,7 +101,7 @@ def named_together(
     ]
 
 
-def _drawn_people(n: int, draws: int, seed: int) -> Iterator[_Ints]:
+def _drawn_people(n: int, draws: int, seed: int) -> Iterator[Ints]:
     """Yield how often each of n people is there: once each, and then as drawn."""
     yield np.ones(n, dtype=np.int64)
     rng = child_generator(seed, _NAME)
@@ -111,17 +109,17 @@ def _drawn_people(n: int, draws: int, seed: int) -> Iterator[_Ints]:
         yield np.bincount(rng.integers(0, n, size=n), minlength=n)
 
 
-def rightly(size: _Floats, named: _Floats) -> _Floats:
+def rightly(size: Floats, named: Floats) -> Floats:
     """Return the accuracy in each row of people by group, and of those named rightly; nan where nobody is."""
     return _share(named.sum(axis=1), size.sum(axis=1))
 
 
-def rightly_balanced(size: _Floats, named: _Floats) -> _Floats:
+def rightly_balanced(size: Floats, named: Floats) -> Floats:
     """Return the balanced accuracy in each row, over the groups that are there."""
     return np.asarray(np.nansum(_share(named, size), axis=1) / (size > 0).sum(axis=1))
 
 
-def _share(part: _Floats, whole: _Floats) -> _Floats:
+def _share(part: Floats, whole: Floats) -> Floats:
     return np.asarray(part / np.where(whole > 0, whole, np.nan))
 
 
@@ -137,14 +135,14 @@ class Step:
         Mean over people, in nats.
     """
 
-    size: _Floats
-    right: _Floats
-    log_loss: _Floats
+    size: Floats
+    right: Floats
+    log_loss: Floats
 
 
 def steps_in_draws(
-    posterior: _Floats,
-    surprise: _Floats,
+    posterior: Floats,
+    surprise: Floats,
     truth: npt.NDArray[np.intp],
     pattern: npt.NDArray[np.intp],
     tilts: Mapping[str, Tilt | None],

@@ -12,9 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-import numpy.typing as npt
-
+from core.arrays import Codes
 from core.correction.claim import Claim
 from core.results import Result
 
@@ -72,7 +70,7 @@ class Correction(Result):
         Why there is no reconstruction, in one sentence; empty when there is one.
     """
 
-    reconstruction: npt.NDArray[np.uint8] | None
+    reconstruction: Codes | None
     objective: float | None
     n_changed: int | None
     smallest_tolerance: float | None
@@ -81,7 +79,7 @@ class Correction(Result):
 
 
 def certify(
-    claim: Claim, vector: npt.NDArray[np.uint8] | None, bounds: Sequence[float], *, solver: str, seconds: float
+    claim: Claim, vector: Codes | None, bounds: Sequence[float], *, solver: str, seconds: float
 ) -> SolverCertificate:
     """Check a reconstruction (None where the solver has none) against the bounds of its row sets, which add up."""
     bound = float(sum(bounds))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.correction.exact import Repairs, best_repair, full_pass, repairs
 from core.correction.problem import Counts, RowProblem
 from core.correction.smallest import smallest_tolerance
@@ -57,8 +58,8 @@ class ExponentChoice(Result):
 
     exponent: int | None
     accuracy: Estimate | None
-    exponents: npt.NDArray[np.int64]
-    curve: npt.NDArray[np.float64]
+    exponents: Ints
+    curve: Floats
     reason: str
 
     def to_frame(self) -> pandas.DataFrame:
@@ -68,7 +69,7 @@ class ExponentChoice(Result):
         return pd.DataFrame({"exponent": self.exponents, "accuracy": self.curve})
 
 
-def published_cost(confidence: npt.ArrayLike, exponent: float) -> npt.NDArray[np.float64]:
+def published_cost(confidence: npt.ArrayLike, exponent: float) -> Floats:
     """Return the published cost (1 + (p - min p) / (max p - min p))^k.
 
     Parameters
@@ -86,7 +87,7 @@ def published_cost(confidence: npt.ArrayLike, exponent: float) -> npt.NDArray[np
     return _rescaled(confidence) ** _exponent(exponent)
 
 
-def log_odds_cost(confidence: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def log_odds_cost(confidence: npt.ArrayLike) -> Floats:
     """Return log(p / (1 - p)), the cost whose cheapest correction is the most probable one.
 
     Parameters
@@ -163,7 +164,7 @@ def choose_exponent(
     return _best(tried, correct, n)
 
 
-def _best(tried: npt.NDArray[np.int64], correct: npt.NDArray[Any], n: int) -> ExponentChoice:
+def _best(tried: Ints, correct: npt.NDArray[Any], n: int) -> ExponentChoice:
     best = int(np.nanargmax(correct))
     return ExponentChoice(
         exponent=int(tried[best]),
@@ -175,11 +176,11 @@ def _best(tried: npt.NDArray[np.int64], correct: npt.NDArray[Any], n: int) -> Ex
 
 
 def _choose_by_solving(
-    guesses: npt.NDArray[np.uint8],
-    base: npt.NDArray[np.float64],
-    predicted: npt.NDArray[np.uint8],
-    known: npt.NDArray[np.uint8],
-    tried: npt.NDArray[np.int64],
+    guesses: Codes,
+    base: Floats,
+    predicted: Codes,
+    known: Codes,
+    tried: Ints,
     tolerance: float,
     metric: str,
     labels: npt.ArrayLike | None,
@@ -213,7 +214,7 @@ def _choose_by_solving(
     return _best(tried, np.array(right, dtype=np.float64), known.size)
 
 
-def _no_choice(tried: npt.NDArray[np.int64], tolerance: float, smallest: float) -> ExponentChoice:
+def _no_choice(tried: Ints, tolerance: float, smallest: float) -> ExponentChoice:
     told = "no tolerance can" if math.isinf(smallest) else f"the smallest that can is {smallest:.3g}"
     return ExponentChoice(
         exponent=None,
@@ -230,7 +231,7 @@ def _exponent(value: float) -> float:
     return value
 
 
-def _rescaled(confidence: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _rescaled(confidence: npt.ArrayLike) -> Floats:
     """Return 1 + (p - min p) / (max p - min p), 1 where p is constant."""
     p = positive_array(confidence, name="confidence")
     spread = float(np.ptp(p)) if p.size else 0.0
@@ -241,11 +242,11 @@ def _rescaled(confidence: npt.ArrayLike) -> npt.NDArray[np.float64]:
 class _Cell:
     """A cell's costs at exponent 1 in rising order, and the correct guesses gained by changing the first 0, 1, ..."""
 
-    base: npt.NDArray[np.float64]
-    gain: npt.NDArray[np.int64]
+    base: Floats
+    gain: Ints
 
 
-def _sorted_cells(problem: RowProblem, right: npt.NDArray[np.bool_], keep_order: bool) -> dict[tuple[int, int], _Cell]:
+def _sorted_cells(problem: RowProblem, right: Mask, keep_order: bool) -> dict[tuple[int, int], _Cell]:
     """Sort every cell by cost, ties in record order (all of it where `keep_order`)."""
     cells = {}
     for key in _CELLS:
@@ -257,9 +258,7 @@ def _sorted_cells(problem: RowProblem, right: npt.NDArray[np.bool_], keep_order:
     return cells
 
 
-def _gained(
-    problem: RowProblem, truth: npt.NDArray[np.uint8], exponents: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64] | None:
+def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Ints | None:
     """Return, for each exponent, the correct guesses its correction gains on a row set; None when infeasible."""
     counts = problem.counts()
     if counts.n < 2:
@@ -278,9 +277,7 @@ def _gained(
     return gained
 
 
-def _gains(
-    counts: Counts, cells: dict[tuple[int, int], _Cell], exponents: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64] | None:
+def _gains(counts: Counts, cells: dict[tuple[int, int], _Cell], exponents: Ints) -> Ints | None:
     """Solve all exponents on sorted cells: together by the natural repairs, the uncertain ones by the full pass."""
     plan = repairs(counts)
     gained = np.zeros(exponents.size, dtype=np.int64)
@@ -297,9 +294,7 @@ def _gains(
     return gained
 
 
-def _repair_gains(
-    plan: Repairs, cells: dict[tuple[int, int], _Cell], exponents: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _repair_gains(plan: Repairs, cells: dict[tuple[int, int], _Cell], exponents: Ints) -> tuple[Ints, Mask]:
     raised, lowered = cells[plan.raised], cells[plan.lowered]
     powers = exponents[:, None].astype(float)
     cheapest = np.ones(exponents.size)

@@ -20,12 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.correction.claim import Claim
 from core.correction.smallest import smallest_fraction
-
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,8 +31,8 @@ class Rate:
     """One row set of one disclosure: its cells, those predicted 1, its N and P, and the limits on |D| / (N m)."""
 
     disclosure: int
-    inside: npt.NDArray[np.bool_]
-    positive: npt.NDArray[np.bool_]
+    inside: Mask
+    positive: Mask
     n: int
     positives: int
     lower: float
@@ -71,9 +69,9 @@ class CountProblem:
         Limits on each group's records over all cells.
     """
 
-    old: _Ints
-    members: tuple[_Ints, ...]
-    total: tuple[npt.NDArray[np.float64], ...]
+    old: Ints
+    members: tuple[Ints, ...]
+    total: tuple[Floats, ...]
     rates: tuple[Rate, ...]
     sizes: tuple[tuple[int, int], ...] | None
 
@@ -82,16 +80,16 @@ class CountProblem:
         """Number of groups."""
         return int(self.old.shape[1])
 
-    def outflow(self, new: _Ints) -> list[int]:
+    def outflow(self, new: Ints) -> list[int]:
         """Return how many records leave each group of each cell."""
         moved: list[int] = np.maximum(self.old - new, 0).ravel().tolist()
         return moved
 
-    def cost_of(self, new: _Ints) -> float:
+    def cost_of(self, new: Ints) -> float:
         """Return the cost of the cheapest reconstruction with these counts."""
         return float(sum(total[k] for total, k in zip(self.total, self.outflow(new), strict=True)))
 
-    def meets(self, new: _Ints) -> bool:
+    def meets(self, new: Ints) -> bool:
         """Tell whether the counts meet every constraint, in integers."""
         if (new < 0).any() or (new.sum(axis=1) != self.old.sum(axis=1)).any():
             return False
@@ -108,7 +106,7 @@ class CountProblem:
         inside = all(low <= m <= high for m, (low, high) in zip(new.sum(axis=0).tolist(), limits, strict=False))
         return inside and all(attained.values())
 
-    def place(self, new: _Ints, vector: npt.NDArray[np.uint8]) -> None:
+    def place(self, new: Ints, vector: Codes) -> None:
         """Write the cheapest reconstruction with these counts into a vector that holds the guesses."""
         leaving = self.outflow(new)
         for c, missing in enumerate((new - self.old).tolist()):
@@ -187,7 +185,7 @@ def _restricted(problem: CountProblem, rates: list[Rate]) -> CountProblem:
     )
 
 
-def _rate(claim: Claim, number: int, value: npt.NDArray[np.uint8], code: _Ints, n_cells: int) -> Rate:
+def _rate(claim: Claim, number: int, value: Codes, code: Ints, n_cells: int) -> Rate:
     of_cell = np.zeros(n_cells, dtype=np.uint8)
     of_cell[code] = value
     bound = claim.bounds[number]
@@ -202,8 +200,8 @@ def _rate(claim: Claim, number: int, value: npt.NDArray[np.uint8], code: _Ints, 
     )
 
 
-def _compressed(code: _Ints) -> _Ints:
+def _compressed(code: Ints) -> Ints:
     """Renumber the codes in use from 0 on."""
     number = np.cumsum(np.bincount(code) > 0) - 1 if code.size else code
-    renumbered: _Ints = number[code]
+    renumbered: Ints = number[code]
     return renumbered

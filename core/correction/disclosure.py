@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.correction.blocks import Blocks, Named
 from core.correction.bootstrap import named_in_draws, rightly, rightly_balanced, widened
 from core.correction.certificate import SolverCertificate
@@ -53,24 +53,24 @@ class AttackedRecords:
         The sensitive attribute.
     """
 
-    probability: npt.NDArray[np.float64]
-    calibrated: npt.NDArray[np.float64]
-    predictions: npt.NDArray[np.uint8]
-    labels: npt.NDArray[np.uint8]
-    truth: npt.NDArray[np.uint8]
+    probability: Floats
+    calibrated: Floats
+    predictions: Codes
+    labels: Codes
+    truth: Codes
 
     @property
-    def guess(self) -> npt.NDArray[np.uint8]:
+    def guess(self) -> Codes:
         """The group the adversary finds more probable."""
         return self.probability.argmax(axis=1).astype(np.uint8)
 
     @property
-    def calibrated_guess(self) -> npt.NDArray[np.uint8]:
+    def calibrated_guess(self) -> Codes:
         """The group that is more probable after calibration."""
         return self.calibrated.argmax(axis=1).astype(np.uint8)
 
     @property
-    def confidence(self) -> npt.NDArray[np.float64]:
+    def confidence(self) -> Floats:
         """Probability the adversary gives to its own guess."""
         return np.asarray(self.probability.max(axis=1))
 
@@ -201,9 +201,7 @@ def disclose(
     return _measured(attacked, guess, correction, named, metric, cost, tolerance, used, achieved, exponent)
 
 
-def blocks_of(
-    attacked: AttackedRecords, guess: npt.NDArray[np.uint8], prices: npt.NDArray[np.float64] | None, metric: str
-) -> Blocks:
+def blocks_of(attacked: AttackedRecords, guess: Codes, prices: Floats | None, metric: str) -> Blocks:
     """Return the attacked records in blocks, to be drawn from."""
     return Blocks.of(
         guess,
@@ -218,7 +216,7 @@ def blocks_of(
 
 def prices_of(
     attacked: AttackedRecords, held_out: AttackedRecords, tolerance: float, metric: str, cost: str
-) -> tuple[npt.NDArray[np.float64] | None, int | None]:
+) -> tuple[Floats | None, int | None]:
     """Return the price of changing each guess (None: 1 for everybody), and the exponent it was raised to."""
     if cost == "count":
         return None, None
@@ -241,7 +239,7 @@ def prices_of(
     return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
 
 
-def _against_second(calibrated: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _against_second(calibrated: Floats) -> Floats:
     """Return the probability of the likeliest group among the two likeliest, which the log-odds cost is made of."""
     two = np.partition(calibrated, -2, axis=1)[:, -2:]
     return np.asarray(two[:, 1] / two.sum(axis=1))
@@ -249,7 +247,7 @@ def _against_second(calibrated: npt.NDArray[np.float64]) -> npt.NDArray[np.float
 
 def _measured(
     attacked: AttackedRecords,
-    guess: npt.NDArray[np.uint8],
+    guess: Codes,
     correction: Correction,
     named: Named | None,
     metric: str,
@@ -295,15 +293,15 @@ def _measured(
     )
 
 
-def _unfairness(records: AttackedRecords, groups: npt.NDArray[np.uint8], metric: str) -> float:
+def _unfairness(records: AttackedRecords, groups: Codes, metric: str) -> float:
     return unfairness(records.predictions, groups, metric=metric, labels=records.labels)
 
 
 def _recognition(
     group: int,
-    truth: npt.NDArray[np.uint8],
-    guess: npt.NDArray[np.uint8],
-    after: npt.NDArray[np.uint8] | None,
+    truth: Codes,
+    guess: Codes,
+    after: Codes | None,
     named: Named | None,
 ) -> GroupRecognition:
     member = truth == group

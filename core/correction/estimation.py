@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fairness import METRICS, row_sets, unfairness
@@ -103,9 +104,7 @@ def _codes(sensitive: npt.ArrayLike) -> npt.NDArray[np.intp]:
         raise InputError("sensitive must hold values of one kind, got a mix that cannot be ordered.") from None
 
 
-def _measured(
-    answers: npt.NDArray[np.uint8], groups: npt.NDArray[np.intp], labels: npt.NDArray[np.uint8], metric: str
-) -> float:
+def _measured(answers: Codes, groups: npt.NDArray[np.intp], labels: Codes, metric: str) -> float:
     """Return a metric's violation; nan where one group, or nobody, is left to compare on a row set."""
     for _, rows in row_sets(metric, labels, answers.size):
         if np.unique(groups if rows is None else groups[rows]).size < 2:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes
 from core.correction.certificate import Correction, SolverCertificate
 from core.correction.claim import Disclosed
 from core.correction.disclosure import AttackedRecords, prices_of
@@ -113,9 +113,7 @@ def _true_bound(attacked: AttackedRecords, metric: str) -> Disclosed:
     return Disclosed(predictions=attacked.predictions, metric=metric, tolerance=min(1.0, bound), labels=attacked.labels)
 
 
-def _measured(
-    attacked: AttackedRecords, guess: npt.NDArray[np.uint8], found: Mapping[str, Correction]
-) -> tuple[MoreDisclosed, ...]:
+def _measured(attacked: AttackedRecords, guess: Codes, found: Mapping[str, Correction]) -> tuple[MoreDisclosed, ...]:
     truth, before = attacked.truth, accuracy(attacked.truth, guess)
     measured = []
     for known in KNOWLEDGE:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Mask
 from core.correction.exact import allowed_interval
 from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
 from core.integer_programs import empty_model, linear, run
@@ -41,8 +41,8 @@ class _Task:
 
     problem: RowProblem
     counts: Counts
-    cost: npt.NDArray[np.float64]
-    keep: npt.NDArray[np.bool_]
+    cost: Floats
+    keep: Mask
     unit: float
     margin: float = 0.0
 
@@ -51,7 +51,7 @@ class _Task:
 class _Answer:
     """CBC's answer: the vector read from its variables, its objective or bound, and whether it claims optimality."""
 
-    vector: npt.NDArray[np.uint8] | None
+    vector: Codes | None
     bound: float
     proved: bool
 
@@ -178,7 +178,7 @@ def _nearest_allowed(counts: Counts) -> tuple[int, int] | None:
     return (best, int(b[best])) if lowest[best] <= highest[best] else None
 
 
-def _move_to(problem: RowProblem, counts: Counts, a: int, b: int) -> npt.NDArray[np.uint8]:
+def _move_to(problem: RowProblem, counts: Counts, a: int, b: int) -> Codes:
     """Return the cheapest vector with these counts."""
     vector = problem.guess.copy()
     for prediction, change in ((1, a - counts.a), (0, b - counts.b)):
@@ -188,10 +188,10 @@ def _move_to(problem: RowProblem, counts: Counts, a: int, b: int) -> npt.NDArray
     return vector
 
 
-def _objective(problem: RowProblem, vector: npt.NDArray[np.uint8]) -> float:
+def _objective(problem: RowProblem, vector: Codes) -> float:
     return float(problem.cost[vector != problem.guess].sum())
 
 
-def _meets(task: _Task, vector: npt.NDArray[np.uint8]) -> bool:
+def _meets(task: _Task, vector: Codes) -> bool:
     own = replace(task.problem, guess=vector).counts()
     return bool(own.allowed(own.a, own.b))

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from core.arrays import Codes, Floats, Mask
 
 WIDENING = 1 + 1e-12
 """Factor on the tolerance that absorbs the rounding of decimal fractions."""
@@ -72,9 +73,9 @@ class Counts:
 class RowProblem:
     """The records of one row set: guesses and predictions (uint8 0/1) and the cost of changing each guess."""
 
-    guess: npt.NDArray[np.uint8]
-    predictions: npt.NDArray[np.uint8]
-    cost: npt.NDArray[np.float64]
+    guess: Codes
+    predictions: Codes
+    cost: Floats
     tolerance: float
 
     def counts(self) -> Counts:
@@ -84,7 +85,7 @@ class RowProblem:
         n, positives = self.guess.size, int(np.count_nonzero(self.predictions))
         return Counts(n=n, positives=positives, a=a, b=in_group - a, slack=self.tolerance * WIDENING * n)
 
-    def cell(self, prediction: int, guess: int) -> npt.NDArray[np.bool_]:
+    def cell(self, prediction: int, guess: int) -> Mask:
         """Return the mask of the records with this prediction and this guess."""
         if prediction != guess:
             return self.predictions > self.guess if prediction else self.guess > self.predictions
@@ -104,13 +105,11 @@ class Outcome:
         Lower bound on the objective: inf when infeasible.
     """
 
-    vector: npt.NDArray[np.uint8] | None
+    vector: Codes | None
     bound: float
 
 
-def flip_cheapest(
-    vector: npt.NDArray[np.uint8], cell: npt.NDArray[np.bool_], cost: npt.NDArray[np.float64], k: int, dearest: float
-) -> None:
+def flip_cheapest(vector: Codes, cell: Mask, cost: Floats, k: int, dearest: float) -> None:
     """Change, in place, the k cheapest records of a cell; `dearest` is the cost of the k-th.
 
     Records of equal cost are taken in the order of the records.

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.correction.counts import Attained, CountProblem
 from core.correction.rows import linear_rows
 from core.correction.tangents import CountOutcome
@@ -35,7 +35,6 @@ _MUCH = 4.0
 """Fall of the objective after which a bound found at the old scale is not trusted, and all is solved again."""
 
 _Choice = tuple[Attained, ...]
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,18 +51,18 @@ class _Task:
     def unit(self) -> float:
         return 1.0 if self.value is None else self.value / _SCALE
 
-    def costs(self, j: int) -> npt.NDArray[np.float64]:
+    def costs(self, j: int) -> Floats:
         """Return the scaled costs, in rising order, of the records that may leave group and cell j."""
         own = np.diff(self.problem.total[j])
         if self.value is None:
             return np.ones(own.size)
-        kept: npt.NDArray[np.float64] = own[own <= self.value * (1 + 1e-9)] / self.unit
+        kept: Floats = own[own <= self.value * (1 + 1e-9)] / self.unit
         return kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answer:
-    counts: _Ints | None
+    counts: Ints | None
     bound: float
     infeasible: bool
 
@@ -97,8 +96,8 @@ def solve(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOu
 
 
 def _all(
-    problem: CountProblem, per_record: bool, best: _Ints, possible: list[_Choice], deadline: float
-) -> tuple[_Ints, float]:
+    problem: CountProblem, per_record: bool, best: Ints, possible: list[_Choice], deadline: float
+) -> tuple[Ints, float]:
     """Solve every choice; return the cheapest counts, and the lowest bound."""
     bound = math.inf
     for choice in possible:
@@ -110,7 +109,7 @@ def _all(
     return best, bound
 
 
-def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[_Ints | None, list[_Choice]]:
+def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[Ints | None, list[_Choice]]:
     """Return feasible counts (None if none were found), and the choices that are not proved infeasible."""
     possible, best = [], None
     for choice in problem.choices():
@@ -129,7 +128,7 @@ def _believed(task: _Task, deadline: float) -> _Answer:
     first = _run(task, deadline)
     if first.counts is None:
         return first
-    counts: _Ints | None = first.counts
+    counts: Ints | None = first.counts
     if not task.problem.meets(first.counts):
         counts = _run(replace(task, margin=_TIGHTENING), deadline).counts
         if counts is not None and not task.problem.meets(counts):

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints, Mask
 from core.correction.claim import Shares
 from core.correction.problem import WIDENING
 from core.errors import InputError
@@ -26,9 +27,7 @@ from core.fairness import row_sets
 from core.projection import Constraints, Projection, project
 from core.validation import binary_array, one_length, unit_interval
 
-_Floats = npt.NDArray[np.float64]
-
-_Row = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float, bool]
+_Row = tuple[Floats, Floats, float, bool]
 """Weights of the four patterns, weights of the groups, bound, equality."""
 
 
@@ -40,7 +39,7 @@ def soft_correct(
     metric: str = "statistical_parity",
     labels: npt.ArrayLike | None = None,
     group_shares: Shares | None = None,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return the probabilities closest to the adversary's that agree with what was disclosed, in expectation.
 
     Parameters
@@ -126,13 +125,13 @@ def soft_constraints(
 
 
 def soft_statistics(
-    count: npt.NDArray[np.int64],
+    count: Ints,
     *,
     parts: Sequence[int | None],
     n_groups: int,
     tolerance: float | None,
     group_shares: Shares | None,
-) -> tuple[_Floats, _Floats, _Floats, npt.NDArray[np.bool_]]:
+) -> tuple[Floats, Floats, Floats, Mask]:
     """Return weights, groups, bounds and equalities of `core.projection.Constraints`.
 
     Parameters
@@ -159,9 +158,7 @@ def soft_statistics(
     )
 
 
-def _fairness_rows(
-    n: int, positives: int, label: int | None, tolerance: float, units: npt.NDArray[np.float64]
-) -> list[_Row]:
+def _fairness_rows(n: int, positives: int, label: int | None, tolerance: float, units: Floats) -> list[_Row]:
     """Return the rows of one row set of n records, that with this label.
 
     Patterns are numbered prediction + 2 · label. A bound no probabilities can break is left out.
@@ -175,7 +172,7 @@ def _fairness_rows(
     return [(side, unit, 0.0, False) for side in sides for unit in units]
 
 
-def _share_rows(shares: Shares | None, n: int, units: npt.NDArray[np.float64]) -> list[_Row]:
+def _share_rows(shares: Shares | None, n: int, units: Floats) -> list[_Row]:
     """Return the rows that hold the groups' expected sizes at their known shares."""
     rows: list[_Row] = []
     for unit, (low, high) in zip(units, _intervals(shares, len(units)), strict=True):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Mask
 from core.correction import exact, ilp, pieces, segments, tangents
 from core.correction.certificate import Correction, SolverCertificate, certify
 from core.correction.claim import Bound, Claim, Disclosed, Shares, Unfairness, bound_of, share_counts
@@ -141,7 +142,7 @@ def _checked(
     return Claim(guess=guesses, cost=costs, n_groups=k, bounds=bounds, sizes=sizes)
 
 
-def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[npt.NDArray[np.uint8], int]:
+def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[Codes, int]:
     """Return the guesses as whole numbers, and the number of groups."""
     array = np.asarray(guess)
     numeric = array.ndim == 1 and array.size and array.dtype.kind in "iuf"
@@ -181,12 +182,12 @@ def _is_one_row_set(claim: Claim) -> bool:
     return metric == "statistical_parity" or (metric != "equalized_odds" and claim.sizes is None)
 
 
-_Solved = tuple[npt.NDArray[np.uint8] | None, list[float]]
+_Solved = tuple[Codes | None, list[float]]
 
 
 def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
     """Solve each row set of a single disclosure with two groups."""
-    vector: npt.NDArray[np.uint8] | None = None
+    vector: Codes | None = None
     bounds: list[float] = []
     for _, rows in claim.bounds[0].row_sets():
         outcome = _solve_rows(claim, rows, solver, deadline - time.perf_counter())
@@ -195,7 +196,7 @@ def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
     return vector, bounds
 
 
-def _solve_rows(claim: Claim, rows: npt.NDArray[np.bool_] | None, solver: str, seconds: float) -> Outcome:
+def _solve_rows(claim: Claim, rows: Mask | None, solver: str, seconds: float) -> Outcome:
     bound, inside = claim.bounds[0], slice(None) if rows is None else rows
     problem = RowProblem(
         guess=claim.guess[inside],
@@ -221,10 +222,10 @@ def _of_group_one(claim: Claim, problem: RowProblem) -> tuple[int, int]:
 
 def _placed(
     claim: Claim,
-    vector: npt.NDArray[np.uint8] | None,
-    rows: npt.NDArray[np.bool_] | None,
+    vector: Codes | None,
+    rows: Mask | None,
     outcome: Outcome,
-) -> npt.NDArray[np.uint8] | None:
+) -> Codes | None:
     """Write a row set's outcome into the vector of all records, which starts as the guess."""
     if outcome.vector is None or rows is None:
         return outcome.vector
@@ -252,7 +253,7 @@ def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
 
 def _correction(
     claim: Claim,
-    vector: npt.NDArray[np.uint8] | None,
+    vector: Codes | None,
     certificate: SolverCertificate,
     time_limit: float,
     seconds: float,

@@ -22,9 +22,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from core.arrays import Ints
 from core.correction import enumeration
 from core.correction.counts import Attained, CountProblem
 from core.correction.programs import TIGHTENING, Answer, Left, System, Tangents
@@ -39,14 +37,13 @@ _MOST_NODES = 20_000
 """Nodes of integer programs, and programs, that one search may take: a bound that does not depend on the machine."""
 
 _Choice = tuple[Attained, ...]
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountOutcome:
     """The best counts found (None without any) and a lower bound on the objective, inf when infeasible."""
 
-    counts: _Ints | None
+    counts: Ints | None
     bound: float
 
 
@@ -79,7 +76,7 @@ class _Search:
 
     def __init__(self, problem: CountProblem, deadline: float) -> None:
         self.problem, self.deadline = problem, deadline
-        self.best: _Ints | None = None
+        self.best: Ints | None = None
         self.value = math.inf
         self.tangents = Tangents(problem)
         self.systems: dict[_Choice, System] = {}
@@ -115,7 +112,7 @@ class _Search:
             everywhere &= answer.infeasible
         return math.inf if everywhere else 0.0
 
-    def accept(self, counts: _Ints | None) -> bool:
+    def accept(self, counts: Ints | None) -> bool:
         """Keep counts that meet every constraint, if they are the cheapest so far; tell whether they do."""
         if counts is None or not self.problem.meets(counts):
             return False

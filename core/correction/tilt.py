@@ -14,12 +14,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.correction.claim import Shares
 from core.correction.soft import soft_statistics
 from core.projection import Constraints
 from core.projection.ascent import newton_direction
-
-_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -40,14 +39,14 @@ class Tilt:
     """
 
     constraints: Constraints
-    multipliers: _Floats
+    multipliers: Floats
     parts: tuple[int | None, ...]
     tolerance: float | None
     shares: Shares | None = None
     true_shares: bool = False
 
     @cached_property
-    def shift(self) -> _Floats:
+    def shift(self) -> Floats:
         """What each group's log-probability gains in each pattern, (patterns, K)."""
         return np.asarray(-(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups)
 
@@ -55,7 +54,7 @@ class Tilt:
     def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         return np.triu_indices(self.constraints.groups.shape[1])
 
-    def columns(self, logs: _Floats, pattern: npt.NDArray[np.intp]) -> _Floats:
+    def columns(self, logs: Floats, pattern: npt.NDArray[np.intp]) -> Floats:
         """Return what `moved` wants summed: log-normaliser, probabilities after, and products of two of them.
 
         Parameters
@@ -72,7 +71,7 @@ class Tilt:
         g, h = self._pairs
         return np.hstack([top + np.log(total), tilted, tilted[:, g] * tilted[:, h]])
 
-    def moved(self, true: _Floats, sums: _Floats) -> tuple[_Floats, float] | None:
+    def moved(self, true: Floats, sums: Floats) -> tuple[Floats, float] | None:
         """Return a sample's shift (patterns, K), and by how much it changes the log-loss a person.
 
         None where a bound became one that nothing can break, or ceased to be one.

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Ints, Mask
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.results import Result
@@ -77,7 +78,7 @@ class GroupRate(Result):
     overall: Estimate
 
 
-def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, npt.NDArray[np.bool_] | None]]:
+def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, Mask | None]]:
     """Return the row sets a metric compares groups on.
 
     Parameters
@@ -176,7 +177,7 @@ def group_rates(
     return tuple(rates)
 
 
-_Tally = tuple[str, list[Any], npt.NDArray[np.int64], npt.NDArray[np.int64]]
+_Tally = tuple[str, list[Any], Ints, Ints]
 
 
 def _tallies(
@@ -212,9 +213,7 @@ def _codes(sensitive: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[Any]]:
     return names.tolist(), codes
 
 
-def _count(
-    predicted: npt.NDArray[np.uint8], codes: npt.NDArray[Any], rows: npt.NDArray[np.bool_] | None, k: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _count(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int) -> tuple[Ints, Ints]:
     """Return the size and the number of positive predictions of each of k groups within the rows."""
     if codes.dtype != np.uint8:
         inside = slice(None) if rows is None else rows

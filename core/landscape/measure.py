@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes
 from core.attack import AttackFindings, attack_model
 from core.config import AuditConfig
 from core.correction import disclose, smallest_tolerance
@@ -36,7 +36,6 @@ _LEAST = 1e-12
 """A probability of 0 counts as this, as in `core.membership.loss_attack`."""
 
 Report = Callable[[int, int], None]
-Answers = npt.NDArray[np.uint8]
 Numbers = dict[str, float]
 Place = tuple[float | None, float]
 
@@ -179,7 +178,7 @@ def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> Nu
     return {"told": told, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}
 
 
-def _corrected(at: _Attacked, drawn: Answers, tolerance: float | None) -> tuple[float, float]:
+def _corrected(at: _Attacked, drawn: Codes, tolerance: float | None) -> tuple[float, float]:
     """Return what the attacker is told and how often she is right then; without a promise she keeps her guesses."""
     attacked = replace(at.attack.attacked, predictions=drawn[at.splits.train])
     if tolerance is None:

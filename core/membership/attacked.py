@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.membership.disparity.verdicts import OTHERS
 from core.membership.fairpick import Clusters, FairPick, fairpick, like_outsiders, member_clusters
@@ -42,7 +42,7 @@ class Attacked:
     settings: MembershipSettings
     split: MembershipSplit
     train: Train = field(repr=False)
-    probability: npt.NDArray[np.float64] = field(repr=False)
+    probability: Floats = field(repr=False)
     picked: FairPick | None = field(default=None, repr=False)
 
     @property
@@ -51,12 +51,12 @@ class Attacked:
         return {"lira": NO_SHADOWS} if isinstance(self.train, GivenTarget) else {}
 
     @property
-    def predicted(self) -> npt.NDArray[np.uint8] | None:
+    def predicted(self) -> Codes | None:
         """What the target predicts for everybody, shape (n,), where that is given and does not follow from scores."""
         return self.train.predicted if isinstance(self.train, GivenTarget) else None
 
     @property
-    def inside(self) -> npt.NDArray[np.uint8]:
+    def inside(self) -> Codes:
         """Who was trained on, shape (n,)."""
         member = np.zeros(self.people.n, dtype=np.uint8)
         member[self.split.members] = 1

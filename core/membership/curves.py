@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Mask
 from core.errors import InputError
 from core.estimates import Estimate, not_measured, over_repeats, rate_over_repeats
 from core.membership.attacked import Attacked, attacked, clusters_of, left_by, pick, target_of, two_sides
@@ -154,7 +154,7 @@ def _point(target: Attacked, *, at: float, repeat: int, variant: str, deleted: i
     )
 
 
-def _rate(hit: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_]) -> float:
+def _rate(hit: Mask, among: Mask) -> float:
     """Return the share of hits among the chosen; nan where nobody is chosen."""
     return float(hit[among].mean()) if among.any() else math.nan
 

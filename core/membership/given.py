@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
 
@@ -30,7 +30,7 @@ class GivenTarget:
 
     dataset: AuditDataset
 
-    def __call__(self, rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.float64]:
+    def __call__(self, rows: Ints, seed: int) -> Floats:
         """Return the scores of everybody, shape (n,); `rows` must be those the model was trained on.
 
         Raises
@@ -48,7 +48,7 @@ class GivenTarget:
         return self.dataset.scores
 
     @property
-    def predicted(self) -> npt.NDArray[np.uint8]:
+    def predicted(self) -> Codes:
         """Return the predicted labels of everybody, shape (n,)."""
         assert self.dataset.predictions is not None
         return self.dataset.predictions

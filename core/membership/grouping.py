@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Ints
 from core.datasets.columns import quoted
 from core.datasets.groups import MOST_GROUPS, groups_of
 from core.datasets.selection import select
@@ -38,7 +38,7 @@ class Grouping:
         What the groups differ in.
     """
 
-    codes: npt.NDArray[np.uint8] = field(repr=False)
+    codes: Codes = field(repr=False)
     names: tuple[str, ...]
     attribute: str
 
@@ -136,7 +136,7 @@ def _grouping(people: MemberPeople, by: str | Grouping) -> Grouping:
     return by if isinstance(by, Grouping) else column_grouping(people, by)
 
 
-def _compact(codes: npt.NDArray[np.int64], names: tuple[str, ...], attribute: str) -> Grouping:
+def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> Grouping:
     """Return the groups that have somebody in them, numbered from 0 in the same order."""
     present, compact = np.unique(codes, return_inverse=True)
     if not 2 <= present.size <= 256:

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Mask
 from core.estimates import Estimate
 from core.seeds import child_generator
 
 _AGREE = math.sqrt(1.0 + 2.0 / math.pi)
 
 
-def halves(member: npt.ArrayLike, *, seed: int) -> npt.NDArray[np.bool_]:
+def halves(member: npt.ArrayLike, *, seed: int) -> Mask:
     """Return who is in the second half; each half has as many members, and as many non-members, as the other.
 
     An odd one goes to the second half. Were the halves unlike, what is learned of one would say something of the

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes
 from core.estimates import Estimate
 from core.membership.attacked import Attacked
 from core.membership.attacks import MemberGuess, precision_recall, true_label_probability
@@ -53,8 +53,8 @@ def _ranges(
     target: Attacked,
     guess: MemberGuess,
     measured: Disparities,
-    groups: npt.NDArray[np.uint8],
-    member: npt.NDArray[np.uint8],
+    groups: Codes,
+    member: Codes,
     names: tuple[str, ...],
 ) -> tuple[RangeTable, ...]:
     assert guess.verdict is not None

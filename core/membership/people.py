@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.datasets.columns import as_text, is_numeric, quoted, shown
 from core.datasets.selection import select
 from core.errors import InputError
@@ -74,11 +74,11 @@ class MemberPeople:
 
     title: str
     source: str
-    codes: npt.NDArray[np.int64] = field(repr=False)
+    codes: Ints = field(repr=False)
     names: tuple[str, ...]
     values: tuple[tuple[str, ...], ...] = field(repr=False)
-    labels: npt.NDArray[np.uint8] = field(repr=False)
-    groups: npt.NDArray[np.uint8] = field(repr=False)
+    labels: Codes = field(repr=False)
+    groups: Codes = field(repr=False)
     group_names: tuple[str, ...]
     attribute: str
     notes: tuple[str, ...] = ()
@@ -157,7 +157,7 @@ def _public(ranges: Mapping[str, tuple[float, float]], names: list[str]) -> str:
     return f"{_PUBLIC}, but for the range of {given}." if given else f"{_PUBLIC}."
 
 
-def _coded(column: pandas.Series, limits: tuple[float, float] | None) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def _coded(column: pandas.Series, limits: tuple[float, float] | None) -> tuple[Ints, tuple[str, ...]]:
     """Return the codes of a column and what they stand for; a missing cell comes last."""
     if is_numeric(column):
         codes, domain = _binned(column.to_numpy(dtype=np.float64, na_value=np.nan), limits, str(column.name))
@@ -169,9 +169,7 @@ def _coded(column: pandas.Series, limits: tuple[float, float] | None) -> tuple[n
     return codes, domain
 
 
-def _binned(
-    numbers: npt.NDArray[np.float64], limits: tuple[float, float] | None, name: str
-) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def _binned(numbers: Floats, limits: tuple[float, float] | None, name: str) -> tuple[Ints, tuple[str, ...]]:
     """Return the bin of each number, -1 where there is none, and the bins' limits as text."""
     low, high = (float(np.nanmin(numbers)), float(np.nanmax(numbers))) if limits is None else limits
     if limits is not None and not (low < high and math.isfinite(high - low)):

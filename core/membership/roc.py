@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
 from core.membership.tpr_at_fpr import members_above, tpr_estimate
@@ -23,8 +24,6 @@ FEWEST_PEOPLE = 10
 
 RESOLUTION = 10
 """Fewest false positives an FPR must allow to be read."""
-
-_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +38,8 @@ class Roc(Result):
         Probability that a member scores above a non-member, ties counting half.
     """
 
-    fpr: _Floats = field(repr=False)
-    tpr: _Floats = field(repr=False)
+    fpr: Floats = field(repr=False)
+    tpr: Floats = field(repr=False)
     auc: Estimate
     n_members: int
     n_outsiders: int
@@ -55,13 +54,13 @@ class Roc(Result):
             return not_measured(level=self.auc.level)
         return tpr_estimate(fpr, *self._counts, level=self.auc.level)
 
-    def reached(self, fpr: npt.ArrayLike) -> _Floats:
+    def reached(self, fpr: npt.ArrayLike) -> Floats:
         """Return the values of `tpr_at` at many FPRs, in [0, 1], however few people they rest on."""
         places = np.asarray(fpr, dtype=np.float64) * (self.n_outsiders + 1)
         return members_above(places, *self._counts) / self.n_members
 
     @property
-    def _counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _counts(self) -> tuple[Ints, Ints]:
         """Non-members and members at or above each distinct score, falling, after a 0 each."""
         false, true = np.rint(self.fpr * self.n_outsiders), np.rint(self.tpr * self.n_members)
         return false.astype(np.int64), true.astype(np.int64)
@@ -126,7 +125,7 @@ def group_rocs(
     return tuple(_of_group(scores[codes == code], truth[codes == code], level) for code in range(n_groups))
 
 
-def _of_group(score: _Floats, member: npt.NDArray[np.uint8], level: float) -> Roc:
+def _of_group(score: Floats, member: Codes, level: float) -> Roc:
     members, outsiders = int(member.sum()), int(member.size - member.sum())
     if min(members, outsiders) >= FEWEST_PEOPLE:
         return roc(score, member, level=level)
@@ -134,7 +133,7 @@ def _of_group(score: _Floats, member: npt.NDArray[np.uint8], level: float) -> Ro
     return Roc(fpr=nothing, tpr=nothing, auc=not_measured(level=level), n_members=members, n_outsiders=outsiders)
 
 
-def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[_Floats, npt.NDArray[np.uint8]]:
+def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats, Codes]:
     scores, truth = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
     one_length(score=scores, member=truth)
     if (odd := scores[~np.isfinite(scores)]).size:
@@ -142,7 +141,7 @@ def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[_Floats, npt.
     return scores, truth
 
 
-def _steps(score: _Floats, member: npt.NDArray[np.uint8]) -> tuple[_Floats, _Floats]:
+def _steps(score: Floats, member: Codes) -> tuple[Floats, Floats]:
     """Return FPR and TPR at no threshold and at every distinct score, falling."""
     order = np.argsort(-score, kind="stable")
     ordered, inside = score[order], member[order]
@@ -152,7 +151,7 @@ def _steps(score: _Floats, member: npt.NDArray[np.uint8]) -> tuple[_Floats, _Flo
     return np.append(0.0, alarms / alarms[-1]), np.append(0.0, caught / caught[-1])
 
 
-def area(members: _Floats, outsiders: _Floats, *, level: float = 0.95) -> Estimate:
+def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate:
     """Return the probability that a member scores above a non-member, ties counting half, with its interval.
 
     Parameters

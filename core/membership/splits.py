@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Ints
 from core.errors import InputError
 from core.seeds import child_generator
 
 FEWEST = 10
 """Fewest known, and fewest judged, members and outsiders."""
-
-_Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,21 +36,21 @@ class MembershipSplit:
         Among the outsiders, disjoint.
     """
 
-    members: _Rows = field(repr=False)
-    outsiders: _Rows = field(repr=False)
-    unseen: _Rows = field(repr=False)
-    known_members: _Rows = field(repr=False)
-    known_outsiders: _Rows = field(repr=False)
-    judged_members: _Rows = field(repr=False)
-    judged_outsiders: _Rows = field(repr=False)
+    members: Ints = field(repr=False)
+    outsiders: Ints = field(repr=False)
+    unseen: Ints = field(repr=False)
+    known_members: Ints = field(repr=False)
+    known_outsiders: Ints = field(repr=False)
+    judged_members: Ints = field(repr=False)
+    judged_outsiders: Ints = field(repr=False)
 
     @property
-    def known(self) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+    def known(self) -> tuple[Ints, Codes]:
         """The rows the attacker knows, members first, and whether each is a member."""
         return _together(self.known_members, self.known_outsiders)
 
     @property
-    def judged(self) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+    def judged(self) -> tuple[Ints, Codes]:
         """The rows the attacker judges, members first, and whether each is a member."""
         return _together(self.judged_members, self.judged_outsiders)
 
@@ -75,7 +74,7 @@ class MembershipSplit:
         InputError
             If a row to keep is no member, or no outsider, or fewer than `FEWEST` of the known or judged are kept.
         """
-        left: dict[str, _Rows] = {}
+        left: dict[str, Ints] = {}
         for side, rows in (("members", kept), ("outsiders", outsiders)):
             stay, own = np.asarray(rows, dtype=np.int64), getattr(self, side)
             if (strangers := stay[~np.isin(stay, own)]).size:
@@ -161,7 +160,7 @@ def judging_everybody(members: npt.ArrayLike, outsiders: npt.ArrayLike) -> Membe
     )
 
 
-def _shared_out(members: _Rows, outsiders: _Rows, known_share: float, judged_share: float) -> MembershipSplit:
+def _shared_out(members: Ints, outsiders: Ints, known_share: float, judged_share: float) -> MembershipSplit:
     """Take the first rows of shuffled members and outsiders as known, the next as judged."""
     shares = {"known_share": known_share, "judged_share": judged_share}
     for name, share in shares.items():
@@ -189,10 +188,10 @@ def _check_sizes(known: int, judged: int, side: str = "members") -> None:
             raise InputError(f"A membership attack must {told} at least {FEWEST} {side}, got {count}.")
 
 
-def _inside(rows: _Rows, kept: _Rows) -> _Rows:
+def _inside(rows: Ints, kept: Ints) -> Ints:
     return rows[np.isin(rows, kept)]
 
 
-def _together(members: _Rows, outsiders: _Rows) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+def _together(members: Ints, outsiders: Ints) -> tuple[Ints, Codes]:
     member = np.repeat(np.array([1, 0], dtype=np.uint8), [members.size, outsiders.size])
     return np.concatenate([members, outsiders]), member

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import InputError
@@ -39,9 +40,6 @@ TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
 
 _TREES = 50
 
-_Rows = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ID3Target:
@@ -60,7 +58,7 @@ class ID3Target:
     max_depth: int
     accounting: str
 
-    def fit(self, rows: _Rows, seed: int) -> Any:
+    def fit(self, rows: Ints, seed: int) -> Any:
         """Return the tree trained on these rows."""
         from core.models import DPID3Classifier
 
@@ -74,11 +72,11 @@ class ID3Target:
         )
         return tree.fit(self.people.codes[rows], self.people.labels[rows])
 
-    def answers(self, tree: Any) -> _Floats:
+    def answers(self, tree: Any) -> Floats:
         """Return a fitted tree's P(label = 1) of everybody, shape (n,)."""
         return np.asarray(tree.predict_proba(self.people.codes)[:, 1], dtype=np.float64)
 
-    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+    def __call__(self, rows: Ints, seed: int) -> Floats:
         """Train on these rows and return P(label = 1) of everybody, shape (n,)."""
         return self.answers(self.fit(rows, seed))
 
@@ -98,7 +96,7 @@ class LibraryTarget:
     estimator: Callable[[int], Any]
     indicators: npt.NDArray[np.float32]
 
-    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+    def __call__(self, rows: Ints, seed: int) -> Floats:
         """Train on these rows and return P(label = 1) of everybody, shape (n,); the label itself if it is the only."""
         labels = self.people.labels[rows]
         if (labels == labels[0]).all():
@@ -114,7 +112,7 @@ class AuditedTarget:
     config: AuditConfig
     dataset: AuditDataset
 
-    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+    def __call__(self, rows: Ints, seed: int) -> Floats:
         """Train on these rows and return the score of everybody, shape (n,), in [0, 1]."""
         x, y, s = self.dataset.features, self.dataset.labels, self.dataset.sensitive
         model = fit_model(
@@ -234,7 +232,7 @@ def quality(
     members: npt.ArrayLike,
     outsiders: npt.ArrayLike,
     *,
-    predicted: npt.NDArray[np.uint8] | None = None,
+    predicted: Codes | None = None,
 ) -> TargetFindings:
     """Return how well a target predicts those it was trained on and others, and the majority label as control.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from core.projection.constraints import Floats
+from core.arrays import Floats, Mask
 from core.projection.dual import Dual, Point
 
 _LONGEST_STEP = 40.0
@@ -45,13 +44,11 @@ def _step(problem: Dual, point: Point) -> Point | None:
     return None
 
 
-def _signed(multipliers: Floats, equality: npt.NDArray[np.bool_]) -> Floats:
+def _signed(multipliers: Floats, equality: Mask) -> Floats:
     return np.where(equality, multipliers, np.maximum(multipliers, 0.0))
 
 
-def _split_direction(
-    slope: Floats, curvature: Floats, multipliers: Floats, equality: npt.NDArray[np.bool_], width: Floats
-) -> Floats:
+def _split_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask, width: Floats) -> Floats:
     """Return the direction; a multiplier with a width is the difference of two that are at least 0 and cost it."""
     wide = np.flatnonzero(width > 0.0)
     if not wide.size:
@@ -72,7 +69,7 @@ def _split_direction(
     return direction
 
 
-def newton_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: npt.NDArray[np.bool_]) -> Floats:
+def newton_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask) -> Floats:
     """Return the d that maximises slope·d - d·curvature·d/2 in a box that keeps signs and bounds the step.
 
     The curvature is scaled to a unit diagonal first, and made definite where statistics depend on each other.

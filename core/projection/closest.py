@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
 from core.projection.ascent import climb
-from core.projection.constraints import Constraints, Floats
+from core.projection.constraints import Constraints
 from core.projection.dual import Dual, Point
 from core.results import Result
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.membership.halves import halves
 from core.seeds import child_generator, child_seed
 
@@ -22,12 +23,8 @@ TAUGHT = 100_000
 _TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
 """Small: a few numbers a person, and more trees learn the teaching half's chance."""
 
-_Floats = npt.NDArray[np.float64]
 
-
-def cross_fitted(
-    evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8], *, seed: int, name: str
-) -> tuple[_Floats, npt.NDArray[np.uint8]]:
+def cross_fitted(evidence: npt.NDArray[np.float32], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
     """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
 
     Parameters
@@ -60,7 +57,7 @@ def cross_fitted(
     return score, verdict
 
 
-def _fitted(evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8], seed: int) -> Any:
+def _fitted(evidence: npt.NDArray[np.float32], member: Codes, seed: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 

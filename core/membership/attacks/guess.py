@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.validation import binary_array, one_length
@@ -29,12 +30,12 @@ class MemberGuess:
     """
 
     name: str
-    rows: npt.NDArray[np.int64] = field(repr=False)
-    score: npt.NDArray[np.float64] = field(repr=False)
-    verdict: npt.NDArray[np.uint8] | None = field(repr=False)
+    rows: Ints = field(repr=False)
+    score: Floats = field(repr=False)
+    verdict: Codes | None = field(repr=False)
 
 
-def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:
+def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Codes]:
     """Return P(label = 1) and the label of everybody as arrays.
 
     Raises
@@ -49,9 +50,7 @@ def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[npt.NDAr
     return p, y
 
 
-def true_label_probability(
-    probability: npt.NDArray[np.float64], labels: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.float64]:
+def true_label_probability(probability: Floats, labels: Codes) -> Floats:
     """Return the probability the model gave to each person's own label."""
     return np.where(labels == 1, probability, 1.0 - probability)
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints, Mask
 from core.errors import InputError
 from core.membership.attacks.boosted import cross_fitted
 from core.membership.attacks.guess import MemberGuess, checked, true_label_probability
@@ -31,7 +32,7 @@ from core.membership.splits import MembershipSplit
 from core.seeds import child_generator, child_seed
 from core.validation import binary_array, one_length
 
-Train = Callable[[npt.NDArray[np.int64], int], npt.NDArray[np.float64]]
+Train = Callable[[Ints, int], Floats]
 """Trains a model on these rows with this seed and returns P(label = 1) of everybody."""
 
 Report = Callable[[int, int], None]
@@ -53,8 +54,6 @@ _LEAST_DEVIATION = 1e-3
 _OFFLINE_SHARE = 0.75
 """Most of the people open to them that offline shadows are trained on, so that no two are alike."""
 
-_Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shadows:
@@ -69,9 +68,9 @@ class Shadows:
         Whether the shadow was trained on the person; never, offline.
     """
 
-    rows: npt.NDArray[np.int64] = field(repr=False)
-    logits: _Floats = field(repr=False)
-    inside: npt.NDArray[np.bool_] = field(repr=False)
+    rows: Ints = field(repr=False)
+    logits: Floats = field(repr=False)
+    inside: Mask = field(repr=False)
     online: bool
 
 
@@ -192,7 +191,7 @@ def train_shadows(
     drawn = _draws(split, seed, shadows, online)
     seeds = [child_seed(seed, f"membership shadow {i}") for i in range(shadows)]
 
-    def answer(i: int) -> _Floats:
+    def answer(i: int) -> Floats:
         p = np.asarray(train(drawn[i], seeds[i]), dtype=np.float64)
         return _logit(true_label_probability(p[rows], y[rows]))
 
@@ -205,7 +204,7 @@ def train_shadows(
     return Shadows(rows=rows, logits=logits, inside=inside, online=online)
 
 
-def _answers(answer: Callable[[int], _Floats], shadows: int, n_jobs: int) -> Iterator[_Floats]:
+def _answers(answer: Callable[[int], Floats], shadows: int, n_jobs: int) -> Iterator[Floats]:
     """Return every shadow's answers in order, training several at a time in threads."""
     if n_jobs == 1:
         yield from (answer(i) for i in range(shadows))
@@ -218,7 +217,7 @@ def _answers(answer: Callable[[int], _Floats], shadows: int, n_jobs: int) -> Ite
             pool.shutdown(cancel_futures=True)
 
 
-def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> list[npt.NDArray[np.int64]]:
+def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> list[Ints]:
     """Return whom each shadow is trained on."""
     rng = child_generator(seed, "membership shadows")
     everybody = np.concatenate([split.members, split.outsiders])
@@ -231,23 +230,23 @@ def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> lis
     return [np.sort(rng.permutation(pool)[:size]) for _ in range(shadows)]
 
 
-def _observed(shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike) -> _Floats:
+def _observed(shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     """Return the target's φ of the judged."""
     p, y = checked(probability, labels)
     return _logit(true_label_probability(p, y))[shadows.rows]
 
 
-def _sides(shadows: Shadows) -> tuple[npt.NDArray[np.bool_], ...]:
+def _sides(shadows: Shadows) -> tuple[Mask, ...]:
     """Return which shadows are without, and which with, each person; offline there are none with."""
     return (~shadows.inside, shadows.inside) if shadows.online else (~shadows.inside,)
 
 
-def _logit(p: _Floats) -> _Floats:
+def _logit(p: Floats) -> Floats:
     cut = np.clip(p, _LEAST, 1.0 - _LEAST)
     return np.asarray(np.log(cut) - np.log1p(-cut))
 
 
-def _normal(logits: _Floats, used: npt.NDArray[np.bool_], own: bool) -> tuple[_Floats, _Floats]:
+def _normal(logits: Floats, used: Mask, own: bool) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of each person's φ over the shadows used for her.
 
     Somebody without such a shadow gets the mean of all people; the shared deviation is the one around own means.
@@ -261,6 +260,6 @@ def _normal(logits: _Floats, used: npt.NDArray[np.bool_], own: bool) -> tuple[_F
     return mean, np.sqrt(np.maximum(variance, _LEAST_DEVIATION**2))
 
 
-def _log_density(x: _Floats, mean: _Floats, deviation: _Floats) -> _Floats:
+def _log_density(x: Floats, mean: Floats, deviation: Floats) -> Floats:
     """Return the log density of a normal distribution, but for its constant."""
     return np.asarray(-np.log(deviation) - 0.5 * ((x - mean) / deviation) ** 2)

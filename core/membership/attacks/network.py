@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.membership.attacks.guess import MemberGuess, checked
 from core.membership.splits import MembershipSplit
 from core.seeds import child_seed
@@ -26,8 +27,6 @@ _BATCH = 400
 
 _NO_PROGRESS = 1e9
 """A loss that falls by less is not falling: always."""
-
-_Floats = npt.NDArray[np.float64]
 
 
 def network_attack(
@@ -61,7 +60,7 @@ def network_attack(
     return MemberGuess(name="network", rows=rows, score=score, verdict=(score >= 0.5).astype(np.uint8))
 
 
-def _learned(known: _Floats, member: npt.NDArray[np.uint8], asked: _Floats, seed: int, balance: bool) -> _Floats:
+def _learned(known: Floats, member: Codes, asked: Floats, seed: int, balance: bool) -> Floats:
     """Return the probability of being a member for the answers asked about, of one label."""
     if not asked.size or np.unique(member).size < 2:
         return np.full(asked.size, member.mean() if member.size else 0.5)
@@ -70,17 +69,17 @@ def _learned(known: _Floats, member: npt.NDArray[np.uint8], asked: _Floats, seed
     return np.asarray(network.predict_proba(_pairs(asked))[:, 1], dtype=np.float64)
 
 
-def _pairs(p: _Floats) -> _Floats:
+def _pairs(p: Floats) -> Floats:
     return np.column_stack([1.0 - p, p])
 
 
-def _even(member: npt.NDArray[np.uint8]) -> _Floats:
+def _even(member: Codes) -> Floats:
     """Return weights with which members and outsiders count the same, one on average."""
     share = float(member.mean())
     return np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
 
 
-def _fitted(p: _Floats, member: npt.NDArray[np.uint8], weights: _Floats, seed: int) -> Any:
+def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
     """Return a trained network. Each distinct pair of answer and membership enters once, with its people's weight.
 
     The loss is the one of all people, but there are few distinct answers. No pass over them counts as progress, so

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from core.arrays import Codes, Floats
 
 
-def best_threshold(score: npt.NDArray[np.float64], member: npt.NDArray[np.uint8]) -> float:
+def best_threshold(score: Floats, member: Codes) -> float:
     """Return the score from which up people are called members for the best balanced accuracy.
 
     Of several as good the highest, which calls the fewest people members; infinity, which calls nobody one, if no

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
 from core.membership.disparity import resampling
@@ -36,9 +37,6 @@ from core.validation import binary_array, one_length
 
 _LEAST = 10
 """False positives an FPR must rest on."""
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def lira_gap(
@@ -145,9 +143,7 @@ class _Side:
         return members_above(place, self.false_positives, self.true_positives)
 
 
-def _checked(
-    score: npt.ArrayLike, member: npt.ArrayLike, fpr: float, groups: npt.ArrayLike
-) -> tuple[Floats, npt.NDArray[np.uint8]]:
+def _checked(score: npt.ArrayLike, member: npt.ArrayLike, fpr: float, groups: npt.ArrayLike) -> tuple[Floats, Codes]:
     values, inside = np.asarray(score, dtype=np.float64), both_kinds(member)
     if values.ndim != 1:
         raise InputError(f"score must be one-dimensional, got {values.ndim} dimensions.")
@@ -159,7 +155,7 @@ def _checked(
     return values, inside
 
 
-def _reason(side: npt.NDArray[np.uint8], inside: npt.NDArray[np.uint8], names: tuple[str, str], fpr: float) -> str:
+def _reason(side: Codes, inside: Codes, names: tuple[str, str], fpr: float) -> str:
     """Return why the gap is not measured; empty if it is."""
     need = math.ceil(_LEAST / fpr - 1e-9)
     for kind, least, told in ((0, need, "non-members"), (1, FEWEST, "members")):
@@ -172,8 +168,8 @@ def _reason(side: npt.NDArray[np.uint8], inside: npt.NDArray[np.uint8], names: t
 
 def _measured(
     values: Floats,
-    side: npt.NDArray[np.uint8],
-    inside: npt.NDArray[np.uint8],
+    side: Codes,
+    inside: Codes,
     names: tuple[str, str],
     own: _Settings,
     *,
@@ -210,7 +206,7 @@ def _measured(
     return GapResult(group=names[0], others=names[1], fpr=own.fpr, estimate=gap, rates=(first, second), test=test)
 
 
-def _side(values: Floats, here: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_], fpr: float) -> _Side:
+def _side(values: Floats, here: Mask, inside: Mask, fpr: float) -> _Side:
     levels, place = np.unique(-values[here], return_inverse=True)
     counts = (np.bincount(place[inside[here] == kind], minlength=levels.size) for kind in (False, True))
     false, true = (np.append(0, np.cumsum(count)).astype(np.int64) for count in counts)

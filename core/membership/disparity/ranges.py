@@ -11,6 +11,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
 from core.membership.disparity.results import RangeRow, RangeTable
 from core.validation import binary_array, one_length
@@ -63,7 +64,7 @@ def recall_by_range(
     return RangeTable(group=names[0], others=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
 
 
-def _probabilities(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _probabilities(values: npt.ArrayLike) -> Floats:
     p = np.asarray(values, dtype=np.float64)
     if p.ndim != 1:
         raise InputError(f"probability must be one-dimensional, got {p.ndim} dimensions.")

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.membership.disparity.tally import Tally
@@ -30,9 +31,6 @@ POWER = 0.8
 
 _ROUNDING = 1e-9
 """Statistics no farther apart than this count as equal."""
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def checked_draws(bootstraps: int, permutations: int) -> None:

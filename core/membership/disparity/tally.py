@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Ints
 from core.errors import InputError
 from core.validation import binary_array, one_length
 
@@ -28,8 +29,8 @@ class Tally:
         Called members, and all, at [side, member].
     """
 
-    flagged: npt.NDArray[np.int64]
-    people: npt.NDArray[np.int64]
+    flagged: Ints
+    people: Ints
 
 
 def tally(verdict: npt.ArrayLike, group: npt.ArrayLike, member: npt.ArrayLike) -> Tally:
@@ -49,7 +50,7 @@ def tally(verdict: npt.ArrayLike, group: npt.ArrayLike, member: npt.ArrayLike) -
     return Tally(flagged=np.bincount(cell[told == 1], minlength=4).reshape(2, 2), people=people)
 
 
-def both_kinds(member: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+def both_kinds(member: npt.ArrayLike) -> Codes:
     """Return `member` if it holds members and outsiders."""
     inside = binary_array(member, name="member")
     if not inside.size or inside.min() == inside.max():
@@ -58,7 +59,7 @@ def both_kinds(member: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return inside
 
 
-def enough(people: npt.NDArray[np.int64], names: tuple[str, str]) -> str:
+def enough(people: Ints, names: tuple[str, str]) -> str:
     """Return why sides of this size, people[side, member], are too small for a gap; empty if they are not."""
     for side in (1, 0):
         outsiders, members = people[side]

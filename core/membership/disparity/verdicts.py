@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes
 from core.errors import InputError
 from core.estimates import proportion
 from core.membership.disparity import resampling
@@ -131,9 +132,7 @@ def group_names(names: Sequence[str]) -> tuple[str, ...]:
     return told
 
 
-def one_against_others(
-    groups: npt.ArrayLike, names: Sequence[str], n: int
-) -> list[tuple[tuple[str, str], npt.NDArray[np.uint8]]]:
+def one_against_others(groups: npt.ArrayLike, names: Sequence[str], n: int) -> list[tuple[tuple[str, str], Codes]]:
     """Return the names and the sides, shape (n,), of each comparison: one of two groups, K of more."""
     told = group_names(names)
     codes = group_array(groups, len(told), name="groups")

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
-from core.membership.fairpick.counts import Floats
 from core.results import Result
 from core.seeds import child_seed
 from core.validation import binary_array, one_length
@@ -44,13 +44,13 @@ class Clusters(Result):
         By which features are standardised; the deviation of one that never varies is 1.
     """
 
-    cluster: npt.NDArray[np.int64] = field(repr=False)
-    counts: dict[int, npt.NDArray[np.int64]]
+    cluster: Ints = field(repr=False)
+    counts: dict[int, Ints]
     centres: dict[int, Floats] = field(repr=False)
     mean: Floats = field(repr=False)
     deviation: Floats = field(repr=False)
 
-    def nearest(self, codes: npt.ArrayLike, labels: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def nearest(self, codes: npt.ArrayLike, labels: npt.ArrayLike) -> Ints:
         """Return the cluster of her label whose centre is nearest to each of other people, shape (m,).
 
         Parameters
@@ -102,9 +102,7 @@ def clusters(
     return Clusters(cluster=number, counts=counts, centres=centres, mean=mean, deviation=deviation)
 
 
-def _largest(
-    features: Floats, groups: npt.NDArray[np.uint8], fewest: int, random_state: int
-) -> tuple[npt.NDArray[np.int64], Floats]:
+def _largest(features: Floats, groups: Codes, fewest: int, random_state: int) -> tuple[Ints, Floats]:
     """Return everybody's cluster and the centres (k, d) for the largest k that serves; one cluster always does."""
     from sklearn.cluster import KMeans
 
@@ -119,7 +117,7 @@ def _largest(
     return np.zeros(groups.size, dtype=np.int64), features.mean(axis=0, keepdims=True)
 
 
-def _counts(cluster: npt.NDArray[np.int64], groups: npt.NDArray[np.uint8], k: int) -> npt.NDArray[np.int64]:
+def _counts(cluster: Ints, groups: Codes, k: int) -> Ints:
     """Return the people by cluster and group, of shape (k, 2)."""
     return np.bincount(2 * cluster + groups, minlength=2 * k).reshape(k, 2)
 
@@ -144,7 +142,7 @@ def _standardised(codes: npt.ArrayLike) -> tuple[Floats, Floats, Floats]:
     return (values - mean) / deviation, mean, deviation
 
 
-def _two_groups(groups: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+def _two_groups(groups: npt.ArrayLike) -> Codes:
     """Return `groups` if there are no more than two."""
     given = np.asarray(groups)
     if given.dtype.kind in "iu" and given.size and given.max() > 1:
@@ -152,7 +150,7 @@ def _two_groups(groups: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return binary_array(given, name="groups")
 
 
-def _check(people: npt.NDArray[np.int64], label: int, fewest: int) -> None:
+def _check(people: Ints, label: int, fewest: int) -> None:
     if fewest < 1:
         raise InputError(f"fewest must be at least 1, got {fewest!r}.")
     if not people.any():

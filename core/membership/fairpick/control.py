@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Ints
 from core.errors import InputError
 from core.membership.fairpick.pick import FairPick
 from core.membership.fairpick.rows import member_rows
@@ -27,8 +28,8 @@ class RandomDeletion(Result):
         Group name -> people.
     """
 
-    kept: npt.NDArray[np.int64] = field(repr=False)
-    deleted: npt.NDArray[np.int64] = field(repr=False)
+    kept: Ints = field(repr=False)
+    deleted: Ints = field(repr=False)
     deleted_by_group: dict[str, int]
 
 

@@ -25,9 +25,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
-
-Floats = npt.NDArray[np.float64]
 
 
 def fairpick_counts(counts: npt.ArrayLike, theta: float) -> Floats:

@@ -13,6 +13,7 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Ints
 from core.errors import InputError
 from core.membership.fairpick.clusters import Clusters, feature_array
 from core.membership.fairpick.control import RandomDeletion
@@ -21,8 +22,6 @@ from core.membership.fairpick.rounding import chosen, whole
 from core.membership.fairpick.rows import checked_rows
 from core.seeds import child_generator
 from core.validation import one_length
-
-_Rows = npt.NDArray[np.int64]
 
 
 def like_outsiders(
@@ -35,7 +34,7 @@ def like_outsiders(
     found: Clusters,
     seed: int,
     leave_out: Collection[int] = (),
-) -> _Rows:
+) -> Ints:
     """Return the outsiders that stay after FairPick, rising.
 
     Parameters
@@ -70,7 +69,7 @@ def like_outsiders(
     return rows[~gone]
 
 
-def outsiders_at_random(outsiders: npt.ArrayLike, *, like: RandomDeletion, seed: int) -> _Rows:
+def outsiders_at_random(outsiders: npt.ArrayLike, *, like: RandomDeletion, seed: int) -> Ints:
     """Return outsiders that stay beside the control, rising: the share that stayed among the members, at random."""
     rows = np.sort(np.asarray(outsiders, dtype=np.int64))
     stay = round(rows.size * like.kept.size / max(like.kept.size + like.deleted.size, 1))

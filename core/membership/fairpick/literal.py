@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.membership.fairpick.counts import Floats, checked_arguments, differences
+from core.arrays import Floats
+from core.membership.fairpick.counts import checked_arguments, differences
 from core.results import Result
 
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.errors import InputError
 from core.membership.fairpick.clusters import Clusters, clusters, feature_array
-from core.membership.fairpick.counts import Floats, checked_theta, differences, fairpick_counts
+from core.membership.fairpick.counts import checked_theta, differences, fairpick_counts
 from core.membership.fairpick.literal import fairpick_literal
 from core.membership.fairpick.rounding import chosen, whole
 from core.membership.fairpick.rows import member_rows
@@ -52,8 +53,8 @@ class FairPick(Result):
 
     theta: float
     literal: bool
-    kept: npt.NDArray[np.int64] = field(repr=False)
-    deleted: npt.NDArray[np.int64] = field(repr=False)
+    kept: Ints = field(repr=False)
+    deleted: Ints = field(repr=False)
     deleted_by_group: dict[str, int]
     clusters: dict[int, int]
     ignored: int

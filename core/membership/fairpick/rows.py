@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Ints
 from core.errors import InputError
 
 
-def member_rows(members: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
+def member_rows(members: npt.ArrayLike, n: int) -> Ints:
     """Return the rows of the members, rising; see `checked_rows`."""
     return checked_rows(members, n, name="members")
 
 
-def checked_rows(people: npt.ArrayLike, n: int, *, name: str) -> npt.NDArray[np.int64]:
+def checked_rows(people: npt.ArrayLike, n: int, *, name: str) -> Ints:
     """Return rows of people, rising.
 
     Raises
