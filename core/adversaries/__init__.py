@@ -1,7 +1,7 @@
 """Attribute-inference adversaries: who learns the sensitive attribute from what people do not hide."""
 
 from core.adversaries.calibration import PlattScale, calibrate
-from core.adversaries.forest import ADVERSARIES, Adversary, train_adversary
+from core.adversaries.forest import ADVERSARIES, Adversary, AttackedRecords, train_adversary
 from core.adversaries.parameters import PINNED, forest_parameters
 from core.adversaries.permuted import permuted_by_set, permuted_predictions
 from core.adversaries.released import ATTACKS, ReleasedAttack, attack_released
@@ -16,6 +16,7 @@ __all__ = [
     "PINNED",
     "STRONG",
     "Adversary",
+    "AttackedRecords",
     "ForestTrial",
     "Outputs",
     "PlattScale",

@@ -48,6 +48,47 @@ class Adversary:
         return np.asarray(self.estimator.predict_proba(known), dtype=np.float64)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackedRecords:
+    """What the attacker has on one set of records, and the truth to judge it by.
+
+    Attributes
+    ----------
+    probability, calibrated : ndarray of shape (n, K), rows adding up to 1
+        The adversary's probability of each group, as it came and after calibration.
+    predictions, labels : ndarray of shape (n,), 0 or 1
+        The audited model's answers, and the labels.
+    truth : ndarray of shape (n,), 0 to K - 1
+        The sensitive attribute.
+    """
+
+    probability: Floats
+    calibrated: Floats
+    predictions: Codes
+    labels: Codes
+    truth: Codes
+
+    @property
+    def guess(self) -> Codes:
+        """The group the adversary finds more probable."""
+        return self.probability.argmax(axis=1).astype(np.uint8)
+
+    @property
+    def calibrated_guess(self) -> Codes:
+        """The group that is more probable after calibration."""
+        return self.calibrated.argmax(axis=1).astype(np.uint8)
+
+    @property
+    def confidence(self) -> Floats:
+        """Probability the adversary gives to its own guess."""
+        return np.asarray(self.probability.max(axis=1))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, K."""
+        return int(self.probability.shape[1])
+
+
 def known_columns(
     features: Floats,
     labels: Codes,

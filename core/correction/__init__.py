@@ -1,5 +1,6 @@
 """Reconstruction correction: what a disclosed fairness bound adds to an adversary's guesses."""
 
+from core.adversaries import AttackedRecords
 from core.correction.attribution import BUILDS_ON, MEASURES, STEPS, Attribution, StepMeasures, attribute_leak
 from core.correction.attribution_seeds import (
     LeakAttribution,
@@ -14,7 +15,7 @@ from core.correction.claim import Disclosed
 from core.correction.comparison import ConstraintComparison, compare_constraints
 from core.correction.control import PermutedControl, permuted_control, permuted_records
 from core.correction.costs import ExponentChoice, choose_exponent, log_odds_cost, published_cost
-from core.correction.disclosure import COSTS, AttackedRecords, Disclosure, GroupRecognition, disclose
+from core.correction.disclosure import COSTS, Disclosure, GroupRecognition, disclose
 from core.correction.estimation import (
     IDENTIFIABLE,
     EstimatedConstraint,
@@ -24,7 +25,7 @@ from core.correction.estimation import (
 )
 from core.correction.further import KNOWLEDGE, MoreDisclosed, disclose_more
 from core.correction.smallest import smallest_tolerance, true_tolerance
-from core.correction.soft import soft_constraints, soft_correct, soft_projection
+from core.correction.soft import soft_constraints, soft_correct
 from core.correction.solve import SOLVERS, correct, correct_jointly
 
 __all__ = [
@@ -71,6 +72,5 @@ __all__ = [
     "smallest_tolerance",
     "soft_constraints",
     "soft_correct",
-    "soft_projection",
     "true_tolerance",
 ]

@@ -24,6 +24,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from core.adversaries import AttackedRecords
 from core.arrays import Codes, Floats
 from core.correction.problem import WIDENING
 from core.correction.smallest import true_tolerance
@@ -65,25 +66,15 @@ class Blocks:
     price: Floats
 
     @classmethod
-    def of(
-        cls,
-        guess: Codes,
-        predictions: Codes,
-        labels: Codes,
-        truth: Codes,
-        cost: Floats | None,
-        *,
-        metric: str,
-        n_groups: int,
-    ) -> Blocks:
+    def of(cls, records: AttackedRecords, guess: Codes, cost: Floats | None, *, metric: str) -> Blocks:
         """Sort records into blocks; `cost` is the price of changing each guess, None for 1 each."""
-        n, k = guess.size, n_groups
+        n, k = guess.size, records.n_groups
         prices = np.ones(n) if cost is None else cost
-        sets = row_sets(metric, labels, n)
+        sets = row_sets(metric, records.labels, n)
         part = np.full(n, len(sets))
         for number, (_, rows) in enumerate(sets):
             part[slice(None) if rows is None else rows] = number
-        cell = (2 * part + predictions) * k + guess
+        cell = (2 * part + records.predictions) * k + guess
         order = np.lexsort((prices, cell))  # stable: ties stay in record order
         size = np.bincount(cell, minlength=2 * k * (len(sets) + 1))
         rank = np.empty(n)
@@ -93,7 +84,7 @@ class Blocks:
         total = np.bincount(own, weights=prices, minlength=size.size * BLOCKS)
         count = np.bincount(own, minlength=size.size * BLOCKS)
         shape = (len(sets) + 1, 2, k, BLOCKS)
-        return cls(place=own * k + truth, price=(total / np.maximum(count, 1)).reshape(shape))
+        return cls(place=own * k + records.truth, price=(total / np.maximum(count, 1)).reshape(shape))
 
     @property
     def n_groups(self) -> int:

@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.correction.disclosure import AttackedRecords, Disclosure, disclose
+from core.adversaries import AttackedRecords
+from core.correction.disclosure import Disclosure, disclose
 from core.correction.estimation import EstimatedConstraint
 from core.correction.smallest import smallest_tolerance
 from core.errors import InputError
@@ -44,11 +45,6 @@ class ConstraintComparison(Result):
     trained: Disclosure | None
     estimated: Disclosure
     difference: Estimate | None
-
-    @property
-    def identified(self) -> bool:
-        """Whether the estimate names the metric the model was trained for."""
-        return self.trained is not None and self.trained.metric == self.estimate.metric
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row for the real constraint, where there is one, and one for the estimated."""

@@ -13,8 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from core.adversaries import AttackedRecords
 from core.adversaries.permuted import permuted_predictions
-from core.correction.disclosure import AttackedRecords, Disclosure, disclose
+from core.correction.disclosure import Disclosure, disclose
 from core.fairness import METRICS
 from core.results import Result
 from core.validation import choice

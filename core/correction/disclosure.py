@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.adversaries import AttackedRecords
 from core.arrays import Codes, Floats
 from core.correction.blocks import Blocks, Named
 from core.correction.bootstrap import named_in_draws, rightly, rightly_balanced, widened
@@ -37,47 +38,6 @@ _SECONDS = 60.0
 
 _EXPONENTS_OF_MANY = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 """Exponents tried with more than two groups, where each takes a program of its own."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackedRecords:
-    """What the attacker has on one set of records, and the truth to judge it by.
-
-    Attributes
-    ----------
-    probability, calibrated : ndarray of shape (n, K), rows adding up to 1
-        The adversary's probability of each group, as it came and after calibration.
-    predictions, labels : ndarray of shape (n,), 0 or 1
-        The audited model's answers, and the labels.
-    truth : ndarray of shape (n,), 0 to K - 1
-        The sensitive attribute.
-    """
-
-    probability: Floats
-    calibrated: Floats
-    predictions: Codes
-    labels: Codes
-    truth: Codes
-
-    @property
-    def guess(self) -> Codes:
-        """The group the adversary finds more probable."""
-        return self.probability.argmax(axis=1).astype(np.uint8)
-
-    @property
-    def calibrated_guess(self) -> Codes:
-        """The group that is more probable after calibration."""
-        return self.calibrated.argmax(axis=1).astype(np.uint8)
-
-    @property
-    def confidence(self) -> Floats:
-        """Probability the adversary gives to its own guess."""
-        return np.asarray(self.probability.max(axis=1))
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups, K."""
-        return int(self.probability.shape[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,22 +156,9 @@ def disclose(
     )
     named = None
     if draws != 0 and correction.reconstruction is not None:
-        people = blocks_of(attacked, guess, prices, metric)
+        people = Blocks.of(attacked, guess, prices, metric=metric)
         named = named_in_draws(people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed)
     return _measured(attacked, guess, correction, named, metric, cost, tolerance, used, achieved, exponent)
-
-
-def blocks_of(attacked: AttackedRecords, guess: Codes, prices: Floats | None, metric: str) -> Blocks:
-    """Return the attacked records in blocks, to be drawn from."""
-    return Blocks.of(
-        guess,
-        attacked.predictions,
-        attacked.labels,
-        attacked.truth,
-        prices,
-        metric=metric,
-        n_groups=attacked.n_groups,
-    )
 
 
 def prices_of(

@@ -122,27 +122,22 @@ class Identification(Result):
         Metric the models were trained for; None for a method that is trained for none, such as correlation remover.
     rate : Estimate or None
         Share of seeds whose estimate names it, with Wilson interval over the seeds; None without a trained metric.
-    control_of_four, control_of_three : float or None
-        What naming one of the four metrics, or one of the three an estimate can name, at random would reach.
+    control_of_three : float or None
+        What naming one of the three metrics an estimate can name at random would reach.
     unmitigated : Estimate or None
         Control: share of seeds in which the model trained without any mitigation is given the same name, that is,
         how far the name comes from the data; None where no such estimates were given.
     shares : dict
         metric -> Estimate, the share of seeds in which it is named.
-    tolerance_mean, tolerance_sd : float
-        Mean and standard deviation of the estimated tolerances; the latter nan for one seed.
     n : int
         Seeds.
     """
 
     trained: str | None
     rate: Estimate | None
-    control_of_four: float | None
     control_of_three: float | None
     unmitigated: Estimate | None
     shares: dict[str, Estimate]
-    tolerance_mean: float
-    tolerance_sd: float
     n: int
 
     def to_frame(self) -> pandas.DataFrame:
@@ -162,7 +157,6 @@ def identification_rate(
     *,
     trained: str | None,
     unmitigated: Sequence[EstimatedConstraint] | None = None,
-    level: float = 0.95,
 ) -> Identification:
     """Return how often estimates from repeated seeds name the metric the models were trained for.
 
@@ -174,7 +168,6 @@ def identification_rate(
         One of `core.fairness.METRICS`, or None where the method is trained for no metric.
     unmitigated : sequence of EstimatedConstraint, optional
         Estimates for models trained without mitigation, as control.
-    level : float in (0, 1)
 
     Raises
     ------
@@ -186,21 +179,17 @@ def identification_rate(
     n = len(estimates)
     if n == 0:
         raise InputError("A rate of identification needs the estimates of at least one seed, got none.")
-    shares = {metric: _share(estimates, metric, level) for metric in METRICS}
-    tolerances = np.array([estimate.tolerance for estimate in estimates])
-    control = None if trained is None or not unmitigated else _share(unmitigated, trained, level)
+    shares = {metric: _share(estimates, metric) for metric in METRICS}
+    control = None if trained is None or not unmitigated else _share(unmitigated, trained)
     return Identification(
         trained=trained,
         rate=None if trained is None else shares[trained],
-        control_of_four=None if trained is None else 1 / len(METRICS),
         control_of_three=None if trained is None else (trained in IDENTIFIABLE) / len(IDENTIFIABLE),
         unmitigated=control,
         shares=shares,
-        tolerance_mean=float(tolerances.mean()),
-        tolerance_sd=float(tolerances.std(ddof=1)) if n > 1 else math.nan,
         n=n,
     )
 
 
-def _share(estimates: Sequence[EstimatedConstraint], metric: str, level: float) -> Estimate:
-    return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates), level=level)
+def _share(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
+    return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates))

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from core.adversaries import AttackedRecords
 from core.arrays import Codes
 from core.correction.certificate import Correction, SolverCertificate
 from core.correction.claim import Disclosed
-from core.correction.disclosure import AttackedRecords, prices_of
+from core.correction.disclosure import prices_of
 from core.correction.solve import correct, correct_jointly
 from core.estimates import Estimate, accuracy, paired_gain
 from core.fairness import METRICS, unfairness

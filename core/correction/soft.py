@@ -24,7 +24,7 @@ from core.correction.claim import Shares
 from core.correction.problem import WIDENING
 from core.errors import InputError
 from core.fairness import row_sets
-from core.projection import Constraints, Projection, project
+from core.projection import Constraints, project
 from core.validation import binary_array, one_length, unit_interval
 
 _Row = tuple[Floats, Floats, float, bool]
@@ -61,28 +61,12 @@ def soft_correct(
     Returns
     -------
     ndarray of the shape of `probability`
-        Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were;
-        `soft_projection` says so, and why.
+        Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were.
 
     Notes
     -----
     If the truth meets the bounds, its log-loss -Σ log q'(s) never exceeds the one before.
     """
-    return soft_projection(
-        probability, predictions, tolerance=tolerance, metric=metric, labels=labels, group_shares=group_shares
-    ).probability
-
-
-def soft_projection(
-    probability: npt.ArrayLike,
-    predictions: npt.ArrayLike,
-    *,
-    tolerance: float | None,
-    metric: str = "statistical_parity",
-    labels: npt.ArrayLike | None = None,
-    group_shares: Shares | None = None,
-) -> Projection:
-    """Return the whole projection behind `soft_correct`: probabilities, multipliers, divergence and status."""
     posterior = np.asarray(probability, dtype=np.float64)
     if posterior.ndim not in (1, 2):
         raise InputError(f"probability must have shape (n,) or (n, K), got {posterior.shape}.")
@@ -95,7 +79,7 @@ def soft_projection(
         labels=labels,
         group_shares=group_shares,
     )
-    return project(posterior, constraints)
+    return project(posterior, constraints).probability
 
 
 def soft_constraints(

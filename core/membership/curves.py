@@ -111,9 +111,10 @@ def _deleted(
     picked = pick(people, split, settings, found=found)
     for variant in wanted:
         if variant == "random":
-            control = random_deletion(people.groups, split.members, picked, seed=settings.seed)
-            outsiders = outsiders_at_random(split.outsiders, like=control, seed=settings.seed)
-            left = split.keeping(control.kept, outsiders=outsiders)
+            kept = random_deletion(split.members, picked.deleted.size, seed=settings.seed)
+            stay = round(split.outsiders.size * kept.size / max(split.members.size, 1))
+            outsiders = outsiders_at_random(split.outsiders, stay, seed=settings.seed)
+            left = split.keeping(kept, outsiders=outsiders)
         else:
             left = left_by(people, split, settings, picked, found=found)
         target = attacked(people, whole, train, split=left)

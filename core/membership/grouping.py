@@ -43,11 +43,6 @@ class Grouping:
     attribute: str
 
 
-def own_grouping(people: MemberPeople) -> Grouping:
-    """Return the groups the people have."""
-    return Grouping(codes=people.groups, names=people.group_names, attribute=people.attribute)
-
-
 def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     """Return the groups that other roles make of the people chosen by `roles`.
 

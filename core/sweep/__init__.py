@@ -11,7 +11,7 @@ from core.sweep.identity import environment, point_key
 from core.sweep.point import SweepPoint, measure
 from core.sweep.store import FolderStore, MemoryStore, PointStore
 from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise
-from core.sweep.tables import model_rows, recovery_rows, table_three
+from core.sweep.tables import table_three
 
 __all__ = [
     "PAPER_TOLERANCES",
@@ -26,9 +26,7 @@ __all__ = [
     "environment",
     "grid",
     "measure",
-    "model_rows",
     "point_key",
-    "recovery_rows",
     "summarise",
     "sweep",
     "table_three",

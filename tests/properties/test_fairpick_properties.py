@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.membership import fairpick, fairpick_counts, fairpick_literal, fairpick_program
+from core.membership import fairpick, fairpick_counts, fairpick_literal
 from core.membership.fairpick.rounding import whole
+from tests.oracles.fairpick import fairpick_program
 
 THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))
 

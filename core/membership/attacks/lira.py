@@ -17,8 +17,7 @@ a target trained on none of the people the AUC is .499 and the TPR .0095.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -83,8 +82,6 @@ def lira(
     seed: int,
     shadows: int = 64,
     online: bool = True,
-    own_variance: bool | None = None,
-    n_jobs: int = 1,
     report: Report | None = None,
 ) -> MemberGuess:
     """Judge people by how the target's answer compares with that of shadow models.
@@ -92,23 +89,16 @@ def lira(
     Parameters
     ----------
     train : callable
-        Trains a model as the target was trained; see `Train`. Called from several threads if `n_jobs` is above 1.
+        Trains a model as the target was trained; see `Train`.
     probability : array-like of shape (n,), in [0, 1]
         The target's P(label = 1) of everybody.
     labels : array-like of shape (n,), 0 or 1
     split : MembershipSplit
         Whom to judge; nobody's membership is used.
-    seed : int
-        The same gives the same scores, whatever `n_jobs`.
     shadows : int
         Even, at least `FEWEST_SHADOWS`.
     online : bool
         Whether shadows are trained with and without the judged, or without them alone.
-    own_variance : bool, optional
-        Whether each person has variances of her own, or all share one inside and one outside; by default from 64
-        shadows on.
-    n_jobs : int
-        Shadows trained at a time.
     report : callable, optional
         Called with (shadows done, shadows in all); may raise `core.errors.Cancelled`.
 
@@ -117,14 +107,17 @@ def lira(
     MemberGuess
         With scores alone, and no verdict.
     """
-    made = train_shadows(train, labels, split, seed=seed, shadows=shadows, online=online, n_jobs=n_jobs, report=report)
-    return lira_from(made, probability, labels, own_variance=own_variance)
+    made = train_shadows(train, labels, split, seed=seed, shadows=shadows, online=online, report=report)
+    return lira_from(made, probability, labels)
 
 
 def lira_from(
     shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike, *, own_variance: bool | None = None
 ) -> MemberGuess:
-    """Score the judged with shadows that are trained already; see `lira`."""
+    """Score the judged with shadows that are trained already; see `lira`.
+
+    Each person has variances of her own, or all share one inside and one outside; by default from 64 shadows on.
+    """
     observed = _observed(shadows, probability, labels)
     own = len(shadows.logits) >= _OWN_VARIANCE if own_variance is None else own_variance
     out_mean, out_deviation = _normal(shadows.logits, ~shadows.inside, own)
@@ -173,7 +166,6 @@ def train_shadows(
     seed: int,
     shadows: int = 64,
     online: bool = True,
-    n_jobs: int = 1,
     report: Report | None = None,
 ) -> Shadows:
     """Train shadow models on random people, as many as the target's members each; see `lira`.
@@ -184,37 +176,17 @@ def train_shadows(
     """
     if isinstance(shadows, bool) or not isinstance(shadows, int) or shadows < FEWEST_SHADOWS or shadows % 2:
         raise InputError(f"shadows must be an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
-        raise InputError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}.")
     y = np.asarray(labels)
     rows, _ = split.judged
     drawn = _draws(split, seed, shadows, online)
-    seeds = [child_seed(seed, f"membership shadow {i}") for i in range(shadows)]
-
-    def answer(i: int) -> Floats:
-        p = np.asarray(train(drawn[i], seeds[i]), dtype=np.float64)
-        return _logit(true_label_probability(p[rows], y[rows]))
-
     logits = np.empty((shadows, rows.size))
-    for done, found in enumerate(_answers(answer, shadows, n_jobs), 1):
-        logits[done - 1] = found
+    for i, chosen in enumerate(drawn):
+        p = np.asarray(train(chosen, child_seed(seed, f"membership shadow {i}")), dtype=np.float64)
+        logits[i] = _logit(true_label_probability(p[rows], y[rows]))
         if report is not None:
-            report(done, shadows)
+            report(i + 1, shadows)
     inside = np.stack([np.isin(rows, chosen) for chosen in drawn])
     return Shadows(rows=rows, logits=logits, inside=inside, online=online)
-
-
-def _answers(answer: Callable[[int], Floats], shadows: int, n_jobs: int) -> Iterator[Floats]:
-    """Return every shadow's answers in order, training several at a time in threads."""
-    if n_jobs == 1:
-        yield from (answer(i) for i in range(shadows))
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        waiting = [pool.submit(answer, i) for i in range(shadows)]
-        try:
-            yield from (future.result() for future in waiting)
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> list[Ints]:

@@ -33,48 +33,10 @@ from core.membership.disparity.verdicts import one_against_others
 from core.membership.tpr_at_fpr import members_above, position
 from core.multiplicity import holm
 from core.seeds import child_generator
-from core.validation import binary_array, one_length
+from core.validation import one_length
 
 _LEAST = 10
 """False positives an FPR must rest on."""
-
-
-def lira_gap(
-    score: npt.ArrayLike,
-    group: npt.ArrayLike,
-    member: npt.ArrayLike,
-    *,
-    fpr: float = 0.01,
-    level: float = 0.95,
-    bootstraps: int = 2000,
-    permutations: int = 2000,
-    seed: int = 0,
-    names: tuple[str, str] = ("group", "others"),
-) -> GapResult:
-    """Return the gap in TPR at an FPR.
-
-    Parameters
-    ----------
-    score : array-like of shape (n,)
-        Higher means rather a member; finite.
-    group, member : array-like of shape (n,)
-        0 or 1, as for `vulnerability_disparity`.
-    fpr : float in (0, 1)
-    level, bootstraps, permutations, seed, names
-        As for `vulnerability_disparity`.
-
-    Returns
-    -------
-    GapResult
-        All nan, with a reason, where a side has fewer than 10 / fpr non-members or 10 members. The p-value is for
-        scores that are distributed alike in both groups, among members and among non-members; `significant` asks for
-        an interval that leaves out 0 besides.
-    """
-    side = binary_array(group, name="group")
-    values, inside = _checked(score, member, fpr, side)
-    resampling.checked_draws(bootstraps, permutations)
-    own = _Settings(fpr=fpr, level=level, bootstraps=bootstraps, permutations=permutations, seed=seed)
-    return _measured(values, side, inside, names, own, comparisons=1)
 
 
 def lira_gaps(
@@ -89,9 +51,12 @@ def lira_gaps(
     permutations: int = 2000,
     seed: int = 0,
 ) -> tuple[GapResult, ...]:
-    """Return `lira_gap` of each group against all others (of two: group 1 against group 0), p-values adjusted.
+    """Return the gap in TPR at an FPR of each group against all others; of two, of group 1 against group 0.
 
-    Groups too small for it are there too, with their reason; the arguments are those of `disparities`.
+    The score is finite and higher for members; the other arguments are those of `disparities`. A group with fewer
+    than 10 / fpr non-members or 10 members on either side is there too, all nan, with its reason. P-values are for
+    scores that are distributed alike in both groups, among members and among non-members, adjusted over the groups
+    measured; `significant` asks for an interval that leaves out 0 besides.
     """
     values, inside = _checked(score, member, fpr, groups)
     resampling.checked_draws(bootstraps, permutations)

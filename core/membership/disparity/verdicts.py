@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from core.arrays import Codes
 from core.errors import InputError
-from core.estimates import proportion
+from core.estimates import Estimate, proportion
 from core.membership.disparity import resampling
 from core.membership.disparity.results import Disparities, DisparityResult, GapTest
 from core.membership.disparity.tally import Tally, both_kinds, enough, tally
@@ -122,6 +122,14 @@ def disparities(
     draws = (bootstraps, permutations)
     found = [_compared(counts, pair, level, draws, seed, comparisons=len(measured)) for pair, counts in measured]
     return Disparities(results=_adjusted(found, level), not_measured=tuple(left_out))
+
+
+def is_muted(auc: Estimate) -> bool:
+    """Return whether gaps of verdicts say nothing of leakage, the attack not being measurably better than chance.
+
+    So it is unless the interval of its AUC lies above 0.5: where it holds 0.5, lies below, or is not there.
+    """
+    return not auc.low > 0.5
 
 
 def group_names(names: Sequence[str]) -> tuple[str, ...]:

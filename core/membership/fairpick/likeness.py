@@ -16,7 +16,6 @@ import numpy.typing as npt
 from core.arrays import Ints
 from core.errors import InputError
 from core.membership.fairpick.clusters import Clusters, feature_array
-from core.membership.fairpick.control import RandomDeletion
 from core.membership.fairpick.pick import FairPick
 from core.membership.fairpick.rounding import chosen, whole
 from core.membership.fairpick.rows import checked_rows
@@ -69,8 +68,7 @@ def like_outsiders(
     return rows[~gone]
 
 
-def outsiders_at_random(outsiders: npt.ArrayLike, *, like: RandomDeletion, seed: int) -> Ints:
-    """Return outsiders that stay beside the control, rising: the share that stayed among the members, at random."""
+def outsiders_at_random(outsiders: npt.ArrayLike, n: int, *, seed: int) -> Ints:
+    """Return n outsiders, rising, drawn at random to stay beside the control."""
     rows = np.sort(np.asarray(outsiders, dtype=np.int64))
-    stay = round(rows.size * like.kept.size / max(like.kept.size + like.deleted.size, 1))
-    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(rows)[:stay])
+    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(rows)[:n])

@@ -19,7 +19,7 @@ from core.membership.fairpick.clusters import Clusters, clusters, feature_array
 from core.membership.fairpick.counts import checked_theta, differences, fairpick_counts
 from core.membership.fairpick.literal import fairpick_literal
 from core.membership.fairpick.rounding import chosen, whole
-from core.membership.fairpick.rows import member_rows
+from core.membership.fairpick.rows import checked_rows
 from core.results import Result
 from core.seeds import child_generator
 from core.validation import one_length
@@ -114,7 +114,7 @@ def fairpick(
         If an argument breaks its rule, there are more than two groups or only one label, or a group has fewer than 10
         members with a label.
     """
-    theta, rows = checked_theta(theta), member_rows(members, len(np.asarray(groups)))
+    theta, rows = checked_theta(theta), checked_rows(members, len(np.asarray(groups)), name="members")
     if found is None:
         found = member_clusters(codes, labels, groups, rows, leave_out=leave_out, seed=seed)
     y, g = np.asarray(labels)[rows], np.asarray(groups)[rows]
@@ -155,5 +155,5 @@ def member_clusters(
 ) -> Clusters:
     """Return the clusters of the members; the arguments are those of `fairpick`, and theta is not among them."""
     features, y, g = feature_array(codes), np.asarray(labels), np.asarray(groups)
-    rows = member_rows(members, one_length(codes=features, labels=y, groups=g))
+    rows = checked_rows(members, one_length(codes=features, labels=y, groups=g), name="members")
     return clusters(np.delete(features[rows], sorted(leave_out), axis=1), y[rows], g[rows], seed=seed)

@@ -14,7 +14,6 @@ from core.membership import (
     column_grouping,
     grouped_by,
     member_people,
-    own_grouping,
     pair_groups,
     regrouped,
     table_grouping,
@@ -101,7 +100,8 @@ def test_of_two_groups_by_a_column_the_smaller_comes_first(turned):
 
 def test_groups_by_a_pair():
     people, cells = villagers(), frame()
-    both = grouped_by(people, (own_grouping(people), "town"))
+    own = Grouping(codes=people.groups, names=people.group_names, attribute=people.attribute)
+    both = grouped_by(people, (own, "town"))
     assert both.n_groups == 6 and both.attribute == "origin and town"
     for code, name in enumerate(both.group_names):
         origin, town = name.split(", ")
