@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from core.arrays import Floats
 from core.correction.bootstrap import (
-    DRAWS_OF_PROJECTIONS,
     Step,
     rightly,
     rightly_balanced,
@@ -150,9 +149,6 @@ def attribute_leak(
     labels: npt.ArrayLike | None = None,
     group_shares: Shares | None = None,
     permuted: npt.ArrayLike | None = None,
-    level: float = 0.95,
-    draws: int = DRAWS_OF_PROJECTIONS,
-    seed: int = 0,
 ) -> Attribution:
     """Measure one attacker after each thing she is told.
 
@@ -175,13 +171,10 @@ def attribute_leak(
     labels : array-like of shape (n,), 0 or 1, optional
         Needed by all metrics but statistical parity.
     group_shares : sequence of length K, optional
-        What becomes known of the shares (see `core.correction.soft_correct`); the true ones by default.
+        What becomes known of the shares (see `core.correction.soft_correct`); by default the true ones, in each draw
+        of people its own.
     permuted : array-like of the shape of `features`, optional
         Posterior of an attacker who learned from permuted predictions: the control.
-    level : float in (0, 1)
-    draws, seed : int
-        Of people, behind the intervals of what is told (see `core.correction.bootstrap`); shares that are the true ones
-        by default are those of each draw.
     """
     tolerance = unit_interval(tolerance, name="tolerance")
     known = {"features": _rows(features), "predictions": _rows(with_predictions)}
@@ -208,11 +201,9 @@ def attribute_leak(
             true_groups,
             next(iter(tilts.values())).constraints.pattern,
             {"predictions": None, **tilts},
-            draws=draws,
-            seed=seed,
         )
-    measured = [_measure("majority", known, reasons, drawn, true_groups, level)]
-    measured += [_measure(step, known, reasons, drawn, true_groups, level) for step in BUILDS_ON if step in known]
+    measured = [_measure("majority", known, reasons, drawn, true_groups)]
+    measured += [_measure(step, known, reasons, drawn, true_groups) for step in BUILDS_ON if step in known]
     return Attribution(
         attacker=attacker,
         metric=metric,
@@ -290,28 +281,27 @@ def _measure(
     reasons: dict[str, str],
     drawn: dict[str, Step],
     truth: npt.NDArray[np.intp],
-    level: float,
 ) -> StepMeasures:
     """Measure one step, and its change against the step it builds on where both can be measured."""
-    base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured(level=level)
+    base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured()
     after = known[step]
     guess, surprise = _guess(after), _surprise(after, truth)
     values: tuple[Estimate, ...] = (nothing,) * 3
     changes: tuple[Estimate | None, ...] = (None,) * 3
     if not reason:
         values = (
-            accuracy(truth, guess, level=level),
-            balanced_accuracy(truth, guess, level=level),
-            mean(surprise, level=level),
+            accuracy(truth, guess),
+            balanced_accuracy(truth, guess),
+            mean(surprise),
         )
     if base is not None and not reason and base not in reasons:
         before = _guess(known[base])
         won = int(np.count_nonzero((guess == truth) & (before != truth)))
         lost = int(np.count_nonzero((guess != truth) & (before == truth)))
         changes = (
-            paired_gain(won, lost, truth.size, level=level),
-            balanced_gain(truth, before, guess, level=level),
-            mean(surprise - _surprise(known[base], truth), level=level),
+            paired_gain(won, lost, truth.size),
+            balanced_gain(truth, before, guess),
+            mean(surprise - _surprise(known[base], truth)),
         )
     if step in drawn and step != "predictions" and not reason:
         now = _in_draws(drawn[step])

@@ -74,7 +74,6 @@ def compare_constraints(
     cost: str = "published",
     raise_until_true: bool = False,
     raise_until_feasible: bool = False,
-    solver: str = "exact",
 ) -> ConstraintComparison:
     """Correct the same guess with the real and with the estimated constraint.
 
@@ -88,7 +87,7 @@ def compare_constraints(
         Metric the model was trained for; None for a method that is trained for none.
     tolerance : float in [0, 1] or None
         Tolerance disclosed with it; None exactly where the metric is.
-    cost, solver
+    cost
         As for `core.correction.disclose`.
     raise_until_true : bool
         Raise the real constraint's tolerance until the model satisfies it, as published. The estimate is never
@@ -110,7 +109,6 @@ def compare_constraints(
             metric=metric,
             cost=cost,
             raise_until_true=raise_until_true,
-            solver=solver,
         )
     told = estimate.tolerance
     if raise_until_feasible:
@@ -118,7 +116,7 @@ def compare_constraints(
             attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
         )
         told = max(told, needed) if needed <= 1 else told
-    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric, cost=cost, solver=solver)
+    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric, cost=cost)
     return ConstraintComparison(
         estimate=estimate, trained=real, estimated=estimated, difference=_difference(real, estimated)
     )

@@ -80,13 +80,12 @@ def permuted_control(
     metric: str = "statistical_parity",
     cost: str = "published",
     raise_until_true: bool = False,
-    solver: str = "exact",
 ) -> PermutedControl:
     """Correct the same guess with the real and with permuted predictions.
 
     Parameters
     ----------
-    attacked, held_out, tolerance, metric, cost, raise_until_true, solver
+    attacked, held_out, tolerance, metric, cost, raise_until_true
         As for `core.correction.disclose`. The control is told the tolerance the real correction used, raised or not,
         and chooses its own exponent, on held-out records with permuted predictions.
     seed : int
@@ -99,7 +98,6 @@ def permuted_control(
         metric=metric,
         cost=cost,
         raise_until_true=raise_until_true,
-        solver=solver,
     )
     permuted = disclose(
         permuted_records(attacked, metric=metric, seed=seed, name="attacked"),
@@ -107,6 +105,5 @@ def permuted_control(
         tolerance=real.used,
         metric=metric,
         cost=cost,
-        solver=solver,
     )
     return PermutedControl(real=real, permuted=permuted)

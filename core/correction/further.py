@@ -29,6 +29,9 @@ KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
 
 _STEP = 0.001
 
+_SECONDS = 30.0
+"""Time each correction may take."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreDisclosed(Result):
@@ -62,7 +65,6 @@ def disclose_more(
     tolerance: float,
     metric: str = "statistical_parity",
     cost: str = "published",
-    time_limit: float = 30.0,
 ) -> tuple[MoreDisclosed, ...]:
     """Correct the same guess with every kind of knowledge.
 
@@ -74,8 +76,6 @@ def disclose_more(
         The disclosed bound, told as it is.
     metric, cost : str
         As for `core.correction.disclose`.
-    time_limit : float
-        Seconds each correction may take.
 
     Notes
     -----
@@ -96,7 +96,7 @@ def disclose_more(
         "exact": {"unfairness": exact},
         "exact_shares": {"unfairness": exact, "group_shares": shares},
     }
-    common: dict[str, Any] = {"cost": prices, "n_groups": attacked.n_groups, "time_limit": time_limit}
+    common: dict[str, Any] = {"cost": prices, "n_groups": attacked.n_groups, "time_limit": _SECONDS}
     found = {
         known: correct(guess, attacked.predictions, metric=metric, labels=attacked.labels, **common, **more)
         for known, more in told.items()

@@ -178,11 +178,11 @@ class System:
         cells = (found.eqlin.marginals / unit).tolist()  # the first rows are the cells'
         return cells[positive], cells[1 - positive]
 
-    def program(self, tangents: Tangents, value: float, left: Left, *, margin: float = 0.0, gap: float = 0.0) -> Answer:
+    def program(self, tangents: Tangents, value: float, left: Left, *, margin: float = 0.0) -> Answer:
         """Solve the integer program."""
         unit = _SCALE / value
         cuts, right = tangents.matrix(unit, self.width)
-        answer = self._run(cuts, right, value, left, margin=margin, gap=gap)
+        answer = self._run(cuts, right, value, left, margin=margin)
         return replace(answer, bound=answer.bound / unit)
 
     def _objective(self) -> Floats:

@@ -21,7 +21,6 @@ def advantage(
     *,
     seed: int,
     verdict: npt.ArrayLike | None = None,
-    level: float = 0.95,
 ) -> Estimate:
     """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
 
@@ -37,7 +36,6 @@ def advantage(
     verdict : array-like of shape (n,), 0 or 1, optional
         Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
         the other half they come from a fit that knows the membership of this one.
-    level : float in (0, 1)
 
     Raises
     ------
@@ -62,9 +60,9 @@ def advantage(
     else:
         called = binary_array(verdict, name="verdict")
         one_length(verdict=called, member=inside)
-    rates = [proportion(int(called[inside == kind].sum()), int((inside == kind).sum()), level=level) for kind in (1, 0)]
+    rates = [proportion(int(called[inside == kind].sum()), int((inside == kind).sum())) for kind in (1, 0)]
     true, false = rates
     value = true.value - false.value
     below = float(np.hypot(true.value - true.low, false.high - false.value))
     above = float(np.hypot(true.high - true.value, false.value - false.low))
-    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=inside.size, level=level)
+    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=inside.size)

@@ -97,7 +97,6 @@ def attacked(
     train: Train,
     *,
     split: MembershipSplit | None = None,
-    found: Clusters | None = None,
 ) -> Attacked:
     """Train the target.
 
@@ -107,8 +106,6 @@ def attacked(
         Trains on row numbers with a seed; see `target_of`.
     split : MembershipSplit, optional
         Drawn from the seed when left out.
-    found : Clusters, optional
-        The members' clusters, see `clusters_of`.
 
     Raises
     ------
@@ -120,23 +117,15 @@ def attacked(
     split = member_split(people.n, seed=settings.seed) if split is None else split
     picked = None
     if settings.theta != 1.0:
-        found = clusters_of(people, split, settings) if found is None else found
+        found = clusters_of(people, split, settings)
         picked = pick(people, split, settings, found=found)
         split = left_by(people, split, settings, picked, found=found)
     probability = train(split.members, settings.seed)
     return Attacked(people=people, settings=settings, split=split, train=train, probability=probability, picked=picked)
 
 
-def pick(
-    people: MemberPeople, split: MembershipSplit, settings: MembershipSettings, *, found: Clusters | None = None
-) -> FairPick:
-    """Return what FairPick deletes among the members of a split.
-
-    Parameters
-    ----------
-    found : Clusters, optional
-        What `clusters_of` returned for the same members; found here otherwise.
-    """
+def pick(people: MemberPeople, split: MembershipSplit, settings: MembershipSettings, *, found: Clusters) -> FairPick:
+    """Return what FairPick deletes among the members of a split, given what `clusters_of` returned for them."""
     sides = two_sides(people, settings.group)
     return fairpick(
         sides.codes,
@@ -155,15 +144,7 @@ def pick(
 def left_by(
     people: MemberPeople, split: MembershipSplit, settings: MembershipSettings, picked: FairPick, *, found: Clusters
 ) -> MembershipSplit:
-    """Return the split after FairPick: without the deleted, and with outsiders like the members that stay.
-
-    Parameters
-    ----------
-    picked : FairPick
-        What `pick` returned.
-    found : Clusters
-        What `clusters_of` returned for the same members.
-    """
+    """Return the split after FairPick: without the deleted, and with outsiders like the members that stay."""
     sides = two_sides(people, settings.group)
     outsiders = like_outsiders(
         sides.codes,

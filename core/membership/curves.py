@@ -160,7 +160,7 @@ def _rate(hit: Mask, among: Mask) -> float:
     return float(hit[among].mean()) if among.any() else math.nan
 
 
-def summarise_curve(points: Iterable[CurvePoint], *, level: float = 0.95) -> tuple[CurveBand, ...]:
+def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     """Return means and intervals over repeats, by variant and from the lowest setting up."""
     by_setting: dict[tuple[str, float], list[CurvePoint]] = {}
     for point in points:
@@ -171,15 +171,15 @@ def summarise_curve(points: Iterable[CurvePoint], *, level: float = 0.95) -> tup
             variant=variant,
             repeats=len(own),
             values={
-                **{name: _band(own, name, level, rate=True) for name in RATES},
-                **{name: _band(own, name, level, rate=False) for name in (*GAPS, "deleted")},
+                **{name: _band(own, name, rate=True) for name in RATES},
+                **{name: _band(own, name, rate=False) for name in (*GAPS, "deleted")},
             },
         )
         for (variant, at), own in sorted(by_setting.items())
     )
 
 
-def fairpick_differences(points: Iterable[CurvePoint], *, level: float = 0.95) -> tuple[CurveBand, ...]:
+def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     """Return FairPick less its control, with intervals over repeats, from the lowest theta below 1 up.
 
     Both share the split of a repeat, so that differences within repeats are looked at: what one split does to both
@@ -201,23 +201,23 @@ def fairpick_differences(points: Iterable[CurvePoint], *, level: float = 0.95) -
             at=at,
             variant="fairpick - random",
             repeats=len(own),
-            values={name: _difference(own, name, level) for name in (*RATES, *GAPS)},
+            values={name: _difference(own, name) for name in (*RATES, *GAPS)},
         )
         for at, own in pairs.items()
     )
 
 
-def _difference(pairs: Sequence[tuple[CurvePoint, CurvePoint]], name: str, level: float) -> Estimate:
+def _difference(pairs: Sequence[tuple[CurvePoint, CurvePoint]], name: str) -> Estimate:
     """Return the mean of one quantity's differences over the repeats in which both were measured."""
     values = np.array([getattr(picked, name) - getattr(control, name) for picked, control in pairs])
     values = values[~np.isnan(values)]
-    return over_repeats(values, level=level) if values.size else not_measured(level=level)
+    return over_repeats(values) if values.size else not_measured()
 
 
-def _band(points: Sequence[CurvePoint], name: str, level: float, *, rate: bool) -> Estimate:
+def _band(points: Sequence[CurvePoint], name: str, *, rate: bool) -> Estimate:
     """Return one quantity over the repeats in which it was measured."""
     values = np.array([getattr(point, name) for point in points], dtype=np.float64)
     values = values[~np.isnan(values)]
     if not values.size:
-        return not_measured(level=level)
-    return rate_over_repeats(values, level=level) if rate else over_repeats(values, level=level)
+        return not_measured()
+    return rate_over_repeats(values) if rate else over_repeats(values)

@@ -116,7 +116,6 @@ def split_between(
     seed: int,
     known_share: float = 0.15,
     judged_share: float = 0.2,
-    name: str = "membership split",
 ) -> MembershipSplit:
     """Draw whom the attacker knows and judges among given members and outsiders, as many of each.
 
@@ -128,7 +127,7 @@ def split_between(
     InputError
         As `member_split`, and if somebody is a member and an outsider.
     """
-    rng = child_generator(seed, name)
+    rng = child_generator(seed, "membership split")
     inside, outside = (np.asarray(rows, dtype=np.int64) for rows in (members, outsiders))
     if (both := np.intersect1d(inside, outside)).size:
         raise InputError(f"Nobody can be a member and an outsider, got row {both[0]} as both.")

@@ -22,7 +22,6 @@ from core.estimates import accuracy, proportion
 from core.membership.attacks.guess import checked
 from core.membership.attacks.lira import Train
 from core.membership.findings import TargetFindings
-from core.membership.given import GivenTarget, given_target
 from core.membership.people import MemberPeople
 from core.models import GIVEN, fit_model
 
@@ -172,9 +171,8 @@ def target_by_name(
     epsilon: float = math.inf,
     max_depth: int = 14,
     accounting: str = "savings",
-    audit: tuple[AuditConfig, AuditDataset] | None = None,
 ) -> Train:
-    """Return one of `TARGETS`, or the given predictions.
+    """Return one of `TARGETS` but the audited model, which `audited_target` makes with the audit's settings and data.
 
     Parameters
     ----------
@@ -182,30 +180,19 @@ def target_by_name(
         Of "dp_id3".
     max_depth : int
         Of the trees.
-    audit : tuple of (AuditConfig, AuditDataset), optional
-        Needed by "audited" and "given", of the same people in the same order.
 
     Raises
     ------
     InputError
-        If there is no such target, "audited" or "given" has no audit of these people, or given predictions lack scores
-        or sets.
+        If there is no such target, or it needs the audit's settings and data.
     """
     if name == "dp_id3":
         return id3_target(people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
     if name in ("audited", GIVEN):
-        return _audited(people, audit)
+        raise InputError("The audited model can be a target only with the audit's settings and data, got none.")
     if name not in TARGETS:
         raise InputError(f"target must be one of {', '.join(TARGETS)}, got {name!r}.")
     return library_target(people, lambda seed: _estimator(name, max_depth, seed))
-
-
-def _audited(people: MemberPeople, audit: tuple[AuditConfig, AuditDataset] | None) -> AuditedTarget | GivenTarget:
-    if audit is None:
-        raise InputError("The audited model can be a target only with the audit's settings and data, got none.")
-    if audit[1].n != people.n or not np.array_equal(audit[1].labels, people.labels):
-        raise InputError(f"The audit must be of the same {people.n:,} people, got {audit[1].n:,} others.")
-    return given_target(audit[1]) if audit[0].method == GIVEN else audited_target(*audit)
 
 
 def _estimator(name: str, max_depth: int, seed: int) -> Any:

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 from core.correction import soft_constraints, soft_correct
 from core.errors import InputError
-from core.projection import Constraints, project
+from core.projection import Constraints, Projection, project
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 

@@ -70,9 +70,7 @@ class Clusters(Result):
         return found
 
 
-def clusters(
-    codes: npt.ArrayLike, labels: npt.ArrayLike, groups: npt.ArrayLike, *, fewest: int = FEWEST, seed: int = 0
-) -> Clusters:
+def clusters(codes: npt.ArrayLike, labels: npt.ArrayLike, groups: npt.ArrayLike, *, seed: int = 0) -> Clusters:
     """Return clusters within each label.
 
     Parameters
@@ -81,13 +79,11 @@ def clusters(
         Features without the protected attribute, finite.
     labels, groups : array-like of shape (n,)
         0 or 1; group 1 is the protected one.
-    fewest : int
-        People of each group in every cluster, at least 1.
 
     Raises
     ------
     InputError
-        If an array breaks its rule, a label is missing, or a group has fewer than `fewest` people with a label.
+        If an array breaks its rule, a label is missing, or a group has fewer than `FEWEST` people with a label.
     """
     features, mean, deviation = _standardised(codes)
     y, g = binary_array(labels, name="labels"), _two_groups(groups)
@@ -95,24 +91,24 @@ def clusters(
     number, counts, centres = np.zeros(y.size, dtype=np.int64), {}, {}
     for label in (0, 1):
         here = np.flatnonzero(y == label)
-        _check(np.bincount(g[here], minlength=2), label, fewest)
+        _check(np.bincount(g[here], minlength=2), label)
         random_state = child_seed(seed, f"clusters of label {label}")
-        number[here], centres[label] = _largest(features[here], g[here], fewest, random_state)
+        number[here], centres[label] = _largest(features[here], g[here], random_state)
         counts[label] = _counts(number[here], g[here], len(centres[label]))
     return Clusters(cluster=number, counts=counts, centres=centres, mean=mean, deviation=deviation)
 
 
-def _largest(features: Floats, groups: Codes, fewest: int, random_state: int) -> tuple[Ints, Floats]:
+def _largest(features: Floats, groups: Codes, random_state: int) -> tuple[Ints, Floats]:
     """Return everybody's cluster and the centres (k, d) for the largest k that serves; one cluster always does."""
     from sklearn.cluster import KMeans
 
-    possible = min(MOST, int(np.bincount(groups, minlength=2).min()) // fewest)
+    possible = min(MOST, int(np.bincount(groups, minlength=2).min()) // FEWEST)
     if possible > 1:
         possible = min(possible, len(np.unique(features, axis=0)))
     for k in range(possible, 1, -1):
         means = KMeans(k, n_init=1, random_state=random_state).fit(features)
         found = means.labels_.astype(np.int64)
-        if _counts(found, groups, k).min() >= fewest:
+        if _counts(found, groups, k).min() >= FEWEST:
             return found, np.asarray(means.cluster_centers_, dtype=np.float64)
     return np.zeros(groups.size, dtype=np.int64), features.mean(axis=0, keepdims=True)
 
@@ -150,13 +146,11 @@ def _two_groups(groups: npt.ArrayLike) -> Codes:
     return binary_array(given, name="groups")
 
 
-def _check(people: Ints, label: int, fewest: int) -> None:
-    if fewest < 1:
-        raise InputError(f"fewest must be at least 1, got {fewest!r}.")
+def _check(people: Ints, label: int) -> None:
     if not people.any():
         raise InputError(f"FairPick needs people with both labels, got none with label {label}.")
-    if people.min() < fewest:
+    if people.min() < FEWEST:
         raise InputError(
-            f"FairPick needs at least {fewest} people of each group with label {label}, got {people.min()} of group "
+            f"FairPick needs at least {FEWEST} people of each group with label {label}, got {people.min()} of group "
             f"{int(people.argmin())}."
         )

@@ -144,20 +144,3 @@ def test_bad_groupings_are_refused():
         regrouped(people, column_grouping(villagers(300), "town"))
     with pytest.raises(InputError, match="must be a column of the table, got 'age'"):
         table_grouping(table(), ROLES, replace(ROLES, sensitive="age"))
-
-
-def test_a_given_range_sets_the_bins():
-    numbers = frame()["skill"].to_numpy()
-    people = member_people(table(), ROLES, ranges={"skill": (-1.0, 1.0), "nowhere": (0, 1)})
-    there = ~np.isnan(numbers)
-    expected = [sum(x >= edge for edge in np.linspace(-1, 1, 11)[1:10]) for x in numbers[there]]
-    assert numbers[there].min() < -1 and numbers[there].max() > 1
-    assert np.array_equal(people.codes[there, 0], expected)
-    assert people.notes[-1].endswith("but for the range of skill.") and people.fingerprint != villagers().fingerprint
-    assert people.values[0][0] == "-1 to -0.8"
-
-
-@pytest.mark.parametrize("limits", [(1.0, 1.0), (2.0, 1.0), (0.0, np.inf), (np.nan, 1.0)])
-def test_a_bad_range_is_refused(limits):
-    with pytest.raises(InputError, match="range of 'skill' must be two rising, finite numbers"):
-        member_people(table(), ROLES, ranges={"skill": limits})
