@@ -7,9 +7,9 @@ where it was.
 
 from core.sweep.configurations import PAPER_TOLERANCES, TOLERANCES, grid, tolerance_configs
 from core.sweep.engine import sweep
-from core.sweep.identity import environment, point_key
+from core.sweep.identity import environment
 from core.sweep.point import SweepPoint, measure
-from core.sweep.store import FolderStore, MemoryStore, PointStore
+from core.sweep.store import FolderStore, MemoryStore
 from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise
 from core.sweep.tables import table_three
 
@@ -18,7 +18,6 @@ __all__ = [
     "TOLERANCES",
     "FolderStore",
     "MemoryStore",
-    "PointStore",
     "Spread",
     "SweepPoint",
     "SweepRow",
@@ -26,7 +25,6 @@ __all__ = [
     "environment",
     "grid",
     "measure",
-    "point_key",
     "summarise",
     "sweep",
     "table_three",

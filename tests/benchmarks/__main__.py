@@ -30,7 +30,7 @@ def adult_arrays() -> dict[str, np.ndarray] | None:
         print("Adult is not here (set FAIRLEAK_DATA): synthetic records of the same size stand in.")
         return None
     from core.audit import AuditConfig, run
-    from core.correction import published_cost
+    from core.correction.costs import published_cost
     from core.datasets import build_dataset, load
 
     table = load("adult", data_folder=folder)

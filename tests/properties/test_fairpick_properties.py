@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.membership import fairpick, fairpick_counts, fairpick_literal
+from core.membership import fairpick_counts
+from core.membership.fairpick.literal import fairpick_literal
+from core.membership.fairpick.pick import fairpick
 from core.membership.fairpick.rounding import whole
 from tests.oracles.fairpick import fairpick_program
 

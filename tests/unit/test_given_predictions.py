@@ -20,8 +20,8 @@ from core.membership import (
     split_between,
     study,
     study_steps,
-    target_by_name,
 )
+from core.membership.targets import target_by_name
 from core.models import GIVEN, METHOD_TITLES, METHODS, fit_model
 from core.questions import query_pool
 from tests.samples import ROLES, frame, table

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.correction import soft_constraints, soft_correct
+from core.correction import soft_correct
+from core.correction.soft import soft_constraints
 from core.errors import InputError
 from core.projection import Constraints, Projection, project
 

@@ -11,14 +11,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from core.adversaries import (
-    OBJECTIVES,
-    PINNED,
-    TunedForest,
-    forest_parameters,
-    train_adversary,
-    tune_forest,
-)
+from core.adversaries import TunedForest, forest_parameters, train_adversary, tune_forest
+from core.adversaries.parameters import PINNED
+from core.adversaries.tuning import OBJECTIVES
 from core.datasets import AuditDataset
 from core.errors import Cancelled, InputError
 from core.records import dumps, loads

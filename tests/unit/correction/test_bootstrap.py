@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.correction import AttackedRecords, Disclosure, correct, disclose, gain_of_best, soft_correct
+from core.adversaries.forest import AttackedRecords
+from core.correction import Disclosure, correct, disclose, gain_of_best, soft_correct
 from core.correction.blocks import Blocks
 from core.correction.bootstrap import rightly, steps_in_draws, widened
 from core.correction.disclosure import prices_of

@@ -8,14 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.correction import (
-    AttackedRecords,
-    EstimatedConstraint,
-    compare_constraints,
-    disclose,
-    estimate_constraint,
-    smallest_tolerance,
-)
+from core.adversaries.forest import AttackedRecords
+from core.correction import EstimatedConstraint, compare_constraints, disclose, estimate_constraint, smallest_tolerance
 from core.errors import InputError
 from core.fairness import METRICS
 from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT

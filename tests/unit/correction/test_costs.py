@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from core.correction import choose_exponent, correct, log_odds_cost, published_cost
-from core.correction.costs import SMALLEST_COST
+from core.correction import correct
+from core.correction.costs import SMALLEST_COST, choose_exponent, log_odds_cost, published_cost
 from core.errors import InputError
 from core.fairness import METRICS
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core.audit import AuditConfig, AuditFindings, run
-from core.correction import KNOWLEDGE, MoreDisclosed, correct, disclose_more
+from core.correction import MoreDisclosed, correct, disclose_more
+from core.correction.further import KNOWLEDGE
 from core.fairness import METRICS, unfairness
 from tests.samples import ROLES, dataset
 

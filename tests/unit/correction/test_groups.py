@@ -6,11 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.correction import SOLVERS, Disclosed, correct, correct_jointly, enumeration, smallest_tolerance, tangents
+from core.correction import Disclosed, correct, correct_jointly, enumeration, smallest_tolerance, tangents
 from core.correction.certificate import certify
 from core.correction.claim import Claim, bound_of, share_counts
 from core.correction.counts import components, count_problem
 from core.correction.smallest import smallest_fraction
+from core.correction.solve import SOLVERS
 from core.errors import InputError
 from core.fairness import unfairness
 from tests.joint_bank import HAND_SOLVED, brute_force, joint_bank, shares_true, told_true

@@ -9,16 +9,11 @@ import pytest
 from sklearn.cluster import KMeans
 
 from core.errors import InputError
-from core.membership import (
-    DELETION_REMINDER,
-    clusters,
-    fairpick,
-    fairpick_counts,
-    fairpick_literal,
-    member_clusters,
-    random_deletion,
-)
-from core.membership.fairpick.clusters import FEWEST, MOST
+from core.membership import DELETION_REMINDER, fairpick_counts
+from core.membership.fairpick.clusters import FEWEST, MOST, clusters
+from core.membership.fairpick.control import random_deletion
+from core.membership.fairpick.literal import fairpick_literal
+from core.membership.fairpick.pick import fairpick, member_clusters
 from core.membership.fairpick.rounding import whole
 from core.seeds import child_seed
 from tests.oracles.fairpick import fairpick_program

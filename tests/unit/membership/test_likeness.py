@@ -11,27 +11,23 @@ import pytest
 
 from core.errors import InputError
 from core.membership import (
-    Clusters,
     CurvePoint,
-    FairPick,
     MemberPeople,
     MembershipSettings,
     MembershipSplit,
     attacked,
-    clusters,
-    clusters_of,
-    confidence_attack,
     fairpick_curve,
     fairpick_differences,
     findings_of,
-    like_outsiders,
-    member_clusters,
     member_split,
-    outsiders_at_random,
-    random_deletion,
     roc,
 )
-from core.membership.attacked import left_by, pick
+from core.membership.attacked import clusters_of, left_by, pick
+from core.membership.attacks.confidence import confidence_attack
+from core.membership.fairpick.clusters import Clusters, clusters
+from core.membership.fairpick.control import random_deletion
+from core.membership.fairpick.likeness import like_outsiders, outsiders_at_random
+from core.membership.fairpick.pick import FairPick, member_clusters
 from core.seeds import child_seed
 from tests.unit.membership.villagers import half
 

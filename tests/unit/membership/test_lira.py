@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from core.errors import Cancelled, InputError
-from core.membership import Shadows, id3_target, lira, lira_from, member_split, roc, train_shadows
+from core.membership import lira, lira_from, member_split, roc, train_shadows
+from core.membership.attacks.lira import Shadows
+from core.membership.targets import id3_target
 from tests.unit.membership.villagers import half, villagers
 
 N = 300

@@ -14,13 +14,10 @@ from core.membership import (
     MemberPeople,
     audited_target,
     default_depth,
-    id3_target,
-    library_target,
     loss_attack,
-    quality,
     split_between,
-    target_by_name,
 )
+from core.membership.targets import id3_target, library_target, quality, target_by_name
 from core.models import DPID3Classifier
 from core.training import train_model
 from tests.unit.membership.villagers import ROLES, half, table, villagers
