@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
 from core.correction.exact import Repairs, best_repair, full_pass, repairs
-from core.correction.problem import Counts, RowProblem
+from core.correction.problem import CELLS, Counts, RowProblem
 from core.correction.smallest import smallest_tolerance
 from core.errors import InputError
 from core.estimates import Estimate, proportion
@@ -33,9 +33,6 @@ SMALLEST_COST = 1e-6
 
 _CERTAIN = 1e-12
 """Distance from 1 at which a probability counts as 1, so that its log-odds stay finite."""
-
-_CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
-"""(prediction, guess) of the four cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -249,7 +246,7 @@ class _Cell:
 def _sorted_cells(problem: RowProblem, right: Mask, keep_order: bool) -> dict[tuple[int, int], _Cell]:
     """Sort every cell by cost, ties in record order (all of it where `keep_order`)."""
     cells = {}
-    for key in _CELLS:
+    for key in CELLS:
         inside = np.flatnonzero(problem.cell(*key))
         if not keep_order:
             inside = inside[np.argsort(problem.cost[inside], kind="stable")]

@@ -134,6 +134,14 @@ class CountProblem:
         return itertools.product(*self.alternatives())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountOutcome:
+    """The best counts found (None without any) and a lower bound on the objective, inf when infeasible."""
+
+    counts: Ints | None
+    bound: float
+
+
 def count_problem(claim: Claim) -> CountProblem:
     """Sort the records into cells and collect the constraints."""
     code, values = np.zeros(claim.guess.size, dtype=np.int64), []

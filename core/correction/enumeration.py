@@ -63,7 +63,7 @@ class _Sums:
     parents: tuple[tuple[int, Ints, Ints, _Points], ...]
 
 
-def applies(problem: CountProblem) -> bool:
+def is_one_row_set(problem: CountProblem) -> bool:
     """Tell whether the counts are those of one row set with both predictions."""
     if len(problem.rates) != 1 or problem.old.shape[0] != 2:
         return False
@@ -71,7 +71,7 @@ def applies(problem: CountProblem) -> bool:
     return bool(rate.inside.all()) and 0 < rate.positives < rate.n
 
 
-def search(
+def cheapest_counts(
     problem: CountProblem, multipliers: tuple[float, float], value: float, deadline: float
 ) -> tuple[Ints | None, float] | None:
     """Return the cheapest counts below a known objective, and the lower bound; None where it is of no use.
@@ -79,7 +79,7 @@ def search(
     Parameters
     ----------
     problem : CountProblem
-        One row set, see `applies`.
+        One row set, see `is_one_row_set`.
     multipliers : (x, y)
         What a record predicted 1, and one predicted 0, costs at the margin.
     value : float

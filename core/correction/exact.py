@@ -33,7 +33,7 @@ from core.arrays import Floats, Ints, Mask
 from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
 
 
-def solve(problem: RowProblem) -> Outcome:
+def solve_rows(problem: RowProblem) -> Outcome:
     """Return the cheapest reconstruction of a row set, or a bound of inf when there is none."""
     counts = problem.counts()
     if counts.n < 2:

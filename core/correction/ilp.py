@@ -22,21 +22,18 @@ import numpy as np
 
 from core.arrays import Codes, Floats, Mask
 from core.correction.exact import allowed_interval
-from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
+from core.correction.problem import CELLS, Counts, Outcome, RowProblem, flip_cheapest
 from core.integer_programs import empty_model, linear, run
 
-_CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
-"""(prediction, guess) of the four cells."""
-
-_SCALE = 1e5
+_ROW_SCALE = 1e5
 """Objective of the feasible reconstruction after scaling; CBC prints bounds with three or more decimals."""
 
-_TIGHTENING = 1e-6
+_ROW_TIGHTENING = 1e-6
 """Share of N taken off the tolerance rows when CBC's own row tolerance let a solution pass that breaks them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _RowTask:
     """A row set ready for CBC: its costs scaled, `keep` marking the records that may change."""
 
     problem: RowProblem
@@ -48,7 +45,7 @@ class _Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _RowAnswer:
     """CBC's answer: the vector read from its variables, its objective or bound, and whether it claims optimality."""
 
     vector: Codes | None
@@ -56,7 +53,7 @@ class _Answer:
     proved: bool
 
 
-def solve(problem: RowProblem, *, per_record: bool, seconds: float) -> Outcome:
+def solve_rows_by_ilp(problem: RowProblem, *, per_record: bool, seconds: float) -> Outcome:
     """Return the best reconstruction CBC finds in the given time, with its lower bound.
 
     Parameters
@@ -76,23 +73,23 @@ def solve(problem: RowProblem, *, per_record: bool, seconds: float) -> Outcome:
     budget = _objective(problem, start)
     if budget == 0.0:
         return Outcome(vector=start, bound=0.0)
-    task = _Task(
+    task = _RowTask(
         problem=problem,
         counts=counts,
-        cost=problem.cost * (_SCALE / budget),
+        cost=problem.cost * (_ROW_SCALE / budget),
         keep=problem.cost <= budget * (1 + 1e-9),
-        unit=budget / _SCALE,
+        unit=budget / _ROW_SCALE,
     )
     return _solve_twice(task, per_record, time.perf_counter() + seconds)
 
 
-def _solve_twice(task: _Task, per_record: bool, deadline: float) -> Outcome:
+def _solve_twice(task: _RowTask, per_record: bool, deadline: float) -> Outcome:
     """Solve; once more with tightened rows if the first vector breaks the tolerance. The first bound stays."""
     attempt = _solve_records if per_record else _solve_counts
     first = attempt(task, deadline)
     bound, vector = max(0.0, first.bound), first.vector
     if vector is not None and not _meets(task, vector):
-        again = attempt(replace(task, margin=_TIGHTENING * task.counts.n), deadline)
+        again = attempt(replace(task, margin=_ROW_TIGHTENING * task.counts.n), deadline)
         vector = again.vector
     if vector is None or not _meets(task, vector):
         return Outcome(vector=None, bound=bound)
@@ -102,10 +99,10 @@ def _solve_twice(task: _Task, per_record: bool, deadline: float) -> Outcome:
     return Outcome(vector=vector, bound=min(bound, own))
 
 
-def _solve_counts(task: _Task, deadline: float) -> _Answer:
+def _solve_counts(task: _RowTask, deadline: float) -> _RowAnswer:
     """Solve RC_e."""
     model, variables, costs = empty_model(), {}, []
-    for prediction, guess in _CELLS:
+    for prediction, guess in CELLS:
         cell = task.problem.cell(prediction, guess) & task.keep
         distinct, sizes = np.unique(task.cost[cell], return_counts=True)
         name = f"x{prediction}{guess}"
@@ -124,10 +121,10 @@ def _solve_counts(task: _Task, deadline: float) -> _Answer:
         a = task.counts.a + changes[1, 0] - changes[1, 1]
         b = task.counts.b + changes[0, 0] - changes[0, 1]
         vector = _move_to(task.problem, task.counts, a, b)
-    return _Answer(vector=vector, bound=bound * task.unit, proved=status == 1)
+    return _RowAnswer(vector=vector, bound=bound * task.unit, proved=status == 1)
 
 
-def _solve_records(task: _Task, deadline: float) -> _Answer:
+def _solve_records(task: _RowTask, deadline: float) -> _RowAnswer:
     """Solve RC."""
     model, records = empty_model(), np.flatnonzero(task.keep)
     flips = [model.add_variable(f"z{i}", 0, 1, "Integer") for i in records.tolist()]
@@ -142,10 +139,10 @@ def _solve_records(task: _Task, deadline: float) -> _Answer:
     if status >= 1:
         vector = task.problem.guess.copy()
         vector[records] ^= np.array([round(flip.value()) for flip in flips], dtype=np.uint8)
-    return _Answer(vector=vector, bound=bound * task.unit, proved=status == 1)
+    return _RowAnswer(vector=vector, bound=bound * task.unit, proved=status == 1)
 
 
-def _constrain(model: Any, task: _Task, a_moves: list[Any], b_moves: list[Any]) -> None:
+def _constrain(model: Any, task: _RowTask, a_moves: list[Any], b_moves: list[Any]) -> None:
     """Add non-emptiness, 1 <= m <= N - 1, and the tolerance, |D| <= t N min(m, N - m)."""
     counts = task.counts
     n, positives, negatives, slack = counts.n, counts.positives, counts.negatives, counts.slack
@@ -192,6 +189,6 @@ def _objective(problem: RowProblem, vector: Codes) -> float:
     return float(problem.cost[vector != problem.guess].sum())
 
 
-def _meets(task: _Task, vector: Codes) -> bool:
+def _meets(task: _RowTask, vector: Codes) -> bool:
     own = replace(task.problem, guess=vector).counts()
     return bool(own.allowed(own.a, own.b))

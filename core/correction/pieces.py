@@ -18,7 +18,7 @@ from core.correction.exact import allowed_interval, full_search, highest_b, two_
 from core.correction.problem import Counts, Outcome, RowProblem
 
 
-def solve(problem: RowProblem, *, lower: float, upper: float, sizes: tuple[int, int]) -> Outcome:
+def solve_rows_within(problem: RowProblem, *, lower: float, upper: float, sizes: tuple[int, int]) -> Outcome:
     """Return the cheapest reconstruction of a row set.
 
     Parameters

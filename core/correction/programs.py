@@ -32,7 +32,7 @@ _AROUND = (-40, -20, -10, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 10, 20, 40)
 TIGHTENING = 1e-5
 """Margin on scaled rows when a solution within HiGHS's own row tolerance breaks a constraint."""
 
-_Choice = tuple[Attained, ...]
+Choice = tuple[Attained, ...]
 
 
 class Left(NamedTuple):
@@ -121,7 +121,7 @@ class Answer:
 class System:
     """The linear rows of one choice of alternatives. Unknowns: counts, heights (scaled costs), multipliers."""
 
-    def __init__(self, problem: CountProblem, choice: _Choice) -> None:
+    def __init__(self, problem: CountProblem, choice: Choice) -> None:
         self.problem, self.choice = problem, choice
         self.old = problem.old.ravel()
         self.rows = linear_rows(problem, choice)

@@ -20,9 +20,8 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Floats, Ints
-from core.correction.counts import Attained, CountProblem
+from core.correction.counts import Attained, CountOutcome, CountProblem
 from core.correction.rows import linear_rows
-from core.correction.tangents import CountOutcome
 from core.integer_programs import empty_model, linear, run
 
 _TIGHTENING = 1e-5
@@ -38,7 +37,7 @@ _Choice = tuple[Attained, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _CountTask:
     """A problem with one choice of alternatives; costs are multiplied by 1 / `unit`, all 1 where `value` is None."""
 
     problem: CountProblem
@@ -61,13 +60,13 @@ class _Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
+class _CountAnswer:
     counts: Ints | None
     bound: float
     infeasible: bool
 
 
-def solve(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
+def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
     """Return the best counts CBC finds in the given time, with their lower bound.
 
     Parameters
@@ -101,7 +100,7 @@ def _all(
     """Solve every choice; return the cheapest counts, and the lowest bound."""
     bound = math.inf
     for choice in possible:
-        task = _Task(problem=problem, choice=choice, value=problem.cost_of(best), per_record=per_record)
+        task = _CountTask(problem=problem, choice=choice, value=problem.cost_of(best), per_record=per_record)
         answer = _believed(task, deadline)
         bound = min(bound, answer.bound)
         if answer.counts is not None and problem.cost_of(answer.counts) < problem.cost_of(best):
@@ -114,7 +113,7 @@ def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[In
     possible, best = [], None
     for choice in problem.choices():
         if best is None:
-            task = _Task(problem=problem, choice=choice, value=None, per_record=per_record)
+            task = _CountTask(problem=problem, choice=choice, value=None, per_record=per_record)
             answer = _believed(task, deadline)
             if answer.infeasible:
                 continue
@@ -123,7 +122,7 @@ def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[In
     return best, possible
 
 
-def _believed(task: _Task, deadline: float) -> _Answer:
+def _believed(task: _CountTask, deadline: float) -> _CountAnswer:
     """Solve; once more with tightened rows if the first counts break a constraint. The first bound stays."""
     first = _run(task, deadline)
     if first.counts is None:
@@ -136,9 +135,9 @@ def _believed(task: _Task, deadline: float) -> _Answer:
     return replace(first, counts=counts)
 
 
-def _run(task: _Task, deadline: float) -> _Answer:
+def _run(task: _CountTask, deadline: float) -> _CountAnswer:
     rows = linear_rows(task.problem, task.choice, task.margin)
-    nothing = _Answer(counts=None, bound=math.inf, infeasible=True)
+    nothing = _CountAnswer(counts=None, bound=math.inf, infeasible=True)
     if rows.impossible:
         return nothing
     model, k = empty_model(), task.problem.n_groups
@@ -163,10 +162,10 @@ def _run(task: _Task, deadline: float) -> _Answer:
     if status >= 1:
         counts = np.array([round(unknown.value()) for unknown in unknowns[: len(sizes)]], dtype=np.int64)
         counts = counts.reshape(task.problem.old.shape)
-    return _Answer(counts=counts, bound=max(0.0, bound) * task.unit, infeasible=False)
+    return _CountAnswer(counts=counts, bound=max(0.0, bound) * task.unit, infeasible=False)
 
 
-def _segment_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[Any, float]]:
+def _segment_terms(model: Any, task: _CountTask, unknowns: list[Any]) -> list[tuple[Any, float]]:
     """Let segments take up what leaves, old - new at least; return their costs."""
     costs: list[tuple[Any, float]] = []
     for j, old in enumerate(task.problem.old.ravel().tolist()):
@@ -179,7 +178,7 @@ def _segment_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[A
     return costs
 
 
-def _record_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[Any, float]]:
+def _record_terms(model: Any, task: _CountTask, unknowns: list[Any]) -> list[tuple[Any, float]]:
     """Give every record one group, and every count its records; return the costs of leaving."""
     cells, k = task.problem.old.shape
     held: list[list[tuple[Any, int]]] = [[(unknown, -1)] for unknown in unknowns[: cells * k]]

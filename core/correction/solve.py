@@ -20,12 +20,16 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Mask
-from core.correction import exact, ilp, pieces, segments, tangents
 from core.correction.certificate import Correction, SolverCertificate, certify
 from core.correction.claim import Bound, Claim, Disclosed, Shares, Unfairness, bound_of, share_counts
 from core.correction.counts import components, count_problem
+from core.correction.exact import solve_rows
+from core.correction.ilp import solve_rows_by_ilp
+from core.correction.pieces import solve_rows_within
 from core.correction.problem import Outcome, RowProblem
+from core.correction.segments import solve_counts_by_ilp
 from core.correction.smallest import group_number, smallest_tolerance
+from core.correction.tangents import solve_counts
 from core.errors import InputError
 from core.validation import binary_array, choice, one_length, positive_array
 
@@ -205,10 +209,10 @@ def _solve_rows(claim: Claim, rows: Mask | None, solver: str, seconds: float) ->
         tolerance=bound.tolerance,
     )
     if not _is_plain(claim):
-        return pieces.solve(problem, lower=bound.lower, upper=bound.upper, sizes=_of_group_one(claim, problem))
+        return solve_rows_within(problem, lower=bound.lower, upper=bound.upper, sizes=_of_group_one(claim, problem))
     if solver == "exact":
-        return exact.solve(problem)
-    return ilp.solve(problem, per_record=solver == "ilp_general", seconds=seconds)
+        return solve_rows(problem)
+    return solve_rows_by_ilp(problem, per_record=solver == "ilp_general", seconds=seconds)
 
 
 def _of_group_one(claim: Claim, problem: RowProblem) -> tuple[int, int]:
@@ -240,9 +244,9 @@ def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
     for part in components(count_problem(claim)):
         seconds = deadline - time.perf_counter()
         if solver == "exact":
-            outcome = tangents.solve(part, seconds=seconds)
+            outcome = solve_counts(part, seconds=seconds)
         else:
-            outcome = segments.solve(part, per_record=solver == "ilp_general", seconds=seconds)
+            outcome = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)
         bounds.append(outcome.bound)
         if outcome.counts is None:
             complete = False

@@ -20,12 +20,11 @@ import itertools
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from core.arrays import Ints
-from core.correction import enumeration
-from core.correction.counts import Attained, CountProblem
-from core.correction.programs import TIGHTENING, Answer, Left, System, Tangents
+from core.correction.counts import CountOutcome, CountProblem
+from core.correction.enumeration import cheapest_counts, is_one_row_set
+from core.correction.programs import TIGHTENING, Answer, Choice, Left, System, Tangents
 
 _CLOSED = 2e-10
 """Relative gap at which a search ends, well within what the certificate asks for."""
@@ -36,18 +35,8 @@ _MUCH = 4.0
 _MOST_NODES = 20_000
 """Nodes of integer programs, and programs, that one search may take: a bound that does not depend on the machine."""
 
-_Choice = tuple[Attained, ...]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountOutcome:
-    """The best counts found (None without any) and a lower bound on the objective, inf when infeasible."""
-
-    counts: Ints | None
-    bound: float
-
-
-def solve(problem: CountProblem, *, seconds: float) -> CountOutcome:
+def solve_counts(problem: CountProblem, *, seconds: float) -> CountOutcome:
     """Return the cheapest counts with their lower bound.
 
     Parameters
@@ -67,7 +56,7 @@ def solve(problem: CountProblem, *, seconds: float) -> CountOutcome:
     if problem.surely_possible():
         bound = 0.0  # whatever HiGHS says
     if search.best is not None:
-        bound = search.settle(search.enumerate if enumeration.applies(problem) else search.run)
+        bound = search.settle(search.enumerate if is_one_row_set(problem) else search.run)
     return CountOutcome(counts=search.best, bound=bound)
 
 
@@ -79,7 +68,7 @@ class _Search:
         self.best: Ints | None = None
         self.value = math.inf
         self.tangents = Tangents(problem)
-        self.systems: dict[_Choice, System] = {}
+        self.systems: dict[Choice, System] = {}
         self.nodes = _MOST_NODES
 
     def left(self) -> Left:
@@ -94,7 +83,7 @@ class _Search:
         self.nodes -= 1 + answer.nodes
         return answer
 
-    def system(self, choice: _Choice) -> System:
+    def system(self, choice: Choice) -> System:
         if choice not in self.systems:
             self.systems[choice] = System(self.problem, choice)
         return self.systems[choice]
@@ -136,7 +125,7 @@ class _Search:
         multipliers = self.system(()).multipliers(self.tangents, self.value)
         found = None
         if multipliers is not None:
-            found = enumeration.search(self.problem, multipliers, self.value, self.deadline)
+            found = cheapest_counts(self.problem, multipliers, self.value, self.deadline)
         if found is None:
             return self.run()
         self.accept(found[0])
@@ -145,7 +134,7 @@ class _Search:
     def run(self) -> float:
         """Search all choices; return the lower bound on the objective."""
         alternatives, number, closed = self.problem.alternatives(), itertools.count(), math.inf
-        heap: list[tuple[float, int, _Choice]] = [(self.relax(()), next(number), ())]
+        heap: list[tuple[float, int, Choice]] = [(self.relax(()), next(number), ())]
         while heap and heap[0][0] < self.value * (1 - _CLOSED) and not self.over():
             bound, _, choice = heapq.heappop(heap)
             if len(choice) == len(alternatives):
@@ -156,7 +145,7 @@ class _Search:
                 heapq.heappush(heap, (max(bound, self.relax(further)), next(number), further))
         return min(closed, self.value, *(bound for bound, _, _ in heap))
 
-    def relax(self, choice: _Choice) -> float:
+    def relax(self, choice: Choice) -> float:
         """Settle the linear relaxation; return its value, or the best solution's where nothing below it is left."""
         bound, system = 0.0, self.system(choice)
         while not self.over():
@@ -170,7 +159,7 @@ class _Search:
                 break
         return bound
 
-    def integer(self, choice: _Choice) -> float:
+    def integer(self, choice: Choice) -> float:
         """Solve the integer program, adding tangents at its solutions; return its lower bound."""
         system, bound, margin = self.system(choice), 0.0, 0.0
         self.tangents.surround(system.point)

@@ -36,7 +36,7 @@ _LEAST = 1e-12
 """A probability of 0 counts as this, as in `core.membership.loss_attack`."""
 
 Report = Callable[[int, int], None]
-Numbers = dict[str, float]
+NumberByName = dict[str, float]
 Place = tuple[float | None, float]
 
 
@@ -80,8 +80,8 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
         if report is not None:
             report(done, landscape_steps(plan))
 
-    controls: list[Numbers] = []
-    found: dict[Place, list[Numbers]] = {}
+    controls: list[NumberByName] = []
+    found: dict[Place, list[NumberByName]] = {}
     for seed in plan.seeds:
         at = _attacked(dataset, plan, seed)
         controls.append(_controls(at))
@@ -105,7 +105,7 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
     )
 
 
-def _by_name(numbers: list[Numbers]) -> dict[str, tuple[float, ...]]:
+def _by_name(numbers: list[NumberByName]) -> dict[str, tuple[float, ...]]:
     """Return the seeds' numbers by name, rounded to the digits that are kept."""
     return {name: tuple(_rounded(float(one[name])) for one in numbers) for name in numbers[0]}
 
@@ -127,7 +127,7 @@ def _attacked(dataset: AuditDataset, plan: LandscapePlan, seed: int) -> _Attacke
     return _Attacked(seed=seed, dataset=dataset, plan=plan, splits=splits, attack=attack, strong=float(right.mean()))
 
 
-def _controls(at: _Attacked) -> Numbers:
+def _controls(at: _Attacked) -> NumberByName:
     attacked, labels = at.attack.attacked, at.dataset.labels[at.splits.test]
     return {
         "majority": np.bincount(attacked.truth).max() / attacked.truth.size,
@@ -137,7 +137,7 @@ def _controls(at: _Attacked) -> Numbers:
     }
 
 
-def _row(at: _Attacked, epsilon: float) -> Iterator[tuple[float | None, Numbers]]:
+def _row(at: _Attacked, epsilon: float) -> Iterator[tuple[float | None, NumberByName]]:
     """Yield what is read off the models of one budget, tolerance by tolerance."""
     trees: dict[bool, tuple[PrivateFairTree, float]] = {}
     for tolerance in at.plan.tolerances:
@@ -165,7 +165,7 @@ def _tree(at: _Attacked, epsilon: float, tree_share: float) -> PrivateFairTree:
     )
 
 
-def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> Numbers:
+def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> NumberByName:
     """Ask a model once for everybody, and correct with what it promises."""
     data, train, test, metric = at.dataset, at.splits.train, at.splits.test, at.plan.metric
     drawn = model.predict(data.features, data.sensitive, seed=child_seed(at.seed, f"landscape, tolerance {tolerance}"))

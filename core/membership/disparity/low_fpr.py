@@ -26,7 +26,13 @@ import numpy.typing as npt
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
-from core.membership.disparity import resampling
+from core.membership.disparity.resampling import (
+    checked_draws,
+    gap_estimate,
+    share_as_extreme,
+    smallest_detectable,
+    variances,
+)
 from core.membership.disparity.results import GapResult, GapTest
 from core.membership.disparity.tally import FEWEST, both_kinds
 from core.membership.disparity.verdicts import one_against_others
@@ -59,7 +65,7 @@ def lira_gaps(
     measured; `significant` asks for an interval that leaves out 0 besides.
     """
     values, inside = _checked(score, member, fpr, groups)
-    resampling.checked_draws(bootstraps, permutations)
+    checked_draws(bootstraps, permutations)
     own = _Settings(fpr=fpr, level=level, bootstraps=bootstraps, permutations=permutations, seed=seed)
     pairs = one_against_others(groups, names, inside.size)
     able = sum(not _reason(side, inside, pair, fpr) for pair, side in pairs)
@@ -159,14 +165,14 @@ def _measured(
     rng = child_generator(own.seed, f"bootstrap of low false alarms, {names[0]}")
     drawn = np.column_stack([_resampled(s, own.bootstraps, rng) for s in sides])
     first, second, gap = (
-        resampling.gap_estimate(weights, caught, members, drawn @ weights, level=own.level)
+        gap_estimate(weights, caught, members, drawn @ weights, level=own.level)
         for weights in ((1, 0), (0, 1), (1, -1))
     )
     rng = child_generator(own.seed, f"permutations of low false alarms, {names[0]}")
     everybody = _side(values, np.ones(values.size, dtype=np.bool_), inside == 1, own.fpr)
-    p = resampling.share_as_extreme(gap.value, _permuted(sides, everybody, own.permutations, rng))
-    error = max(float((drawn @ (1, -1)).std()), float(resampling.variances(caught, members).sum() ** 0.5))
-    least = resampling.smallest_detectable(error, level=own.level, comparisons=comparisons)
+    p = share_as_extreme(gap.value, _permuted(sides, everybody, own.permutations, rng))
+    error = max(float((drawn @ (1, -1)).std()), float(variances(caught, members).sum() ** 0.5))
+    least = smallest_detectable(error, level=own.level, comparisons=comparisons)
     test = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=_told(p, gap, own.level))
     return GapResult(group=names[0], others=names[1], fpr=own.fpr, estimate=gap, rates=(first, second), test=test)
 

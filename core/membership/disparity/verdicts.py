@@ -20,7 +20,15 @@ import numpy.typing as npt
 from core.arrays import Codes
 from core.errors import InputError
 from core.estimates import Estimate, proportion
-from core.membership.disparity import resampling
+from core.membership.disparity.resampling import (
+    checked_draws,
+    gap_estimate,
+    gap_p_value,
+    permuted,
+    resampled,
+    smallest_detectable,
+    variances,
+)
 from core.membership.disparity.results import Disparities, DisparityResult, GapTest
 from core.membership.disparity.tally import Tally, both_kinds, enough, tally
 from core.multiplicity import holm
@@ -71,7 +79,7 @@ def vulnerability_disparity(
     reason = enough(counts.people, names)
     if reason:
         raise InputError(reason)
-    resampling.checked_draws(bootstraps, permutations)
+    checked_draws(bootstraps, permutations)
     return _compared(counts, names, level, (bootstraps, permutations), seed, comparisons=1)
 
 
@@ -110,7 +118,7 @@ def disparities(
         If an array or a setting breaks its rule, or everybody is a member, or nobody.
     """
     called, inside = binary_array(verdict, name="verdict"), both_kinds(member)
-    resampling.checked_draws(bootstraps, permutations)
+    checked_draws(bootstraps, permutations)
     measured, left_out = [], []
     for pair, side in one_against_others(groups, names, inside.size):
         counts = tally(called, side, inside)
@@ -162,14 +170,14 @@ def _compared(
         )
         for kind in (1, 0)
     )
-    rates = resampling.resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
-    permuted = resampling.permuted(counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}"))
+    rates = resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
+    shuffled = permuted(counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}"))
     gaps, tests = {}, {}
     for name, weights in GAPS.items():
-        gaps[name] = resampling.gap_estimate(weights, k, n, (rates * weights).sum(axis=(1, 2)), level=level)
-        p = resampling.gap_p_value(weights, counts, permuted)
-        error = float((np.square(weights) * resampling.variances(k, n)).sum() ** 0.5)
-        least = resampling.smallest_detectable(error, level=level, comparisons=comparisons)
+        gaps[name] = gap_estimate(weights, k, n, (rates * weights).sum(axis=(1, 2)), level=level)
+        p = gap_p_value(weights, counts, shuffled)
+        error = float((np.square(weights) * variances(k, n)).sum() ** 0.5)
+        least = smallest_detectable(error, level=level, comparisons=comparisons)
         tests[name] = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=p < 1 - level)
     return DisparityResult(
         group=names[0], others=names[1], recall=recall, false_alarms=false_alarms, tests=tests, **gaps
