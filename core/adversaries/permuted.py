@@ -33,8 +33,6 @@ def permuted_predictions(
         The audited model's answers.
     labels : array-like of shape (n,), 0 or 1, optional
         Without them the answers are permuted among everybody.
-    seed : int
-        Same seed, same permutation.
     records : str
         Which set of records this is; another name under the same seed permutes independently.
 

@@ -77,8 +77,6 @@ def attack_released(
     ----------
     x : ndarray of shape (n, d)
         Everybody's features, and the true label as the last column.
-    outputs : Outputs
-        What is released about everybody.
     sensitive : ndarray of shape (n,), int
         Groups 0 to K - 1; read of known people only.
     known, judged : ndarray of int

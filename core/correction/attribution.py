@@ -99,10 +99,6 @@ class Attribution(Result):
 
     Attributes
     ----------
-    attacker : str
-        Kind of attacker, by name.
-    tolerance : float
-        The disclosed bound.
     achieved : float
         The model's real unfairness on these records; above the tolerance the disclosure is false.
     steps : tuple of StepMeasures
@@ -154,8 +150,6 @@ def attribute_leak(
 
     Parameters
     ----------
-    attacker : str
-        Its name in the result.
     features, with_predictions : array-like of shape (n, K) or (n,)
         The attacker's posterior from features and label (A), and with the model's predictions (A′); one number a
         record is P(s = 1) of two groups.

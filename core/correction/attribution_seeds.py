@@ -83,8 +83,6 @@ class LeakChange(Result):
 
     Attributes
     ----------
-    change : Estimate
-        In the measure's unit.
     over : str
         "seeds" or "people".
     verdict : str
@@ -109,8 +107,6 @@ class LeakAttribution(Result):
 
     Attributes
     ----------
-    tolerance : float
-        The disclosed bound.
     n_seeds, n_true : int
         Seeds in all, and those in which the model really satisfied the bound.
     """

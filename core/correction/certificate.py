@@ -35,8 +35,6 @@ class SolverCertificate(Result):
     residual : float or None
         How far the reconstruction's unfairness (or a group's share) lies outside what is disclosed, 0 when it does
         not; inf if a group is empty.
-    solver : str
-        Solver used.
     seconds : float
         Wall time, checks included; two certificates that differ in it alone are equal.
     """
@@ -57,15 +55,9 @@ class Correction(Result):
     ----------
     reconstruction : (n,) uint8 array or None
         Corrected guesses, read-only; None when infeasible or not solved.
-    objective : float or None
-        Cost of the changes.
-    n_changed : int or None
-        Records whose guess was changed.
     smallest_tolerance : float or None
         When a single tolerance is infeasible, the smallest one any guesses can meet with these predictions; None
         otherwise (with shares, exact values or several disclosures no single tolerance is to blame).
-    certificate : SolverCertificate
-        Status and what was checked.
     reason : str
         Why there is no reconstruction, in one sentence; empty when there is one.
     """

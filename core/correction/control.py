@@ -88,8 +88,6 @@ def permuted_control(
     attacked, held_out, tolerance, metric, cost, raise_until_true
         As for `core.correction.disclose`. The control is told the tolerance the real correction used, raised or not,
         and chooses its own exponent, on held-out records with permuted predictions.
-    seed : int
-        Of the permutation.
     """
     real = disclose(
         attacked,

@@ -127,10 +127,8 @@ def choose_exponent(
         Confidence in each guess, finite and above 0.
     tolerance : float
         Disclosed bound on the unfairness, in [0, 1].
-    metric : str
-        One of `core.fairness.METRICS`.
-    labels : array-like of shape (n,), optional
-        True labels, 0 or 1; needed by all metrics but statistical parity.
+    metric, labels
+        As for `core.fairness.unfairness`.
     exponents : sequence of int
         Exponents to try, at least 0; the smallest wins a tie.
     n_groups : int

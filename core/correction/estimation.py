@@ -47,8 +47,6 @@ class EstimatedConstraint(Result):
     unfairness : dict
         Violation of each metric on the attack set; nan where it cannot be measured because a row set holds fewer
         than two groups.
-    n : int
-        Records in the attack set.
     """
 
     metric: str
@@ -129,8 +127,6 @@ class Identification(Result):
         how far the name comes from the data; None where no such estimates were given.
     shares : dict
         metric -> Estimate, the share of seeds in which it is named.
-    n : int
-        Seeds.
     """
 
     trained: str | None

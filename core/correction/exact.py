@@ -93,8 +93,6 @@ def best_repair(plan: Repairs, raise_cost: Floats, lower_cost: Floats, cheapest:
 
     Parameters
     ----------
-    plan : Repairs
-        The repairs to choose from.
     raise_cost, lower_cost : arrays of shape (..., X) and (..., Y)
         The cheapest costs of the two cells in rising order; leading axes are independent problems.
     cheapest : array of shape (...)
@@ -132,8 +130,6 @@ def full_pass(
 
     Parameters
     ----------
-    counts : Counts
-        The row set.
     a_cost, b_cost : pairs of arrays
         Sorted costs of the records that can leave and that can join group 1, among those predicted 1 and 0.
     """

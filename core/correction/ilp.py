@@ -58,8 +58,6 @@ def solve_rows_by_ilp(problem: RowProblem, *, per_record: bool, seconds: float) 
 
     Parameters
     ----------
-    problem : RowProblem
-        The row set.
     per_record : bool
         Solve RC (one variable a record) rather than RC_e.
     seconds : float

@@ -71,8 +71,6 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
 
     Parameters
     ----------
-    problem : CountProblem
-        Counts and constraints of one component.
     per_record : bool
         One variable a record and group rather than one a count.
     seconds : float

@@ -55,10 +55,8 @@ def smallest_tolerance(
     ----------
     predictions : array-like of shape (n,)
         Predictions, 0 or 1.
-    metric : str
-        One of `core.fairness.METRICS`.
-    labels : array-like of shape (n,), optional
-        True labels, 0 or 1; needed by all metrics but statistical parity.
+    metric, labels
+        As for `core.fairness.unfairness`.
     n_groups : int
         Number of groups, from 2 to 20.
 

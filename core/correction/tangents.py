@@ -41,8 +41,6 @@ def solve_counts(problem: CountProblem, *, seconds: float) -> CountOutcome:
 
     Parameters
     ----------
-    problem : CountProblem
-        Counts and constraints of one component.
     seconds : float
         Time the search may take, infinite for what does not depend on the machine: it ends after `_MOST_NODES` in any
         case; afterwards the best counts so far are returned with the bound reached.

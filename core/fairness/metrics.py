@@ -87,8 +87,6 @@ def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[st
         One of `METRICS`.
     labels : array-like of shape (n,) or None
         True labels, 0 or 1; statistical parity needs none and ignores them.
-    n : int
-        Number of records.
 
     Returns
     -------

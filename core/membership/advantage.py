@@ -31,8 +31,6 @@ def advantage(
     score : array-like of shape (n,)
         A higher one speaks for a member.
     member : array-like of shape (n,), 0 or 1
-    seed : int
-        Of the halves.
     verdict : array-like of shape (n,), 0 or 1, optional
         Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
         the other half they come from a fit that knows the membership of this one.

@@ -38,15 +38,11 @@ class MembershipSettings(Result):
         One of `core.membership.TARGETS`, or "given".
     epsilon : float, at least 1e-6, or infinite
         Privacy budget of the tree; only "dp_id3" has one.
-    max_depth : int
-        Of the trees.
     accounting : {"savings", "literal", "naive"}
     theta : float in (0, 1]
         FairPick's share of the distribution differences that stays; 1 deletes nobody.
     literal : bool
         FairPick as published, which drops negative deletions.
-    shadows : int
-        Shadow models of LiRA.
     online : bool
         Whether LiRA trains shadows with and without each judged person.
     group : int
@@ -91,8 +87,6 @@ class AttackFindings(Result):
     ----------
     name : str
         One of `ATTACKS`.
-    roc : Roc
-        Of all judged people.
     roc_by_group : tuple of Roc
         By group code; of two groups, 0 is the others and 1 the first group.
     precision, recall : Estimate or None
@@ -149,14 +143,10 @@ class MembershipFindings(Result):
 
     Attributes
     ----------
-    title : str
-        Of the table.
     group_names : tuple of str
         By code; of two, 1 is the first group.
     n_members, n_judged : int
         People trained on; people judged, about as many members as outsiders, and as many unless some were deleted.
-    attacks : dict
-        Name -> AttackFindings.
     not_run : dict
         Name of an attack that cannot be run on this target -> why, in one sentence.
     """

@@ -45,12 +45,8 @@ class MemberPeople:
 
     Attributes
     ----------
-    title, source : str
-        From the table.
     codes : ndarray of shape (n, d), int64
         Value of each column, from 0 up.
-    names : tuple of str
-        Of the d columns.
     values : tuple of tuple of str
         Public domain of each column: what its codes stand for, also those nobody has.
     labels : ndarray of shape (n,), uint8
@@ -64,8 +60,6 @@ class MemberPeople:
         One sentence for everything left out, and for what is taken as public.
     fingerprint : str
         SHA-256 of all of it.
-    synthetic, uploaded : bool
-        From the table.
     protected : tuple of int
         Columns among the d that the groups are told apart by.
     """

@@ -178,8 +178,6 @@ def target_by_name(
     ----------
     epsilon, accounting
         Of "dp_id3".
-    max_depth : int
-        Of the trees.
 
     Raises
     ------

@@ -41,8 +41,6 @@ class Projection(Result):
         all. The divergence KL(q'‖q) once converged.
     residuals : ndarray of shape (rows,)
         By how much E[F_k] misses its bound, in the units of the statistics; 0 for an inequality that is met.
-    steps : int
-        Newton steps taken.
     """
 
     probability: Floats

@@ -52,10 +52,6 @@ def grid(
     tolerances : sequence of float in [0, 1]
         Used by the methods that can be asked for a tolerance (`SWEPT_METHODS`); the others appear once for each
         metric and seed, with tolerance 0.
-    methods, metrics : sequence of str, optional
-        The base's own when left out.
-    seeds : sequence of int, optional
-        The base's own when left out.
 
     Raises
     ------

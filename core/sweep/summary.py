@@ -34,8 +34,6 @@ class Spread(Result):
         Standard deviation between seeds (n - 1 in the denominator); nan with one seed.
     low, high : float
         Interval; nan where there is none.
-    n : int
-        Seeds the number was measured with.
     over : {"seeds", "people", ""}
         What the interval is over: seeds if there are several, else people; empty where one seed measured a fact
         without an interval.
@@ -109,8 +107,6 @@ class SweepSummary(Result):
 
     Attributes
     ----------
-    rows : tuple of SweepRow
-        By method, metric, tolerance and attacker.
     level : float
         Coverage the intervals over seeds aim at, in (0, 1); those over people keep their own.
     """

@@ -132,8 +132,6 @@ def smallest_detectable(error: float, *, level: float, comparisons: int) -> floa
 
     Parameters
     ----------
-    error : float
-        Standard error of the gap.
     level : float in (0, 1)
         One minus the significance level of all comparisons together.
     comparisons : int

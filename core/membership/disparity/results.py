@@ -119,13 +119,7 @@ class RangeRow(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeTable(Result):
-    """Ten ranges whose differences add up to the vulnerability disparity (Zhang et al. 2020, equation 5).
-
-    Attributes
-    ----------
-    vd : float
-        The sum of the differences.
-    """
+    """Ten ranges whose differences add up to the vulnerability disparity (Zhang et al. 2020, equation 5)."""
 
     group: str
     others: str

@@ -102,8 +102,6 @@ def disparities(
         As for `vulnerability_disparity`.
     groups : array-like of shape (n,)
         Codes from 0 to K - 1; pairs of attributes are groups like any others.
-    names : sequence of str
-        Of the K groups.
     level, bootstraps, permutations, seed
         As for `vulnerability_disparity`.
 

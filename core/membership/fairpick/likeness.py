@@ -42,8 +42,6 @@ def like_outsiders(
         As FairPick was given them.
     outsiders : array-like of int
         Rows.
-    found : Clusters
-        Of the same members.
     seed : int
         Of who stays. As among the members, numbers are rounded by largest remainders within each label and group.
 
