@@ -14,7 +14,7 @@ linear regression is weighted by the inverse of both together, the residual's sc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -225,7 +225,7 @@ class _Linear:
         )
         design = made._design(made._columns(x), np.eye(n_groups)[sensitive][:, 1:])
         weights, spread = _reweighted(design, logits, variance)
-        return cls(**{**{name: getattr(made, name) for name in cls.__slots__}, "weights": weights, "spread": spread})
+        return replace(made, weights=weights, spread=spread)
 
     def ratios(self, x: Floats, logits: Floats, variance: Floats) -> Floats:
         """Return the log-likelihood ratios of groups 1 to K - 1 against group 0, and the residual as group 0."""

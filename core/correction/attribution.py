@@ -32,7 +32,7 @@ from core.correction.tilt import Tilt
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, not_measured, paired_gain
 from core.fairness import row_sets, unfairness
-from core.projection import project
+from core.projection import ProjectionStatus, project
 from core.results import Result
 from core.validation import unit_interval
 
@@ -256,7 +256,7 @@ def _told(
         )
         done = project(posterior, constraints)
         known[step] = done.probability
-        if done.status == "infeasible":
+        if done.status == ProjectionStatus.INFEASIBLE:
             reasons[step] = done.reason
         else:
             tilts[step] = Tilt(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +78,14 @@ class RepeatedStep(Result):
     reasons: tuple[str, ...]
 
 
+class Effect(StrEnum):
+    """What a step did to a measure."""
+
+    RAISES = "raises"
+    LOWERS = "lowers"
+    NONE = "no significant effect"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakChange(Result):
     """What one step changed, fit for a sentence.
@@ -86,7 +95,7 @@ class LeakChange(Result):
     over : str
         "seeds" or "people".
     verdict : str
-        What happened to the measure: "raises", "lowers" or "no significant effect" (also where nothing was measured).
+        An `Effect`; none also where nothing was measured.
     more_leak : bool or None
         Whether the attacker knows more by it: True, False, or None where the effect is not significant.
     """
@@ -129,7 +138,7 @@ class LeakAttribution(Result):
         choice(measure, MEASURES, name="measure")
         found = self.step(step).changes[measure]
         low, high = found.estimate.low, found.estimate.high
-        verdict = "raises" if low > 0 else "lowers" if high < 0 else "no significant effect"
+        verdict = Effect.RAISES if low > 0 else Effect.LOWERS if high < 0 else Effect.NONE
         return LeakChange(
             attacker=self.attacker,
             step=step,
@@ -137,7 +146,7 @@ class LeakAttribution(Result):
             change=found.estimate,
             over=found.over,
             verdict=verdict,
-            more_leak=None if verdict == "no significant effect" else (verdict == "lowers") == (measure == "log_loss"),
+            more_leak=None if verdict == Effect.NONE else (verdict == Effect.LOWERS) == (measure == "log_loss"),
             sentence=_sentence(self.attacker, step, measure, found, verdict) + self._caution(step),
         )
 
@@ -236,7 +245,7 @@ def _columns(step: RepeatedStep) -> dict[str, Any]:
     return row | {"interval_over": over.pop(), "reason": " ".join(step.reasons)}
 
 
-def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, verdict: str) -> str:
+def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, verdict: Effect) -> str:
     """Say what a step changed, and no more than its interval supports."""
     change, said = found.estimate, _SAID[measure]
     if change.n == 0:
@@ -245,7 +254,7 @@ def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, ve
     value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
     based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
     limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
-    if verdict == "no significant effect":
+    if verdict == Effect.NONE:
         none = f"{_ADDED[step]} has no statistically significant effect on the {attacker} attacker's {said}"
         return f"{none}: {value} {unit} ({limits})."
     return f"{_ADDED[step]} {verdict} the {attacker} attacker's {said} by {value.lstrip('+−')} {unit} ({limits})."

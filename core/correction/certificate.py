@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from core.arrays import Codes
 from core.correction.claim import Claim
@@ -20,6 +21,15 @@ _GAP = 1e-9
 """Relative distance between objective and bound within which a reconstruction counts as optimal."""
 
 
+class SolverStatus(StrEnum):
+    """What became of a correction, by what was checked."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    NOT_SOLVED = "not_solved"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolverCertificate(Result):
     """The checked outcome of a correction.
@@ -27,7 +37,7 @@ class SolverCertificate(Result):
     Attributes
     ----------
     status : str
-        "optimal", "feasible" (meets the tolerance, optimality not proved), "infeasible" or "not_solved".
+        A `SolverStatus`; "feasible" meets the tolerance, optimality not proved.
     objective : float or None
         Cost of the changes, recomputed from the reconstruction; None without one.
     best_bound : float
@@ -77,11 +87,13 @@ def certify(
     bound = float(sum(bounds))
     objective = residual = None
     if vector is None:
-        status = "infeasible" if math.isinf(bound) else "not_solved"
+        status = SolverStatus.INFEASIBLE if math.isinf(bound) else SolverStatus.NOT_SOLVED
     else:
         objective, residual = claim.objective(vector), claim.residual(vector)
         proved = objective - bound <= _GAP * objective
-        status = "not_solved" if residual > 0 else "optimal" if proved else "feasible"
+        status = SolverStatus.OPTIMAL if proved else SolverStatus.FEASIBLE
+        if residual > 0:
+            status = SolverStatus.NOT_SOLVED
     return SolverCertificate(
         status=status, objective=objective, best_bound=bound, residual=residual, solver=solver, seconds=seconds
     )

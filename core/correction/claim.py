@@ -80,8 +80,9 @@ class Bound:
             size, hits = group_counts(self.predictions, vector, rows, n_groups)
             n, positives = sum(size), sum(hits)
             for m, a in zip(size, hits, strict=True):
-                if m == 0:
+                if m == 0:  # constraints (2) and (3) of Ferry et al. (2023)
                     return math.inf
+                # constraints (4) and (5), |a / m - P / N| <= upper, multiplied by N m
                 gap = abs(n * a - positives * m)
                 reached = max(reached, gap / (n * m))
                 over |= gap > self.upper * n * m
@@ -112,7 +113,7 @@ class Claim:
 
     def objective(self, vector: Codes) -> float:
         """Return the cost of the records whose guess the vector changes."""
-        return float(np.compress(vector != self.guess, self.cost).sum())
+        return float(np.compress(vector != self.guess, self.cost).sum())  # Ferry et al. (2023), objective (1)
 
 
 def group_counts(

@@ -54,13 +54,7 @@ class ConstraintComparison(Result):
         for name, told in (("trained", self.trained), ("estimated", self.estimated)):
             if told is not None:
                 row = {"constraint": name, "metric": told.metric, "tolerance": told.used, "achieved": told.achieved}
-                for part, found in (("before", told.before), ("after", told.after)):
-                    row |= {
-                        part: None if found is None else found.value,
-                        f"{part}_low": None if found is None else found.low,
-                        f"{part}_high": None if found is None else found.high,
-                    }
-                rows.append(row | {"status": told.certificate.status})
+                rows.append(row | told.limits("before", "after") | {"status": told.certificate.status})
         return pd.DataFrame(rows)
 
 

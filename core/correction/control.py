@@ -46,14 +46,7 @@ class PermutedControl(Result):
         rows = []
         for name, told in (("real", self.real), ("permuted", self.permuted)):
             row = {"predictions": name, "tolerance": told.used, "achieved": told.achieved, "changed": told.n_changed}
-            for part in ("before", "after", "gain"):
-                found = getattr(told, part)
-                row |= {
-                    part: None if found is None else found.value,
-                    f"{part}_low": None if found is None else found.low,
-                    f"{part}_high": None if found is None else found.high,
-                }
-            rows.append(row)
+            rows.append(row | told.limits("before", "after", "gain"))
         return pd.DataFrame(rows)
 
 

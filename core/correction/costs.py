@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
+from core.correction.certificate import SolverStatus
 from core.correction.exact import Repairs, best_repair, full_pass, repairs
 from core.correction.problem import CELLS, Counts, RowProblem
 from core.correction.smallest import smallest_tolerance
@@ -196,7 +197,7 @@ def _choose_by_solving(
             n_groups=n_groups,
             time_limit=math.inf,
         )
-        if found.certificate.status == "infeasible":
+        if found.certificate.status == SolverStatus.INFEASIBLE:
             return _no_choice(
                 tried, tolerance, smallest_tolerance(predicted, metric=metric, labels=labels, n_groups=n_groups)
             )

@@ -102,6 +102,15 @@ class Disclosure(Result):
         """Whether the model really satisfies what the attacker was told."""
         return self.achieved <= self.used + 1e-12
 
+    def limits(self, *names: str) -> dict[str, float | None]:
+        """Return estimates as flat columns by name: value, low and high of each, None where there is none."""
+        row: dict[str, float | None] = {}
+        for name in names:
+            found: Estimate | None = getattr(self, name)
+            for column, end in ((name, "value"), (f"{name}_low", "low"), (f"{name}_high", "high")):
+                row[column] = None if found is None else getattr(found, end)
+        return row
+
 
 def disclose(
     attacked: AttackedRecords,

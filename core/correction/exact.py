@@ -138,6 +138,7 @@ def full_pass(
     b = np.clip(counts.b, lowest, np.maximum(lowest, highest))
     total = np.full(a.size, np.inf)
     possible = lowest <= highest
+    # Objective (6) of RC_e; by Theorem 1 its optima are those of RC. The records behind counts are the cheapest.
     total[possible] = two_sided(a_cost)[a[possible]] + two_sided(b_cost)[b[possible]]
     best = int(total.argmin())
     return (best, int(b[best]), float(total[best])) if possible.any() else None

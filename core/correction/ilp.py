@@ -6,6 +6,8 @@ RC_e  four integer counts, the changes 0 to 1 and 1 to 0 among the records predi
       cell is one bounded segment variable; as costs are minimised, the cheap segments fill first.
 RC    one binary variable a record. It has no use beyond small N but to check RC_e.
 
+Both have the same optima (Theorem 1).
+
 The tolerance rows are multiplied out to counts (see `core.correction.problem`). Costs are scaled by the objective of
 a feasible reconstruction found beforehand, and records that alone cost more are left out, because raw costs may span
 eighteen magnitudes. A vector is handed on only if its own counts meet the tolerance. Whether any counts do is decided
@@ -112,7 +114,7 @@ def _solve_counts(task: _RowTask, deadline: float) -> _RowAnswer:
     a_moves = [(variables[1, 0], 1), (variables[1, 1], -1)]
     b_moves = [(variables[0, 0], 1), (variables[0, 1], -1)]
     _constrain(model, task, a_moves, b_moves)
-    status, bound = run(model, linear(costs), deadline)
+    status, bound = run(model, linear(costs), deadline)  # objective (6): cumulated costs, as bounded segments
     vector = None
     if status >= 1:
         changes = {cell: round(variable.value()) for cell, variable in variables.items()}
@@ -132,6 +134,7 @@ def _solve_records(task: _RowTask, deadline: float) -> _RowAnswer:
     a_moves = [move for move, predicted in zip(moves, positive, strict=True) if predicted]
     b_moves = [move for move, predicted in zip(moves, positive, strict=True) if not predicted]
     _constrain(model, task, a_moves, b_moves)
+    # objective (1)
     status, bound = run(model, linear(zip(flips, task.cost[records].tolist(), strict=True)), deadline)
     vector = None
     if status >= 1:
@@ -145,6 +148,7 @@ def _constrain(model: Any, task: _RowTask, a_moves: list[Any], b_moves: list[Any
     counts = task.counts
     n, positives, negatives, slack = counts.n, counts.positives, counts.negatives, counts.slack
     in_group = linear(a_moves + b_moves) + (counts.a + counts.b)
+    # (2) and (3) of RC, (7) and (8) of RC_e
     model += in_group >= 1
     model += in_group <= n - 1
     if slack * (n // 2) < 1:  # D is an integer, so it is 0: (a, b) is a multiple of (P, M) / gcd
@@ -156,6 +160,7 @@ def _constrain(model: Any, task: _RowTask, a_moves: list[Any], b_moves: list[Any
     up = [(move, sign * negatives) for move, sign in a_moves]
     down = [(move, -sign * positives) for move, sign in b_moves]
     gap = linear(up + down) + counts.gap(counts.a, counts.b)
+    # (4) and (5) of RC, (9) and (10) of RC_e, multiplied by the size of group 1 (the first) and of group 0
     for side in (1, -1):
         model += side * gap - slack * in_group <= -task.margin
         model += side * gap + slack * in_group <= slack * n - task.margin

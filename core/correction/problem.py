@@ -55,6 +55,7 @@ class Counts:
     def allowed(self, a: Any, b: Any) -> Any:
         """Tell whether the counts meet the tolerance with two non-empty groups (scalars or arrays)."""
         m = a + b
+        # Ferry et al. (2023): (7) and (8), both groups keep a record; (9) and (10), multiplied out.
         return (m >= 1) & (m <= self.n - 1) & (abs(self.gap(a, b)) <= self.room(a, b))
 
     def high_enough(self, a: Any, b: Any) -> Any:

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Mask
-from core.correction.certificate import Correction, SolverCertificate, certify
+from core.correction.certificate import Correction, SolverCertificate, SolverStatus, certify
 from core.correction.claim import Bound, Claim, Disclosed, Shares, Unfairness, bound_of, share_counts
 from core.correction.counts import components, count_problem
 from core.correction.exact import solve_rows
@@ -263,13 +263,13 @@ def _correction(
     seconds: float,
 ) -> Correction:
     needed, reason = None, ""
-    if certificate.status == "infeasible":
+    if certificate.status == SolverStatus.INFEASIBLE:
         needed, reason = _why_infeasible(claim)
-    elif certificate.status == "not_solved":
+    elif certificate.status == SolverStatus.NOT_SOLVED:
         within = f"{time_limit:g} seconds" if np.isfinite(time_limit) else "the work allowed"
         reason = f"No guesses that meet what is disclosed were found within {within}."
     changed = None
-    if certificate.status not in ("optimal", "feasible"):
+    if certificate.status in (SolverStatus.INFEASIBLE, SolverStatus.NOT_SOLVED):
         vector = None
     if vector is not None:
         changed = int(np.count_nonzero(vector != claim.guess))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Numbers = tuple[float, ...]
 
+_RATES = ("accuracy", "unfairness_train", "unfairness_test", "difference_train", "difference_test", "members")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readings(Result):
@@ -135,12 +137,7 @@ class Landscape(Result):
             epsilon=readings.epsilon,
             after=rate_over_repeats(_there(readings.after)),
             gain=self.change([readings]),
-            accuracy=rate_over_repeats(readings.accuracy),
-            unfairness_train=rate_over_repeats(readings.unfairness_train),
-            unfairness_test=rate_over_repeats(readings.unfairness_test),
-            difference_train=rate_over_repeats(readings.difference_train),
-            difference_test=rate_over_repeats(readings.difference_test),
-            members=rate_over_repeats(readings.members),
+            **{name: rate_over_repeats(getattr(readings, name)) for name in _RATES},
             told=_mean(readings.told),
             n_true=sum(own <= told + 1e-6 for own, told in zip(readings.unfairness_train, readings.told, strict=True)),
             n_seeds=len(readings.after),

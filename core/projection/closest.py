@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,14 @@ _IMPOSSIBLE = 1e-6
 """Distance from the bounds, in records, from which on they count as impossible to meet."""
 
 
+class ProjectionStatus(StrEnum):
+    """How far a projection came; where it did not converge the log-loss guarantee still holds."""
+
+    CONVERGED = "converged"
+    NOT_CONVERGED = "not_converged"
+    INFEASIBLE = "infeasible"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Projection(Result):
     """A projected posterior and how far it can be trusted.
@@ -31,7 +40,7 @@ class Projection(Result):
         The projected posterior, in the shape of the given one; the given one itself where nothing had to move or
         nothing can meet the statistics.
     status : str
-        "converged", "not_converged" (the log-loss guarantee still holds) or "infeasible".
+        A `ProjectionStatus`.
     reason : str
         One sentence on a status other than "converged"; empty otherwise.
     multipliers : ndarray of shape (rows,)
@@ -54,7 +63,7 @@ class Projection(Result):
     @property
     def converged(self) -> bool:
         """Whether the statistics are met in expectation."""
-        return self.status == "converged"
+        return self.status == ProjectionStatus.CONVERGED
 
 
 def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
@@ -77,7 +86,7 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     rest = problem.at(np.zeros(problem.bound.size))
     best, steps = climb(problem, rest)
     status, reason = _verdict(problem, best, len(given))
-    if best.value <= 0.0 or status == "infeasible":
+    if best.value <= 0.0 or status == ProjectionStatus.INFEASIBLE:
         best = rest
     return Projection(
         probability=problem.posterior(best),
@@ -90,15 +99,18 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     )
 
 
-def _verdict(problem: Dual, best: Point, n: int) -> tuple[str, str]:
+def _verdict(problem: Dual, best: Point, n: int) -> tuple[ProjectionStatus, str]:
     """Return the status and, unless converged, its reason."""
     left = problem.residual(best)
     if left <= max(_ACCEPTED, 1e-14 * n):
-        return "converged", ""
+        return ProjectionStatus.CONVERGED, ""
     miss = problem.least_miss()
     if miss > _IMPOSSIBLE:
-        return "infeasible", f"No probabilities meet the constraints: the closest miss one by {miss:.3g} records."
-    return "not_converged", f"The search stopped {left:.3g} records short of the constraints."
+        return (
+            ProjectionStatus.INFEASIBLE,
+            f"No probabilities meet the constraints: the closest miss one by {miss:.3g} records.",
+        )
+    return ProjectionStatus.NOT_CONVERGED, f"The search stopped {left:.3g} records short of the constraints."
 
 
 def _posterior(posterior: npt.ArrayLike, constraints: Constraints) -> Floats:

@@ -159,8 +159,8 @@ def _check(points: Sequence[SweepPoint], level: float) -> None:
 def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: float) -> SweepRow:
     config, told = points[0].config, [point.disclosures[attacker] for point in points]
 
-    def rate(values: Sequence[Estimate | float | None], least: float = 0.0) -> Any:
-        return _spread(values, level, least)
+    def over(found: Sequence[Any], name: str, least: float = 0.0) -> Any:
+        return _spread([getattr(one, name) for one in found], level, least)
 
     return SweepRow(
         method=config.method,
@@ -170,21 +170,21 @@ def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: fl
         protocol=attacker[1],
         cost=attacker[2],
         seeds=tuple(point.config.seed for point in points),
-        majority=rate([d.majority for d in told]),
-        before=rate([d.before for d in told]),
-        balanced_before=rate([d.balanced_before for d in told]),
-        before_corrected=rate([d.before for d in told if d.after is not None]),
-        after=rate([d.after for d in told]),
-        balanced_after=rate([d.balanced_after for d in told]),
-        gain=rate([d.gain for d in told], -1.0),
+        majority=over(told, "majority"),
+        before=over(told, "before"),
+        balanced_before=over(told, "balanced_before"),
+        before_corrected=over([d for d in told if d.after is not None], "before"),
+        after=over(told, "after"),
+        balanced_after=over(told, "balanced_after"),
+        gain=over(told, "gain", -1.0),
         n_true=sum(d.is_true for d in told),
-        model_train=rate([p.accuracy_train for p in points]),
-        model_test=rate([p.accuracy_test for p in points]),
-        model_majority=rate([p.majority_test for p in points]),
-        unfairness_train=rate([p.achieved for p in points]),
-        unfairness_test=rate([p.unfairness_test for p in points]),
-        difference_train=rate([p.difference_train for p in points]),
-        difference_test=rate([p.difference_test for p in points]),
+        model_train=over(points, "accuracy_train"),
+        model_test=over(points, "accuracy_test"),
+        model_majority=over(points, "majority_test"),
+        unfairness_train=over(points, "achieved"),
+        unfairness_test=over(points, "unfairness_test"),
+        difference_train=over(points, "difference_train"),
+        difference_test=over(points, "difference_test"),
     )
 
 

@@ -37,8 +37,6 @@ class FairPick(Result):
 
     Attributes
     ----------
-    literal : bool
-        Whether negative deletions were asked for and ignored, as published.
     kept, deleted : ndarray of int
         Rows, rising; together the members given.
     deleted_by_group : dict
@@ -46,13 +44,11 @@ class FairPick(Result):
     clusters : dict
         Label -> number of clusters.
     ignored : int
-        Negative deletions that were ignored; 0 unless `literal`.
+        Negative deletions that were ignored; 0 unless as published.
     dd_before, dd_after : dict
         Label -> differences of the groups' shares by cluster, of shape (k,).
     """
 
-    theta: float
-    literal: bool
     kept: Ints = field(repr=False)
     deleted: Ints = field(repr=False)
     deleted_by_group: dict[str, int]
@@ -124,16 +120,12 @@ def fairpick(
     gone, ignored = np.zeros(rows.size, dtype=bool), 0
     before, after = {}, {}
     for label, counts in found.counts.items():
-        if literal:
-            published = fairpick_literal(counts, theta)
-            ignored += published.ignored
-        deletions = whole(published.deletions if literal else fairpick_counts(counts, theta), counts)
+        wanted, negative = fairpick_literal(counts, theta) if literal else (fairpick_counts(counts, theta), 0)
+        deletions, ignored = whole(wanted, counts), ignored + negative
         cell = np.where(y == label, 2 * found.cluster + g, -1)
         gone |= chosen(cell, deletions.ravel(), order)
         before[label], after[label] = differences(counts), differences(counts - deletions)
     return FairPick(
-        theta=theta,
-        literal=literal,
         kept=rows[~gone],
         deleted=rows[gone],
         deleted_by_group={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(names)},
