@@ -37,12 +37,9 @@ _CHOICES: dict[str, tuple[str | None, ...]] = {
 def forest_parameters(parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the forest's hyper-parameters: the given ones, and the pinned ones for the rest.
 
-    Parameters
-    ----------
-    parameters : mapping, optional
-        Any of `n_estimators` (1 to 3,000), `max_depth` (1 to 64, or None for no limit), `min_samples_split`
-        (2 to 10,000), `min_samples_leaf` (1 to 10,000), `max_features` ("sqrt", "log2" or None for all of them) and
-        `criterion` ("gini" or "entropy").
+    Given may be any of `n_estimators` (1 to 3,000), `max_depth` (1 to 64, or None for no limit), `min_samples_split` (2
+    to 10,000), `min_samples_leaf` (1 to 10,000), `max_features` ("sqrt", "log2" or None for all of them) and
+    `criterion` ("gini" or "entropy").
 
     Raises
     ------

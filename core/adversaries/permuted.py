@@ -27,6 +27,8 @@ def permuted_predictions(
 ) -> Codes:
     """Return the predictions dealt out anew among the people of the same label.
 
+    There are as many 1s within each label as before.
+
     Parameters
     ----------
     predictions : array-like of shape (n,), 0 or 1
@@ -35,11 +37,6 @@ def permuted_predictions(
         Without them the answers are permuted among everybody.
     records : str
         Which set of records this is; another name under the same seed permutes independently.
-
-    Returns
-    -------
-    (n,) uint8 array
-        As many 1s within each label as before.
     """
     answers = binary_array(predictions, name="predictions")
     known = None if labels is None else binary_array(labels, name="labels")

@@ -82,10 +82,7 @@ class Evidence:
     def label_ratios(self, x: Floats, outputs: Outputs) -> Floats:
         """Return log P(label | x, g) - log P(label | x, 0) for g = 1 to K - 1, of shape (n, K - 1).
 
-        Parameters
-        ----------
-        x : ndarray of shape (n, d)
-            Features and true label.
+        x, of shape (n, d), holds features and true label.
         """
         logs = np.empty((x.shape[0], self.n_groups))
         for group, model in enumerate(self.label_models):

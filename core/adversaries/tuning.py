@@ -45,10 +45,7 @@ _MOST = 1000
 class ForestTrial(Result):
     """One evaluation of the search.
 
-    Attributes
-    ----------
-    score : Estimate
-        The objective on the search records, each predicted by a forest that had not seen it (3 folds).
+    Its score is the objective on the search records, each predicted by a forest that had not seen it (3 folds).
     """
 
     parameters: dict[str, int | str | None]

@@ -114,10 +114,7 @@ class LeakChange(Result):
 class LeakAttribution(Result):
     """One attacker's leak over seeds.
 
-    Attributes
-    ----------
-    n_seeds, n_true : int
-        Seeds in all, and those in which the model really satisfied the bound.
+    Of `n_seeds` seeds in all, the model really satisfied the disclosed bound in `n_true`.
     """
 
     attacker: str

@@ -38,11 +38,8 @@ BLOCKS = 32
 class Named:
     """How many people of each group are named rightly, one row a sample.
 
-    Attributes
-    ----------
-    size, before, after : ndarray of shape (samples, K)
-        People of each group, and how many of them are named rightly before and after the correction; `after` is nan
-        where none was found.
+    `size`, `before` and `after`, of shape (samples, K), are the people of each group, and how many of them are named
+    rightly before and after the correction; `after` is nan where none was found.
     """
 
     size: Floats

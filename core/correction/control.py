@@ -28,12 +28,9 @@ if TYPE_CHECKING:
 class PermutedControl(Result):
     """A correction beside its control.
 
-    Attributes
-    ----------
-    real, permuted : Disclosure
-        The correction with the model's answers, and with these answers permuted; both start from the same guess and
-        are told the same tolerance. The control's `achieved` is the unfairness of the permuted answers; above
-        `used`, chance has made the promise false of them.
+    Both correct the same guess and are told the same tolerance, one with the model's answers, one with these permuted.
+    The control's `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise false
+    of them.
     """
 
     real: Disclosure
@@ -76,11 +73,8 @@ def permuted_control(
 ) -> PermutedControl:
     """Correct the same guess with the real and with permuted predictions.
 
-    Parameters
-    ----------
-    attacked, held_out, tolerance, metric, cost, raise_until_true
-        As for `core.correction.disclose`. The control is told the tolerance the real correction used, raised or not,
-        and chooses its own exponent, on held-out records with permuted predictions.
+    The arguments are those of `core.correction.disclose`. The control is told the tolerance the real correction used,
+    raised or not, and chooses its own exponent, on held-out records with permuted predictions.
     """
     real = disclose(
         attacked,

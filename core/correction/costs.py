@@ -70,17 +70,14 @@ class ExponentChoice(Result):
 def published_cost(confidence: npt.ArrayLike, exponent: float) -> Floats:
     """Return the published cost (1 + (p - min p) / (max p - min p))^k.
 
+    Costs lie in [1, 2^k], and are all 1 where the confidence is constant.
+
     Parameters
     ----------
     confidence : array-like of shape (n,)
         Confidence p in each guess, finite and above 0.
     exponent : float
         k, at least 0.
-
-    Returns
-    -------
-    (n,) float array
-        Costs in [1, 2^k]; all 1 where the confidence is constant.
     """
     return _rescaled(confidence) ** _exponent(exponent)
 
@@ -88,15 +85,8 @@ def published_cost(confidence: npt.ArrayLike, exponent: float) -> Floats:
 def log_odds_cost(confidence: npt.ArrayLike) -> Floats:
     """Return log(p / (1 - p)), the cost whose cheapest correction is the most probable one.
 
-    Parameters
-    ----------
-    confidence : array-like of shape (n,)
-        Calibrated probability p of each guess, in (0, 1].
-
-    Returns
-    -------
-    (n,) float array
-        Costs, at least `SMALLEST_COST`: where p is 0.5 or below the log-odds are not positive and are clipped.
+    p is the calibrated probability of each guess, in (0, 1]. Costs are at least `SMALLEST_COST`: where p is 0.5 or
+    below the log-odds are not positive and are clipped.
     """
     p = positive_array(confidence, name="confidence")
     if p.size and float(p.max()) > 1.0:
@@ -119,6 +109,8 @@ def choose_exponent(
 ) -> ExponentChoice:
     """Return the exponent whose correction is most accurate on records with known groups.
 
+    The exponent is None when the tolerance cannot be met on these records.
+
     Parameters
     ----------
     guess, predictions, truth : array-like of shape (n,)
@@ -134,11 +126,6 @@ def choose_exponent(
         Exponents to try, at least 0; the smallest wins a tie.
     n_groups : int
         Number of groups, K. With more than two every exponent is a program of its own, so few should be tried.
-
-    Returns
-    -------
-    ExponentChoice
-        The choice with its accuracy curve; exponent None when the tolerance cannot be met on these records.
     """
     predicted = binary_array(predictions, name="predictions")
     guesses, known = (group_array(v, n_groups, name=n) for v, n in ((guess, "guess"), (truth, "truth")))

@@ -128,10 +128,8 @@ def full_pass(
 ) -> tuple[int, int, float] | None:
     """Return the cheapest allowed (a, b) and its cost, or None when there is none.
 
-    Parameters
-    ----------
-    a_cost, b_cost : pairs of arrays
-        Sorted costs of the records that can leave and that can join group 1, among those predicted 1 and 0.
+    The costs are pairs: sorted costs of the records that can leave and that can join group 1, among those predicted 1
+    (`a_cost`) and 0.
     """
     a = np.arange(counts.positives + 1, dtype=np.int64)
     lowest, highest = allowed_interval(counts, a)

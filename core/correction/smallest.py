@@ -51,6 +51,8 @@ def smallest_tolerance(
 ) -> float:
     """Return the smallest tolerance that some split into groups meets, every group non-empty in every row set.
 
+    It lies in [0, 1] and is exact up to rounding; inf where a row set has fewer records than there are groups.
+
     Parameters
     ----------
     predictions : array-like of shape (n,)
@@ -59,12 +61,6 @@ def smallest_tolerance(
         As for `core.fairness.unfairness`.
     n_groups : int
         Number of groups, from 2 to 20.
-
-    Returns
-    -------
-    float
-        Smallest feasible tolerance in [0, 1], exact up to rounding; inf where a row set has fewer records than there
-        are groups.
     """
     predicted, groups = binary_array(predictions, name="predictions"), group_number(n_groups)
     tolerances = []

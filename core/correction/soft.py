@@ -42,6 +42,8 @@ def soft_correct(
 ) -> Floats:
     """Return the probabilities closest to the adversary's that agree with what was disclosed, in expectation.
 
+    Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were.
+
     Parameters
     ----------
     probability : array-like of shape (n,) or (n, K), in [0, 1]
@@ -57,11 +59,6 @@ def soft_correct(
     group_shares : sequence of length K, optional
         For each group (for two groups: group 0, then group 1) its share among the records, an interval
         (low, high), or None where nothing is known. A rounded share is true only as an interval.
-
-    Returns
-    -------
-    ndarray of the shape of `probability`
-        Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were.
 
     Notes
     -----

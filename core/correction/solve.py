@@ -53,6 +53,9 @@ def correct(
 ) -> Correction:
     """Return the cheapest guesses that meet what is disclosed, every group non-empty in every row set.
 
+    What is infeasible is never relaxed: the result then carries the reason and, for a tolerance alone, the smallest
+    feasible one.
+
     Parameters
     ----------
     guess : array-like of shape (n,)
@@ -81,12 +84,6 @@ def correct(
     time_limit : float
         Seconds the search may take, above 0; two groups under a tolerance take the exact solver milliseconds. The exact
         solver also ends after a fixed amount of work: with an infinite limit its answer does not depend on the machine.
-
-    Returns
-    -------
-    Correction
-        The reconstruction with its certificate. What is infeasible is never relaxed: the result then carries the
-        reason and, for a tolerance alone, the smallest feasible one.
     """
     started = time.perf_counter()
     disclosed = Disclosed(
@@ -108,6 +105,8 @@ def correct_jointly(
 ) -> Correction:
     """Return the cheapest guesses that meet several disclosures at once: of several metrics, models or both.
 
+    When that is infeasible, the result carries the reason.
+
     Parameters
     ----------
     guess : array-like of shape (n,)
@@ -116,11 +115,6 @@ def correct_jointly(
         What is published; mappings with the same keys do as well. May be empty where group shares are given.
     cost, n_groups, group_shares, solver, time_limit
         As for `correct`.
-
-    Returns
-    -------
-    Correction
-        The reconstruction with its certificate; when infeasible, the reason.
     """
     started = time.perf_counter()
     claim = _checked(guess, disclosures, cost, n_groups, group_shares)

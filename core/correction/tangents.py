@@ -39,11 +39,8 @@ _MOST_NODES = 20_000
 def solve_counts(problem: CountProblem, *, seconds: float) -> CountOutcome:
     """Return the cheapest counts with their lower bound.
 
-    Parameters
-    ----------
-    seconds : float
-        Time the search may take, infinite for what does not depend on the machine: it ends after `_MOST_NODES` in any
-        case; afterwards the best counts so far are returned with the bound reached.
+    The search may take so many seconds, infinitely many for what does not depend on the machine: it ends after
+    `_MOST_NODES` in any case; afterwards the best counts so far are returned with the bound reached.
     """
     if problem.meets(problem.old):
         return CountOutcome(counts=problem.old.copy(), bound=0.0)

@@ -81,17 +81,14 @@ class GroupRate(Result):
 def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, Mask | None]]:
     """Return the row sets a metric compares groups on.
 
+    Each has a name and a mask, None for all rows; a mask may select no row.
+
     Parameters
     ----------
     metric : str
         One of `METRICS`.
     labels : array-like of shape (n,) or None
         True labels, 0 or 1; statistical parity needs none and ignores them.
-
-    Returns
-    -------
-    list of (str, (n,) bool array or None)
-        Name of each row set and its mask; None stands for all rows. A mask may select no row.
 
     Raises
     ------
@@ -114,6 +111,8 @@ def unfairness(
 ) -> float:
     """Return the largest distance between a group's rate of positive predictions and the overall rate.
 
+    It lies in [0, 1).
+
     Parameters
     ----------
     predictions : array-like of shape (n,)
@@ -124,11 +123,6 @@ def unfairness(
         One of `METRICS`. Equalized odds is the larger of predictive equality and equal opportunity.
     labels : array-like of shape (n,), optional
         True labels, 0 or 1; needed by all metrics but statistical parity.
-
-    Returns
-    -------
-    float
-        Unfairness, in [0, 1).
 
     Raises
     ------
@@ -148,12 +142,7 @@ def difference_between_groups(
 
     It is what `fairlearn.metrics` calls demographic parity difference, false positive rate difference, equal
     opportunity difference and equalized odds difference, and at least as large as `unfairness`, whose parameters and
-    errors it has.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 where a row set has one group only.
+    errors it has. It lies in [0, 1], and is 0 where a row set has one group only.
     """
     return max(
         float(np.ptp(positive / size)) for _, _, size, positive in _tallies(predictions, sensitive, metric, labels)

@@ -17,10 +17,7 @@ from core.results import Result
 class AccountingFindings(Result):
     """What a tree costs, and what it is good for.
 
-    Attributes
-    ----------
-    ledger : BudgetLedger
-        What it spends; its `total` is what it costs in truth.
+    The ledger's `total` is what it costs in truth.
     """
 
     ledger: BudgetLedger

@@ -45,10 +45,7 @@ def epsilon_curve(
 ) -> Iterator[CurvePoint]:
     """Yield one point a repeat and privacy budget of the private tree, all budgets of a repeat first.
 
-    Parameters
-    ----------
-    there : collection of CurvePoint
-        Points of an earlier run that are not computed again.
+    Points that are `there` from an earlier run are not computed again.
     """
     known = {(point.repeat, point.at) for point in there}
     for repeat, seed in _repeats(settings, repeats):
@@ -183,12 +180,8 @@ def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     """Return FairPick less its control, with intervals over repeats, from the lowest theta below 1 up.
 
     Both share the split of a repeat, so that differences within repeats are looked at: what one split does to both
-    falls out. Repeats in which one of the two is not there yet are left out.
-
-    Returns
-    -------
-    tuple of CurveBand
-        Of the variant "fairpick - random".
+    falls out. Repeats in which one of the two is not there yet are left out. The bands are of the variant "fairpick -
+    random".
     """
     by_way = {(point.at, point.repeat, point.variant): point for point in points}
     pairs: dict[float, list[tuple[CurvePoint, CurvePoint]]] = {}

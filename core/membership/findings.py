@@ -68,10 +68,7 @@ class MembershipSettings(Result):
 class TargetFindings(Result):
     """How well the attacked model predicts.
 
-    Attributes
-    ----------
-    majority_test : Estimate
-        Control: the more frequent label for everybody.
+    The control `majority_test` is the more frequent label for everybody.
     """
 
     accuracy_train: Estimate

@@ -22,10 +22,7 @@ NO_SHADOWS = "LiRA needs a model that can be trained again on other people, not 
 class GivenTarget:
     """The model behind given scores.
 
-    Attributes
-    ----------
-    dataset : AuditDataset
-        With scores and sets.
+    The dataset holds scores and sets.
     """
 
     dataset: AuditDataset

@@ -18,10 +18,7 @@ from core.membership.roc import group_rocs, roc
 def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
     """Return what an attack found out.
 
-    Parameters
-    ----------
-    people : MemberPeople, optional
-        The same people in other groups.
+    `people` may be the same people in other groups.
     """
     people = target.people if people is None else people
     level, seed = target.settings.level, target.settings.seed

@@ -144,10 +144,7 @@ def id3_target(
 def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> LibraryTarget:
     """Return any scikit-learn classifier as a target.
 
-    Parameters
-    ----------
-    estimator : callable
-        Takes a seed and returns an unfitted classifier with `predict_proba`.
+    The estimator takes a seed and returns an unfitted classifier with `predict_proba`.
     """
     starts = np.concatenate([[0], np.cumsum(people.n_values)])
     indicators = np.zeros((people.n, int(starts[-1])), dtype=np.float32)
@@ -173,11 +170,6 @@ def target_by_name(
     accounting: str = "savings",
 ) -> Train:
     """Return one of `TARGETS` but the audited model, which `audited_target` makes with the audit's settings and data.
-
-    Parameters
-    ----------
-    epsilon, accounting
-        Of "dp_id3".
 
     Raises
     ------

@@ -76,10 +76,7 @@ class MemoryStore:
 class FolderStore:
     """Points as files in a folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
+    The folder is made if it is not there.
 
     Raises
     ------

@@ -105,10 +105,7 @@ _SPREADS = (
 class SweepSummary(Result):
     """A sweep over seeds.
 
-    Attributes
-    ----------
-    level : float
-        Coverage the intervals over seeds aim at, in (0, 1); those over people keep their own.
+    Intervals over seeds aim at the coverage `level`, in (0, 1); those over people keep their own.
     """
 
     rows: tuple[SweepRow, ...]

@@ -86,6 +86,8 @@ def lira(
 ) -> MemberGuess:
     """Judge people by how the target's answer compares with that of shadow models.
 
+    There are scores alone, and no verdict.
+
     Parameters
     ----------
     train : callable
@@ -101,11 +103,6 @@ def lira(
         Whether shadows are trained with and without the judged, or without them alone.
     report : callable, optional
         Called with (shadows done, shadows in all); may raise `core.errors.Cancelled`.
-
-    Returns
-    -------
-    MemberGuess
-        With scores alone, and no verdict.
     """
     made = train_shadows(train, labels, split, seed=seed, shadows=shadows, online=online, report=report)
     return lira_from(made, probability, labels)

@@ -35,11 +35,6 @@ def released_attack(
         Predicted and true labels.
     split : MembershipSplit
         Of each half of those judged the attacker knows who is a member, when the other half is judged.
-
-    Returns
-    -------
-    MemberGuess
-        See `core.membership.attacks.boosted`.
     """
     predicted, y = _labels(predictions, labels)
     rows, member = split.judged

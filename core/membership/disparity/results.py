@@ -86,10 +86,7 @@ class GapResult(Result):
 class Disparities(Result):
     """Each of several groups against all others; of two groups, the first against the other.
 
-    Attributes
-    ----------
-    not_measured : tuple of (str, str)
-        Groups that are too small, and why, in one sentence.
+    Groups that are too small are in `not_measured`, with the reason in one sentence.
     """
 
     results: tuple[DisparityResult, ...]

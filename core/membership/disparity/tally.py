@@ -23,10 +23,7 @@ FEWEST = 10
 class Tally:
     """Counts by side and membership.
 
-    Attributes
-    ----------
-    flagged, people : ndarray of shape (2, 2), int
-        Called members, and all, at [side, member].
+    `flagged` and `people`, of shape (2, 2), are those called members, and all, at [side, member].
     """
 
     flagged: Ints

@@ -96,6 +96,8 @@ def disparities(
 ) -> Disparities:
     """Return the gaps of each group against all others; of two groups, of group 1 against group 0.
 
+    P-values of one gap are adjusted over the groups measured. A group that is too small is named with its reason.
+
     Parameters
     ----------
     verdict, member : array-like of shape (n,)
@@ -104,11 +106,6 @@ def disparities(
         Codes from 0 to K - 1; pairs of attributes are groups like any others.
     level, bootstraps, permutations, seed
         As for `vulnerability_disparity`.
-
-    Returns
-    -------
-    Disparities
-        P-values of one gap are adjusted over the groups measured. A group that is too small is named with its reason.
 
     Raises
     ------
