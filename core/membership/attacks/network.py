@@ -36,9 +36,8 @@ def network_attack(
 
     Parameters
     ----------
-    probability : array-like of shape (n,), in [0, 1]
-        P(label = 1) of everybody.
-    labels : array-like of shape (n,), 0 or 1
+    probability, labels, split
+        As for `loss_attack`.
     balance : bool
         Let members and outsiders of a label weigh the same. Needed once members of one label were deleted from the
         training data: else the networks learn how many were.
