@@ -121,6 +121,8 @@ def train_adversary(
 ) -> Adversary:
     """Train the paper's adversary on records whose sensitive attribute the attacker knows.
 
+    Raises `InputError` if A′ gets no predictions, the records lack a group, or a parameter is unknown or out of range.
+
     Parameters
     ----------
     kind : {"features", "predictions"}
@@ -134,11 +136,6 @@ def train_adversary(
     parameters : mapping, optional
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         pinned value.
-
-    Raises
-    ------
-    InputError
-        If A′ gets no predictions, the records lack a group, or a parameter is unknown or out of range.
 
     Notes
     -----

@@ -39,12 +39,7 @@ def forest_parameters(parameters: Mapping[str, Any] | None = None) -> dict[str, 
 
     Given may be any of `n_estimators` (1 to 3,000), `max_depth` (1 to 64, or None for no limit), `min_samples_split` (2
     to 10,000), `min_samples_leaf` (1 to 10,000), `max_features` ("sqrt", "log2" or None for all of them) and
-    `criterion` ("gini" or "entropy").
-
-    Raises
-    ------
-    InputError
-        If a name is unknown or a value out of range.
+    `criterion` ("gini" or "entropy"). Raises `InputError` if a name is unknown or a value out of range.
     """
     given = dict(parameters or {})
     unknown = [name for name in given if name not in PINNED]

@@ -58,7 +58,7 @@ def permuted_by_set(
 
     An adversary trained and asked with these in place of the real ones is the control of an attack; nobody's answer
     crosses from the records she learns from to those she attacks, so that a model's higher accuracy on its training
-    records stays theirs.
+    records stays theirs. Raises `InputError` if an argument breaks its rule or two sets share a row.
 
     Parameters
     ----------
@@ -68,11 +68,6 @@ def permuted_by_set(
         Row numbers of each set, disjoint; rows in none of them keep their prediction.
     seed : int
         Every set is permuted independently, by its name.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule or two sets share a row.
     """
     answers = binary_array(predictions, name="predictions")
     known = None if labels is None else binary_array(labels, name="labels")

@@ -35,6 +35,8 @@ def train_strong(
 ) -> Adversary:
     """Train the strong adversary on records whose sensitive attribute the attacker knows.
 
+    Raises `InputError` if the records lack a group.
+
     Parameters
     ----------
     features : ndarray of shape (n, d)
@@ -45,11 +47,6 @@ def train_strong(
         The audited model's answers, where the adversary knows them.
     categorical : ndarray of shape (d,), bool, optional
         Columns that hold codes of categories; only told to the learner where they have at most 255 of them.
-
-    Raises
-    ------
-    InputError
-        If the records lack a group.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 

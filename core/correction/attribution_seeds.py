@@ -167,17 +167,14 @@ class LeakAttribution(Result):
 def attribute_over_seeds(seeds: Sequence[Attribution], *, level: float = 0.95) -> LeakAttribution:
     """Put together one attacker's attributions, one a seed.
 
+    Raises `InputError` if there is no seed, or they are not of one attacker, metric, tolerance and set of steps.
+
     Parameters
     ----------
     seeds : sequence of Attribution
         Of one attacker, metric and tolerance, with the same steps.
     level : float in (0, 1)
         Coverage the intervals over seeds aim at; a single seed keeps the intervals it came with.
-
-    Raises
-    ------
-    InputError
-        If there is no seed, or they are not of one attacker, metric, tolerance and set of steps.
     """
     if not seeds:
         raise InputError("An attribution needs at least one seed, got none.")

@@ -67,6 +67,8 @@ def estimate_constraint(
 ) -> EstimatedConstraint:
     """Return the metric the model violates least on the attack set, and by how much.
 
+    Raises `InputError` if an argument breaks its rule, or no metric can be measured because there is only one group.
+
     Parameters
     ----------
     predictions : array-like of shape (n,), 0 or 1
@@ -74,11 +76,6 @@ def estimate_constraint(
     sensitive : array-like of shape (n,)
         Their groups, any number of them from two.
     labels : array-like of shape (n,), 0 or 1
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, or no metric can be measured because there is only one group.
     """
     answers, known = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
     groups = _codes(sensitive)
@@ -156,6 +153,8 @@ def identification_rate(
 ) -> Identification:
     """Return how often estimates from repeated seeds name the metric the models were trained for.
 
+    Raises `InputError` if there is no estimate or the metric is unknown.
+
     Parameters
     ----------
     estimates : sequence of EstimatedConstraint
@@ -164,11 +163,6 @@ def identification_rate(
         One of `core.fairness.METRICS`, or None where the method is trained for no metric.
     unmitigated : sequence of EstimatedConstraint, optional
         Estimates for models trained without mitigation, as control.
-
-    Raises
-    ------
-    InputError
-        If there is no estimate or the metric is unknown.
     """
     if trained is not None:
         choice(trained, METRICS, name="trained")

@@ -81,7 +81,8 @@ class GroupRate(Result):
 def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, Mask | None]]:
     """Return the row sets a metric compares groups on.
 
-    Each has a name and a mask, None for all rows; a mask may select no row.
+    Each has a name and a mask, None for all rows; a mask may select no row. Raises `InputError` if the metric is
+    unknown, or its labels are missing or have another length.
 
     Parameters
     ----------
@@ -89,11 +90,6 @@ def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[st
         One of `METRICS`.
     labels : array-like of shape (n,) or None
         True labels, 0 or 1; statistical parity needs none and ignores them.
-
-    Raises
-    ------
-    InputError
-        If the metric is unknown, or its labels are missing or have another length.
     """
     compared = _LABELS_COMPARED[choice(metric, METRICS, name="metric")]
     if not compared:
@@ -111,7 +107,7 @@ def unfairness(
 ) -> float:
     """Return the largest distance between a group's rate of positive predictions and the overall rate.
 
-    It lies in [0, 1).
+    It lies in [0, 1). Raises `InputError` if an argument breaks its rule, labels are missing, or a row set is empty.
 
     Parameters
     ----------
@@ -123,11 +119,6 @@ def unfairness(
         One of `METRICS`. Equalized odds is the larger of predictive equality and equal opportunity.
     labels : array-like of shape (n,), optional
         True labels, 0 or 1; needed by all metrics but statistical parity.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, labels are missing, or a row set is empty.
     """
     worst = 0.0
     for _, _, size, positive in _tallies(predictions, sensitive, metric, labels):

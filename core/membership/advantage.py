@@ -24,7 +24,8 @@ def advantage(
 ) -> Estimate:
     """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
 
-    The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average.
+    The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average. Raises `InputError` if
+    there are fewer than `FEWEST` members or non-members.
 
     Parameters
     ----------
@@ -34,11 +35,6 @@ def advantage(
     verdict : array-like of shape (n,), 0 or 1, optional
         Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
         the other half they come from a fit that knows the membership of this one.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than `FEWEST` members or non-members.
 
     Notes
     -----

@@ -100,17 +100,14 @@ def attacked(
 ) -> Attacked:
     """Train the target.
 
+    Raises `InputError` if all people have the same label, or a setting breaks its rule.
+
     Parameters
     ----------
     train : Train
         Trains on row numbers with a seed; see `target_of`.
     split : MembershipSplit, optional
         Drawn from the seed when left out.
-
-    Raises
-    ------
-    InputError
-        If all people have the same label, or a setting breaks its rule.
     """
     if (people.labels == people.labels[0]).all():
         raise InputError(f"A membership attack needs people of both labels, got label {people.labels[0]} alone.")

@@ -30,10 +30,7 @@ class GivenTarget:
     def __call__(self, rows: Ints, seed: int) -> Floats:
         """Return the scores of everybody, shape (n,); `rows` must be those the model was trained on.
 
-        Raises
-        ------
-        InputError
-            If they are others, such as after deletions: the model was not trained on these.
+        Raises `InputError` if they are others, such as after deletions: the model was not trained on these.
         """
         assert self.dataset.scores is not None and self.dataset.sets is not None
         trained = np.flatnonzero(self.dataset.sets == "train")
@@ -54,12 +51,8 @@ class GivenTarget:
 def given_target(dataset: AuditDataset) -> GivenTarget:
     """Return the model behind a table's scores as a target.
 
-    Make the split with `core.membership.split_between` from the audit's training and test rows.
-
-    Raises
-    ------
-    InputError
-        If the table gives no scores, or does not say which records the model was trained on.
+    Make the split with `core.membership.split_between` from the audit's training and test rows. Raises `InputError` if
+    the table gives no scores, or does not say which records the model was trained on.
     """
     if dataset.scores is None:
         raise InputError("Membership attacks on given predictions need the model's scores, the table gives none.")

@@ -46,6 +46,8 @@ class Grouping:
 def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     """Return the groups that other roles make of the people chosen by `roles`.
 
+    Raises `InputError` as `core.datasets.build_dataset` does for a sensitive column.
+
     Parameters
     ----------
     roles : Roles
@@ -53,11 +55,6 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     by : Roles
         Their sensitive column and how it is split count, nothing else. People without a value are a group of their
         own, "missing".
-
-    Raises
-    ------
-    InputError
-        As `core.datasets.build_dataset` does for a sensitive column.
     """
     known = select(table.frame, roles).known
     if by.sensitive not in table.frame.columns:
@@ -71,12 +68,8 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
 def column_grouping(people: MemberPeople, column: str) -> Grouping:
     """Return a group for each value, or range, of one of the people's columns.
 
-    Of two groups the smaller is the first. Values nobody has make no group.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, or it has more than `core.datasets.groups.MOST_GROUPS` values.
+    Of two groups the smaller is the first. Values nobody has make no group. Raises `InputError` if there is no such
+    column, or it has more than `core.datasets.groups.MOST_GROUPS` values.
     """
     if column not in people.names:
         raise InputError(f"The attribute must be one of {', '.join(people.names)}, got {quoted(column)}.")
@@ -94,10 +87,8 @@ def column_grouping(people: MemberPeople, column: str) -> Grouping:
 def pair_groups(first: Grouping, second: Grouping) -> Grouping:
     """Return the groups by a pair of attributes, as "women, Black people"; pairs of values nobody has make none.
 
-    Raises
-    ------
-    InputError
-        If both groupings are by the same attribute, of different numbers of people, or leave fewer than two groups.
+    Raises `InputError` if both groupings are by the same attribute, of different numbers of people, or leave fewer than
+    two groups.
     """
     one_length(first=first.codes, second=second.codes)
     if first.attribute == second.attribute:

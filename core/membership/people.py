@@ -98,10 +98,7 @@ class MemberPeople:
 def member_people(table: Table, roles: Roles) -> MemberPeople:
     """Turn a table and the roles of its columns into the people of a membership audit.
 
-    Raises
-    ------
-    InputError
-        As `core.datasets.build_dataset` does.
+    Raises `InputError` as `core.datasets.build_dataset` does.
     """
     chosen = select(table.frame, roles)
     features = {*chosen.features, *({roles.sensitive} - set(roles.excluded))}

@@ -19,10 +19,7 @@ _LARGEST = 350.0
 def most_times(epsilon: float) -> float:
     """Return how many times as often as an outsider a member can be flagged at most: exp(2 epsilon).
 
-    Raises
-    ------
-    InputError
-        If epsilon breaks its rule.
+    Raises `InputError` if epsilon breaks its rule.
     """
     budget = privacy_budget(epsilon)
     return math.exp(2.0 * budget) if budget <= _LARGEST else math.inf

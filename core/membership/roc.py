@@ -69,12 +69,8 @@ class Roc(Result):
         """Return why the TPR at this FPR cannot be read off these people, or "" if it can.
 
         An FPR must allow `RESOLUTION` false positives among the non-members, and not all scores may be the same: then
-        the attack orders nobody, and a TPR would say something of the coin alone.
-
-        Raises
-        ------
-        InputError
-            If the rate is outside (0, 1].
+        the attack orders nobody, and a TPR would say something of the coin alone. Raises `InputError` if the rate is
+        outside (0, 1].
         """
         if not 0.0 < fpr <= 1.0:
             raise InputError(f"An FPR must be in (0, 1], got {fpr!r}.")
@@ -91,6 +87,8 @@ class Roc(Result):
 def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> Roc:
     """Return the curve of a score; a higher one speaks for a member.
 
+    Raises `InputError` if a score is not finite, or there are fewer than `FEWEST_PEOPLE` members or non-members.
+
     Parameters
     ----------
     score : array-like of shape (m,)
@@ -98,11 +96,6 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     member : array-like of shape (m,), 0 or 1
     level : float in (0, 1)
         Of the interval of the area.
-
-    Raises
-    ------
-    InputError
-        If a score is not finite, or there are fewer than `FEWEST_PEOPLE` members or non-members.
     """
     scores, truth = _checked(score, member)
     n_members = int(truth.sum())

@@ -60,7 +60,8 @@ class MembershipSplit:
         The deleted are neither members nor outsiders then, and neither known nor judged. Who is left among the members
         is no random half any more if the deletion looked at records: an attack could then tell members from outsiders
         by their records alone, without any leak. So the outsiders must be thinned by the same rule, see
-        `core.membership.like_outsiders`; those left aside are still `unseen`.
+        `core.membership.like_outsiders`; those left aside are still `unseen`. Raises `InputError` if a row to keep is
+        no member, or no outsider, or fewer than `FEWEST` of the known or judged are kept.
 
         Parameters
         ----------
@@ -68,11 +69,6 @@ class MembershipSplit:
             Members that stay.
         outsiders : array-like of int
             Outsiders that stay.
-
-        Raises
-        ------
-        InputError
-            If a row to keep is no member, or no outsider, or fewer than `FEWEST` of the known or judged are kept.
         """
         left: dict[str, Ints] = {}
         for side, rows in (("members", kept), ("outsiders", outsiders)):
@@ -90,6 +86,8 @@ def member_split(
 ) -> MembershipSplit:
     """Make half of n people members, and draw whom the attacker knows and judges.
 
+    Raises `InputError` if the shares break their rules or leave fewer than `FEWEST` known or judged members.
+
     Parameters
     ----------
     n : int
@@ -98,11 +96,6 @@ def member_split(
         Of the members, and of as many outsiders; together at most 1.
     name : str
         Of this use of chance, for repeats with one seed.
-
-    Raises
-    ------
-    InputError
-        If the shares break their rules or leave fewer than `FEWEST` known or judged members.
     """
     half = n // 2
     order = child_generator(seed, name).permutation(n)
@@ -120,12 +113,8 @@ def split_between(
     """Draw whom the attacker knows and judges among given members and outsiders, as many of each.
 
     The shares are of the smaller of the two sets. For the audited model the members are the audit's training records
-    and the outsiders its test records.
-
-    Raises
-    ------
-    InputError
-        As `member_split`, and if somebody is a member and an outsider.
+    and the outsiders its test records. Raises `InputError` as `member_split`, and if somebody is a member and an
+    outsider.
     """
     rng = child_generator(seed, "membership split")
     inside, outside = (np.asarray(rows, dtype=np.int64) for rows in (members, outsiders))
@@ -137,10 +126,7 @@ def split_between(
 def judging_everybody(members: npt.ArrayLike, outsiders: npt.ArrayLike) -> MembershipSplit:
     """Return the split in which everybody is judged, for attacks that use nobody's membership or set halves apart.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than `FEWEST` members or non-members, or somebody is both.
+    Raises `InputError` if there are fewer than `FEWEST` members or non-members, or somebody is both.
     """
     inside, outside = (np.sort(np.asarray(rows, dtype=np.int64)) for rows in (members, outsiders))
     if (both := np.intersect1d(inside, outside)).size:

@@ -133,10 +133,7 @@ def id3_target(
 ) -> ID3Target:
     """Return the target of Zhang et al. (2020): an ID3 tree, with differential privacy for a finite epsilon.
 
-    Raises
-    ------
-    InputError
-        When it is trained: if epsilon, depth or accounting break their rules.
+    Raises `InputError` when it is trained: if epsilon, depth or accounting break their rules.
     """
     return ID3Target(people=people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
 
@@ -171,10 +168,7 @@ def target_by_name(
 ) -> Train:
     """Return one of `TARGETS` but the audited model, which `audited_target` makes with the audit's settings and data.
 
-    Raises
-    ------
-    InputError
-        If there is no such target, or it needs the audit's settings and data.
+    Raises `InputError` if there is no such target, or it needs the audit's settings and data.
     """
     if name == "dp_id3":
         return id3_target(people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)

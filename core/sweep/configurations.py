@@ -45,6 +45,8 @@ def grid(
 ) -> list[AuditConfig]:
     """Return every combination of the values, seed by seed, each once.
 
+    Raises `InputError` if a sequence is empty or a value breaks its rule.
+
     Parameters
     ----------
     base : AuditConfig
@@ -52,11 +54,6 @@ def grid(
     tolerances : sequence of float in [0, 1]
         Used by the methods that can be asked for a tolerance (`SWEPT_METHODS`); the others appear once for each
         metric and seed, with tolerance 0.
-
-    Raises
-    ------
-    InputError
-        If a sequence is empty or a value breaks its rule.
     """
     methods = (base.method,) if methods is None else methods
     metrics = (base.metric,) if metrics is None else metrics

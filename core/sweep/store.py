@@ -76,12 +76,7 @@ class MemoryStore:
 class FolderStore:
     """Points as files in a folder.
 
-    The folder is made if it is not there.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be written to.
+    The folder is made if it is not there. Raises `InputError` if the folder cannot be written to.
     """
 
     on_disk = True

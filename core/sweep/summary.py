@@ -121,11 +121,8 @@ class SweepSummary(Result):
 def summarise(points: Sequence[SweepPoint], *, level: float = 0.95) -> SweepSummary:
     """Gather the points of a sweep, in any order, setting by setting over seeds.
 
-    Raises
-    ------
-    InputError
-        If there are no points, two are of one configuration, some are of different tables, private trees have
-        different epsilons, or `level` is not in (0, 1).
+    Raises `InputError` if there are no points, two are of one configuration, some are of different tables, private
+    trees have different epsilons, or `level` is not in (0, 1).
     """
     _check(points, level)
     groups: dict[tuple[Any, ...], list[SweepPoint]] = defaultdict(list)

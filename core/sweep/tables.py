@@ -28,12 +28,7 @@ def table_three(
     difference_train, difference_test; majority; and for A (features) and A' (features and predictions) before, after
     and gain; other adversaries by their names. The paper prints mean and standard deviation, and raises the tolerance
     of 0 until the model keeps it; under "held_out" it stays 0, which often no correction can meet. A method that was
-    swept appears with its smallest tolerance.
-
-    Raises
-    ------
-    InputError
-        If the sweep has no point of `method`.
+    swept appears with its smallest tolerance. Raises `InputError` if the sweep has no point of `method`.
     """
     rows = [row for row in summary.rows if (row.method, row.protocol, row.cost) == (method, protocol, cost)]
     if not rows:

@@ -62,10 +62,7 @@ def measure_on_cluster(
 ) -> Measured:
     """Measure on a cluster's worker, provided it has the versions `wanted`.
 
-    Raises
-    ------
-    InputError
-        If its versions are others: its numbers might differ.
+    Raises `InputError` if its versions are others: its numbers might differ.
     """
     if environment() != wanted:
         other = ", ".join(sorted(set(environment()) - set(wanted)))

@@ -38,10 +38,7 @@ class MemberGuess:
 def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Codes]:
     """Return P(label = 1) and the label of everybody as arrays.
 
-    Raises
-    ------
-    InputError
-        If their lengths differ, a probability is outside [0, 1] or a label is not 0 or 1.
+    Raises `InputError` if their lengths differ, a probability is outside [0, 1] or a label is not 0 or 1.
     """
     p, y = np.asarray(probability, dtype=np.float64), binary_array(labels, name="labels")
     one_length(probability=p, labels=y)

@@ -30,6 +30,8 @@ def recall_by_range(
 ) -> RangeTable:
     """Return the flagged members of a group and of the others by range.
 
+    Raises `InputError` if an array breaks its rule, or the group or the others have no member.
+
     Parameters
     ----------
     probability : array-like of shape (n,)
@@ -38,11 +40,6 @@ def recall_by_range(
         As for `vulnerability_disparity`.
     names : tuple of str
         Of the group and of the others.
-
-    Raises
-    ------
-    InputError
-        If an array breaks its rule, or the group or the others have no member.
     """
     p = _probabilities(probability)
     told, side, inside = (

@@ -33,10 +33,7 @@ class Tally:
 def tally(verdict: npt.ArrayLike, group: npt.ArrayLike, member: npt.ArrayLike) -> Tally:
     """Return the counts of a verdict; all three of shape (n,), 0 or 1.
 
-    Raises
-    ------
-    InputError
-        If an array holds anything but 0 and 1, or the lengths differ.
+    Raises `InputError` if an array holds anything but 0 and 1, or the lengths differ.
     """
     told = binary_array(verdict, name="verdict")
     side = binary_array(group, name="group")

@@ -59,6 +59,9 @@ def vulnerability_disparity(
 ) -> DisparityResult:
     """Return the three gaps between a group and the others.
 
+    Raises `InputError` if an array or a setting breaks its rule, or the group or the others have fewer than 10 members
+    or outsiders.
+
     Parameters
     ----------
     verdict, group, member : array-like of shape (n,)
@@ -69,11 +72,6 @@ def vulnerability_disparity(
         At least 100.
     names : tuple of str
         Of the group and of the others.
-
-    Raises
-    ------
-    InputError
-        If an array or a setting breaks its rule, or the group or the others have fewer than 10 members or outsiders.
     """
     counts = tally(verdict, group, member)
     reason = enough(counts.people, names)
@@ -97,6 +95,7 @@ def disparities(
     """Return the gaps of each group against all others; of two groups, of group 1 against group 0.
 
     P-values of one gap are adjusted over the groups measured. A group that is too small is named with its reason.
+    Raises `InputError` if an array or a setting breaks its rule, or everybody is a member, or nobody.
 
     Parameters
     ----------
@@ -106,11 +105,6 @@ def disparities(
         Codes from 0 to K - 1; pairs of attributes are groups like any others.
     level, bootstraps, permutations, seed
         As for `vulnerability_disparity`.
-
-    Raises
-    ------
-    InputError
-        If an array or a setting breaks its rule, or everybody is a member, or nobody.
     """
     called, inside = binary_array(verdict, name="verdict"), both_kinds(member)
     checked_draws(bootstraps, permutations)

@@ -73,17 +73,15 @@ class Clusters(Result):
 def clusters(codes: npt.ArrayLike, labels: npt.ArrayLike, groups: npt.ArrayLike, *, seed: int = 0) -> Clusters:
     """Return clusters within each label.
 
+    Raises `InputError` if an array breaks its rule, a label is missing, or a group has fewer than `FEWEST` people with
+    a label.
+
     Parameters
     ----------
     codes : array-like of shape (n, d)
         Features without the protected attribute, finite.
     labels, groups : array-like of shape (n,)
         0 or 1; group 1 is the protected one.
-
-    Raises
-    ------
-    InputError
-        If an array breaks its rule, a label is missing, or a group has fewer than `FEWEST` people with a label.
     """
     features, mean, deviation = _standardised(codes)
     y, g = binary_array(labels, name="labels"), _two_groups(groups)

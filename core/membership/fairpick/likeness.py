@@ -36,6 +36,8 @@ def like_outsiders(
 ) -> Ints:
     """Return the outsiders that stay after FairPick, rising.
 
+    Raises `InputError` if an argument breaks its rule, or the clusters are of other members.
+
     Parameters
     ----------
     codes, labels, groups, leave_out
@@ -44,11 +46,6 @@ def like_outsiders(
         Rows.
     seed : int
         Of who stays. As among the members, numbers are rounded by largest remainders within each label and group.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, or the clusters are of other members.
     """
     features, y, g = feature_array(codes), np.asarray(labels), np.asarray(groups)
     rows = checked_rows(outsiders, one_length(codes=features, labels=y, groups=g), name="outsiders")

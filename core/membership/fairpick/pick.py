@@ -83,6 +83,9 @@ def fairpick(
 ) -> FairPick:
     """Return which members stay.
 
+    Raises `InputError` if an argument breaks its rule, there are more than two groups or only one label, or a group has
+    fewer than 10 members with a label.
+
     Parameters
     ----------
     codes : array-like of shape (n, d)
@@ -103,12 +106,6 @@ def fairpick(
         Of group 0 and of group 1.
     found : Clusters, optional
         What `member_clusters` returned for the same members; found here otherwise.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, there are more than two groups or only one label, or a group has fewer than 10
-        members with a label.
     """
     theta, rows = checked_theta(theta), checked_rows(members, len(np.asarray(groups)), name="members")
     if found is None:

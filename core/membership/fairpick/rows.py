@@ -12,10 +12,7 @@ from core.errors import InputError
 def checked_rows(people: npt.ArrayLike, n: int | None = None, *, name: str) -> Ints:
     """Return rows of people, rising.
 
-    Raises
-    ------
-    InputError
-        If they are not whole numbers from 0 to n - 1, all different.
+    Raises `InputError` if they are not whole numbers from 0 to n - 1, all different.
     """
     rows = np.asarray(people)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not rows.size:
