@@ -98,7 +98,10 @@ def attack_released(
     n, truth = validation.size, sensitive[validation]
     bits = {name: -np.log2(value[np.arange(n), truth]) for name, value in posteriors.items()}
     losses = {name: float(own.mean()) for name, own in bits.items()}
-    attack = "all" if "all" in bits and _better(bits["label"] - bits["all"]) else "label"
+    attack = "label"
+    if "all" in bits:  # taken if the bits saved are more than one standard error above none
+        saved = bits["label"] - bits["all"]
+        attack = "all" if saved.mean() > saved.std() / np.sqrt(saved.size) else "label"
     return ReleasedAttack(
         before=posteriors["imputation"][n:],
         after=posteriors[attack][n:],
@@ -202,8 +205,3 @@ def _log(probability: Floats) -> Floats:
 def _normalised(logs: Floats) -> Floats:
     found = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(found / found.sum(axis=1, keepdims=True))
-
-
-def _better(saved: Floats) -> bool:
-    """Return whether the bits saved are more than one standard error above none; else the simpler attack is kept."""
-    return bool(saved.mean() > saved.std() / np.sqrt(saved.size))

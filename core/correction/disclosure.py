@@ -175,7 +175,8 @@ def prices_of(
     if cost == "count":
         return None, None
     if cost == "log_odds":
-        return log_odds_cost(_against_second(attacked.calibrated)), None
+        two = np.partition(attacked.calibrated, -2, axis=1)[:, -2:]  # the likeliest group among the two likeliest
+        return log_odds_cost(two[:, 1] / two.sum(axis=1)), None
     k = attacked.n_groups
     # The held-out records may not allow the tolerance at all (divisibility); then the closest they allow is tried.
     closest = smallest_tolerance(held_out.predictions, metric=metric, labels=held_out.labels, n_groups=k)
@@ -191,12 +192,6 @@ def prices_of(
         exponents=range(100) if k == 2 else _EXPONENTS_OF_MANY,
     ).exponent
     return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
-
-
-def _against_second(calibrated: Floats) -> Floats:
-    """Return the probability of the likeliest group among the two likeliest, which the log-odds cost is made of."""
-    two = np.partition(calibrated, -2, axis=1)[:, -2:]
-    return np.asarray(two[:, 1] / two.sum(axis=1))
 
 
 def _measured(

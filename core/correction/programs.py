@@ -228,16 +228,10 @@ class System:
             )
 
         found = answered()
-        if found.status == _SOLVE_ERROR:  # its presolve fails on some problems with many equal costs
+        if found.status == 4:  # an error: its presolve fails on some problems with many equal costs
             found = answered(presolve=False)
-        return replace(_read(found, whole, self.problem.old.shape), nodes=_nodes(found))
-
-
-_SOLVE_ERROR = 4
-
-
-def _nodes(found: Any) -> int:
-    return int(getattr(found, "mip_node_count", None) or 0)
+        nodes = int(getattr(found, "mip_node_count", None) or 0)
+        return replace(_read(found, whole, self.problem.old.shape), nodes=nodes)
 
 
 def _read(found: Any, whole: bool, shape: tuple[int, ...]) -> Answer:

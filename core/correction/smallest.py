@@ -66,7 +66,10 @@ def smallest_tolerance(
     tolerances = []
     for _, rows in row_sets(metric, labels, predicted.size):
         inside = predicted if rows is None else predicted[rows]
-        tolerances.append(_smallest_of_counts(inside.size, int(np.count_nonzero(inside)), groups))
+        if inside.size < groups:
+            return math.inf
+        q, larger = _last_bracket(inside.size, int(np.count_nonzero(inside)), groups)
+        tolerances.append(larger.numerator / larger.denominator / q)
     return max(tolerances)
 
 
@@ -82,13 +85,6 @@ def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
         return None
     q, larger = _last_bracket(n, positives, n_groups)
     return Fraction(larger.numerator, larger.denominator * q)
-
-
-def _smallest_of_counts(n: int, positives: int, n_groups: int) -> float:
-    if n < n_groups:
-        return math.inf
-    q, larger = _last_bracket(n, positives, n_groups)
-    return larger.numerator / larger.denominator / q
 
 
 def _last_bracket(n: int, positives: int, n_groups: int) -> tuple[int, Fraction]:

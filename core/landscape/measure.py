@@ -104,11 +104,11 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
 
 def _by_name(numbers: list[NumberByName]) -> dict[str, tuple[float, ...]]:
     """Return the seeds' numbers by name, rounded to the digits that are kept."""
-    return {name: tuple(_rounded(float(one[name])) for one in numbers) for name in numbers[0]}
-
-
-def _rounded(number: float) -> float:
-    return math.nan if math.isnan(number) else round(number, _DIGITS)  # one nan, so that equal maps compare equal
+    # one nan, so that equal maps compare equal
+    return {
+        name: tuple(math.nan if math.isnan(one[name]) else round(float(one[name]), _DIGITS) for one in numbers)
+        for name in numbers[0]
+    }
 
 
 def _attacked(dataset: AuditDataset, plan: LandscapePlan, seed: int) -> _Attacked:

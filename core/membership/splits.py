@@ -76,7 +76,9 @@ class MembershipSplit:
             if (strangers := stay[~np.isin(stay, own)]).size:
                 raise InputError(f"Only {side} can be kept among the {side}, got row {strangers[0]}.")
             names = (side, f"known_{side}", f"judged_{side}")
-            left |= {name: _inside(getattr(self, name), stay) for name in names}
+            for name in names:
+                before = getattr(self, name)
+                left[name] = before[np.isin(before, stay)]
             _check_sizes(left[names[1]].size, left[names[2]].size, side)
         return replace(self, **left)
 
@@ -171,10 +173,6 @@ def _check_sizes(known: int, judged: int, side: str = "members") -> None:
     for told, count in (("know", known), ("judge", judged)):
         if count < FEWEST:
             raise InputError(f"A membership attack must {told} at least {FEWEST} {side}, got {count}.")
-
-
-def _inside(rows: Ints, kept: Ints) -> Ints:
-    return rows[np.isin(rows, kept)]
 
 
 def _together(members: Ints, outsiders: Ints) -> tuple[Ints, Codes]:

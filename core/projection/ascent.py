@@ -35,17 +35,14 @@ def _step(problem: Dual, point: Point) -> Point | None:
     noise = 1e-14 * (problem.pattern.size + abs(point.value))
     for halving in range(1 if promised <= noise else 40):
         length = 0.5**halving
-        there = problem.at(_signed(point.multipliers + length * direction, problem.equality))
+        moved = point.multipliers + length * direction
+        there = problem.at(np.where(problem.equality, moved, np.maximum(moved, 0.0)))
         gained = there.value - point.value
         if gained > noise and gained >= 1e-4 * length * promised:
             return there
         if gained >= -noise and problem.residual(there) < 0.9 * left:
             return there
     return None
-
-
-def _signed(multipliers: Floats, equality: Mask) -> Floats:
-    return np.where(equality, multipliers, np.maximum(multipliers, 0.0))
 
 
 def _split_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask, width: Floats) -> Floats:

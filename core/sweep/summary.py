@@ -193,16 +193,12 @@ def _spread(values: Sequence[Estimate | float | None], level: float, least: floa
         own = there[0]
         low, high, over = (own.low, own.high, "people") if isinstance(own, Estimate) else (math.nan, math.nan, "")
         return Spread(mean=mean, sd=math.nan, low=low, high=high, n=1, over=over)
-    sd = statistics.stdev(numbers) if all(map(math.isfinite, numbers)) else math.nan
-    half = _t_quantile(level, len(numbers) - 1) * sd / math.sqrt(len(numbers))
-    low, high = (max(least, mean - half), min(1.0, mean + half)) if math.isfinite(half) else (math.nan, math.nan)
-    return Spread(mean=mean, sd=sd, low=low, high=high, n=len(numbers), over="seeds")
-
-
-def _t_quantile(level: float, degrees: int) -> float:
     from scipy.stats import t
 
-    return float(t.ppf(0.5 + level / 2, degrees))
+    sd = statistics.stdev(numbers) if all(map(math.isfinite, numbers)) else math.nan
+    half = float(t.ppf(0.5 + level / 2, len(numbers) - 1)) * sd / math.sqrt(len(numbers))
+    low, high = (max(least, mean - half), min(1.0, mean + half)) if math.isfinite(half) else (math.nan, math.nan)
+    return Spread(mean=mean, sd=sd, low=low, high=high, n=len(numbers), over="seeds")
 
 
 def _line(row: SweepRow) -> dict[str, Any]:

@@ -144,7 +144,8 @@ def lira_boosted(
     inside = binary_array(member, name="member")
     one_length(member=inside, judged=shadows.rows)
     observed = _observed(shadows, probability, labels)
-    means = [_normal(shadows.logits, used, True) for used in _sides(shadows)]
+    without_and_with = (~shadows.inside, shadows.inside)[: 1 + shadows.online]  # offline there are none with
+    means = [_normal(shadows.logits, used, True) for used in without_and_with]
     columns = [observed, np.asarray(labels)[shadows.rows]]
     for mean, deviation in means:
         columns += [mean, deviation, observed - mean]
@@ -203,11 +204,6 @@ def _observed(shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLik
     """Return the target's φ of the judged."""
     p, y = checked(probability, labels)
     return _logit(true_label_probability(p, y))[shadows.rows]
-
-
-def _sides(shadows: Shadows) -> tuple[Mask, ...]:
-    """Return which shadows are without, and which with, each person; offline there are none with."""
-    return (~shadows.inside, shadows.inside) if shadows.online else (~shadows.inside,)
 
 
 def _logit(p: Floats) -> Floats:

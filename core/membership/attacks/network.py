@@ -63,19 +63,16 @@ def _learned(known: Floats, member: Codes, asked: Floats, seed: int, balance: bo
     """Return the probability of being a member for the answers asked about, of one label."""
     if not asked.size or np.unique(member).size < 2:
         return np.full(asked.size, member.mean() if member.size else 0.5)
-    weights = _even(member) if balance else np.ones(member.size)
+    weights = np.ones(member.size)
+    if balance:  # members and outsiders count the same, one on average
+        share = float(member.mean())
+        weights = np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
     network = _fitted(known, member, weights, seed)
     return np.asarray(network.predict_proba(_pairs(asked))[:, 1], dtype=np.float64)
 
 
 def _pairs(p: Floats) -> Floats:
     return np.column_stack([1.0 - p, p])
-
-
-def _even(member: Codes) -> Floats:
-    """Return weights with which members and outsiders count the same, one on average."""
-    share = float(member.mean())
-    return np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
 
 
 def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:

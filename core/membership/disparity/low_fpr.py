@@ -71,12 +71,15 @@ def lira_gaps(
     able = sum(not _reason(side, inside, pair, fpr) for pair, side in pairs)
     found = [_measured(values, side, inside, pair, own, comparisons=able) for pair, side in pairs]
     adjusted = iter(holm([result.test.p_value for result in found if result.test]))
-    return tuple(_with(result, next(adjusted), level) if result.test else result for result in found)
-
-
-def _with(result: GapResult, p: float, level: float) -> GapResult:
-    assert result.test is not None
-    return replace(result, test=replace(result.test, p_adjusted=p, significant=_told(p, result.estimate, level)))
+    return tuple(
+        replace(
+            result,
+            test=replace(result.test, p_adjusted=(p := next(adjusted)), significant=_told(p, result.estimate, level)),
+        )
+        if result.test
+        else result
+        for result in found
+    )
 
 
 def _told(p: float, gap: Estimate, level: float) -> bool:
