@@ -23,10 +23,7 @@ _EDGE = 1e-6
 class PlattScale:
     """Calibrated log-odds against group 0 = slope · log-odds + intercept (Platt 1999).
 
-    Attributes
-    ----------
-    slope : ndarray of shape (K - 1, K - 1)
-    intercept : ndarray of shape (K - 1,)
+    The slope has the shape (K - 1, K - 1), the intercept (K - 1,).
     """
 
     slope: Floats
@@ -43,12 +40,8 @@ class PlattScale:
 def calibrate(probability: Floats, truth: Codes) -> PlattScale:
     """Fit the scale on held-out records.
 
-    Parameters
-    ----------
-    probability : ndarray of shape (n, K), rows adding up to 1
-        What the adversary says of records it did not learn from.
-    truth : ndarray of shape (n,), 0 to K - 1
-        Their sensitive attribute; every group must occur.
+    `probability`, of shape (n, K), is what the adversary says of records it did not learn from; every group must occur
+    in their truth.
     """
     from sklearn.linear_model import LogisticRegression
 

@@ -26,12 +26,7 @@ ADVERSARIES = ("features", "predictions")
 class Adversary:
     """A trained attribute-inference adversary.
 
-    Attributes
-    ----------
-    sees_predictions : bool
-        Whether the audited model's predictions are among its inputs.
-    estimator : object
-        Fitted scikit-learn classifier of s.
+    It holds a fitted scikit-learn classifier of s, and whether the audited model's predictions are among its inputs.
     """
 
     sees_predictions: bool

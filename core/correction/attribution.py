@@ -97,12 +97,8 @@ class StepMeasures(Result):
 class Attribution(Result):
     """One attacker's leak on one seed, step by step; intervals are over people.
 
-    Attributes
-    ----------
-    achieved : float
-        The model's real unfairness on these records; above the tolerance the disclosure is false.
-    steps : tuple of StepMeasures
-        The main path, then what stands beside it.
+    `achieved` is the model's real unfairness on these records; above the tolerance the disclosure is false. The steps
+    are the main path, then what stands beside it.
     """
 
     attacker: str

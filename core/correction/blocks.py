@@ -51,12 +51,8 @@ class Named:
 class Blocks:
     """People by row set (one more for those outside of all), prediction, guess, block and true group.
 
-    Attributes
-    ----------
-    place : ndarray of shape (n,), int
-        Where each record is counted.
-    price : ndarray of shape (sets + 1, 2, K, BLOCKS)
-        Mean price of a block's records.
+    `place`, of shape (n,), says where each record is counted; `price`, of shape (sets + 1, 2, K, BLOCKS), is the mean
+    price of a block's records.
     """
 
     place: npt.NDArray[np.intp]
@@ -96,12 +92,8 @@ class Blocks:
     def corrected(self, counts: Floats, tolerance: float, *, raise_until_true: bool = False) -> Named:
         """Correct samples of people.
 
-        Parameters
-        ----------
-        counts : ndarray of shape (samples, places)
-            Each row like `everybody`.
-        raise_until_true : bool
-            Raise the tolerance of each sample in steps of 0.001 until it is true of it.
+        Each row of `counts`, of shape (samples, places), is like `everybody`. The tolerance of each sample may be
+        raised in steps of 0.001 until it is true of it.
         """
         people = counts.reshape(-1, *self.price.shape, self.n_groups)
         by_truth = people.sum(axis=(3, 4))  # sample, set, prediction, group

@@ -127,12 +127,8 @@ def _share(part: Floats, whole: Floats) -> Floats:
 class Step:
     """What an attacker reaches at one step: everybody in the first row, then each of the draws; nan where unknown.
 
-    Attributes
-    ----------
-    size, right : ndarray of shape (draws + 1, K)
-        People of each group, and how many of them are named rightly.
-    log_loss : ndarray of shape (draws + 1,)
-        Mean over people, in nats.
+    `size` and `right`, of shape (draws + 1, K), are the people of each group, and how many of them are named rightly;
+    `log_loss`, of shape (draws + 1,), is a mean over people, in nats.
     """
 
     size: Floats

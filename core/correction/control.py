@@ -50,12 +50,7 @@ class PermutedControl(Result):
 def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: str = "everybody") -> AttackedRecords:
     """Return the records with their predictions permuted within the metric's row sets; the guesses stay.
 
-    Parameters
-    ----------
-    metric : str
-        One of `core.fairness.METRICS`.
-    name : str
-        Which records these are; another name under the same seed permutes independently.
+    `name` says which records these are; another one under the same seed permutes independently.
     """
     within = None if choice(metric, METRICS, name="metric") == "statistical_parity" else records.labels
     return replace(records, predictions=permuted_predictions(records.predictions, within, seed=seed, records=name))

@@ -70,14 +70,8 @@ class ExponentChoice(Result):
 def published_cost(confidence: npt.ArrayLike, exponent: float) -> Floats:
     """Return the published cost (1 + (p - min p) / (max p - min p))^k.
 
-    Costs lie in [1, 2^k], and are all 1 where the confidence is constant.
-
-    Parameters
-    ----------
-    confidence : array-like of shape (n,)
-        Confidence p in each guess, finite and above 0.
-    exponent : float
-        k, at least 0.
+    Costs lie in [1, 2^k], and are all 1 where the confidence is constant. The confidence p in each guess is finite and
+    above 0, the exponent k at least 0.
     """
     return _rescaled(confidence) ** _exponent(exponent)
 

@@ -101,12 +101,7 @@ class RowProblem:
 class Outcome:
     """What a solver claims about one row set; nothing in it has been checked yet.
 
-    Attributes
-    ----------
-    vector : (rows,) uint8 array or None
-        The reconstruction, None where the solver has none.
-    bound : float
-        Lower bound on the objective: inf when infeasible.
+    The vector is None where the solver has none; the bound is a lower one on the objective, inf when infeasible.
     """
 
     vector: Codes | None

@@ -57,11 +57,7 @@ class Tilt:
     def columns(self, logs: Floats, pattern: npt.NDArray[np.intp]) -> Floats:
         """Return what `moved` wants summed: log-normaliser, probabilities after, and products of two of them.
 
-        Parameters
-        ----------
-        logs : ndarray of shape (n, K)
-            Logarithms of the posterior.
-        pattern : ndarray of shape (n,)
+        `logs`, of shape (n, K), are logarithms of the posterior; `pattern` has the shape (n,).
         """
         tilted = logs + self.shift[pattern]
         top = tilted.max(axis=1, keepdims=True)
@@ -74,13 +70,8 @@ class Tilt:
     def moved(self, true: Floats, sums: Floats) -> tuple[Floats, float] | None:
         """Return a sample's shift (patterns, K), and by how much it changes the log-loss a person.
 
-        None where a bound became one that nothing can break, or ceased to be one.
-
-        Parameters
-        ----------
-        true : ndarray of shape (patterns, K)
-            People by pattern and true group.
-        sums : ndarray of shape (patterns, columns)
+        None where a bound became one that nothing can break, or ceased to be one. `true`, of shape (patterns, K),
+        counts people by pattern and true group; `sums` has the shape (patterns, columns).
         """
         k = true.shape[1]
         weights, groups, bound, equality = soft_statistics(

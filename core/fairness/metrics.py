@@ -81,15 +81,9 @@ class GroupRate(Result):
 def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, Mask | None]]:
     """Return the row sets a metric compares groups on.
 
-    Each has a name and a mask, None for all rows; a mask may select no row. Raises `InputError` if the metric is
-    unknown, or its labels are missing or have another length.
-
-    Parameters
-    ----------
-    metric : str
-        One of `METRICS`.
-    labels : array-like of shape (n,) or None
-        True labels, 0 or 1; statistical parity needs none and ignores them.
+    Each has a name and a mask, None for all rows; a mask may select no row. The metric is one of `METRICS`; labels, 0
+    or 1, of shape (n,), are needed by all but statistical parity, which ignores them. Raises `InputError` if the metric
+    is unknown, or its labels are missing or have another length.
     """
     compared = _LABELS_COMPARED[choice(metric, METRICS, name="metric")]
     if not compared:

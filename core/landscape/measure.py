@@ -60,14 +60,9 @@ def landscape_steps(plan: LandscapePlan) -> int:
 def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | None = None) -> Landscape:
     """Train and attack every model of a map.
 
-    Raises `InputError` if the table is too small for the splits or the metric.
-
-    Parameters
-    ----------
-    dataset : AuditDataset
-        Predictions that came with the table are not used: the models of the map are trained here.
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
+    Predictions that came with the table are not used: the models of the map are trained here. `report` is called with
+    (steps done, steps in all), and may raise `core.errors.Cancelled` to stop. Raises `InputError` if the table is too
+    small for the splits or the metric.
     """
     done = 0
 

@@ -100,14 +100,8 @@ def attacked(
 ) -> Attacked:
     """Train the target.
 
-    Raises `InputError` if all people have the same label, or a setting breaks its rule.
-
-    Parameters
-    ----------
-    train : Train
-        Trains on row numbers with a seed; see `target_of`.
-    split : MembershipSplit, optional
-        Drawn from the seed when left out.
+    The split is drawn from the seed when left out; for `train` see `target_of`. Raises `InputError` if all people have
+    the same label, or a setting breaks its rule.
     """
     if (people.labels == people.labels[0]).all():
         raise InputError(f"A membership attack needs people of both labels, got label {people.labels[0]} alone.")

@@ -69,14 +69,8 @@ def fairpick_curve(
     """Yield two points a repeat and theta: after FairPick, and after deleting as many rows at random.
 
     Both share the split of their repeat, and are attacked with outsiders thinned like the members; see
-    `fairpick_differences`.
-
-    Parameters
-    ----------
-    train : Train, optional
-        The target; by its name in the settings when left out.
-    there : collection of CurvePoint
-        Points of an earlier run that are not computed again.
+    `fairpick_differences`. The target is that of the settings when `train` is left out; points that are `there` from an
+    earlier run are not computed again.
     """
     known = {(point.repeat, point.at, point.variant) for point in there}
     for repeat, seed in _repeats(settings, repeats):

@@ -164,12 +164,8 @@ class MembershipFindings(Result):
 class CurvePoint(Result):
     """One repeat at one setting: values without intervals.
 
-    Attributes
-    ----------
-    at : float
-        The epsilon, or the theta, of the curve.
-    variant : str
-        "epsilon", "fairpick" or "random" (the control of FairPick).
+    `at` is the epsilon, or the theta, of the curve; the variant is "epsilon", "fairpick" or "random" (the control of
+    FairPick).
     """
 
     at: float
@@ -190,12 +186,7 @@ class CurvePoint(Result):
 class CurveBand(Result):
     """One setting over its repeats; the fields are those of `CurvePoint` with an interval over repeats.
 
-    Attributes
-    ----------
-    variant : str
-        As of `CurvePoint`; "fairpick - random" for differences.
-    values : dict
-        Name of a field of `CurvePoint` -> Estimate.
+    The variant may also be "fairpick - random", for differences; values are by the name of a field of `CurvePoint`.
     """
 
     at: float

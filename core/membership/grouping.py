@@ -46,15 +46,9 @@ class Grouping:
 def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     """Return the groups that other roles make of the people chosen by `roles`.
 
-    Raises `InputError` as `core.datasets.build_dataset` does for a sensitive column.
-
-    Parameters
-    ----------
-    roles : Roles
-        With which the people were made: they say who is among them.
-    by : Roles
-        Their sensitive column and how it is split count, nothing else. People without a value are a group of their
-        own, "missing".
+    `roles` are those with which the people were made: they say who is among them. Of `by` the sensitive column and how
+    it is split count, nothing else; people without a value are a group of their own, "missing". Raises `InputError` as
+    `core.datasets.build_dataset` does for a sensitive column.
     """
     known = select(table.frame, roles).known
     if by.sensitive not in table.frame.columns:

@@ -28,13 +28,8 @@ def most_times(epsilon: float) -> float:
 def most_caught(false_alarms: float, epsilon: float) -> float:
     """Return the largest share of members that an attack with so many false alarms can be expected to flag.
 
-    The bound holds for who is flagged and for who is not (Kairouz, Oh and Viswanath 2015, theorem 2.1).
-
-    Parameters
-    ----------
-    false_alarms : float in [0, 1]
-        Share of outsiders flagged.
-    epsilon : float, at least 1e-6, or infinite
+    The bound holds for who is flagged and for who is not (Kairouz, Oh and Viswanath 2015, theorem 2.1). `false_alarms`,
+    in [0, 1], is the share of outsiders flagged.
     """
     alarms, times = unit_interval(false_alarms, name="false_alarms"), most_times(epsilon)
     if math.isinf(times):

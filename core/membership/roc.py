@@ -30,12 +30,8 @@ RESOLUTION = 10
 class Roc(Result):
     """A curve.
 
-    Attributes
-    ----------
-    fpr, tpr : ndarray of shape (k,)
-        Rising from 0 to 1, one point a distinct score. Empty where too few people were judged.
-    auc : Estimate
-        Probability that a member scores above a non-member, ties counting half.
+    `fpr` and `tpr` rise from 0 to 1, one point a distinct score, and are empty where too few people were judged; the
+    AUC is the probability that a member scores above a non-member, ties counting half.
     """
 
     fpr: Floats = field(repr=False)
@@ -147,11 +143,7 @@ def _steps(score: Floats, member: Codes) -> tuple[Floats, Floats]:
 def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate:
     """Return the probability that a member scores above a non-member, ties counting half, with its interval.
 
-    Parameters
-    ----------
-    members, outsiders : ndarray of shape (m,) and (n,)
-        Scores, at least two of each.
-    level : float in (0, 1)
+    There are at least two scores of members and of outsiders.
 
     Notes
     -----

@@ -60,15 +60,9 @@ class MembershipSplit:
         The deleted are neither members nor outsiders then, and neither known nor judged. Who is left among the members
         is no random half any more if the deletion looked at records: an attack could then tell members from outsiders
         by their records alone, without any leak. So the outsiders must be thinned by the same rule, see
-        `core.membership.like_outsiders`; those left aside are still `unseen`. Raises `InputError` if a row to keep is
-        no member, or no outsider, or fewer than `FEWEST` of the known or judged are kept.
-
-        Parameters
-        ----------
-        kept : array-like of int
-            Members that stay.
-        outsiders : array-like of int
-            Outsiders that stay.
+        `core.membership.like_outsiders`; those left aside are still `unseen`. `kept` are the members, and `outsiders`
+        the outsiders, that stay. Raises `InputError` if a row to keep is no member, or no outsider, or fewer than
+        `FEWEST` of the known or judged are kept.
         """
         left: dict[str, Ints] = {}
         for side, rows in (("members", kept), ("outsiders", outsiders)):

@@ -69,14 +69,9 @@ class Projection(Result):
 def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     """Project a posterior on statistics.
 
-    Raises `InputError` if the posterior holds no probabilities or does not fit the constraints.
-
-    Parameters
-    ----------
-    posterior : array-like of shape (n,) or (n, K), in [0, 1]
-        P(s = 1) of each record, or one row of probabilities over K groups a record, adding up to 1.
-    constraints : Constraints
-        Statistics over the same records and groups.
+    The posterior, in [0, 1], is P(s = 1) of each record, or one row of probabilities over K groups a record, adding up
+    to 1; constraints are over the same records and groups. Raises `InputError` if the posterior holds no probabilities
+    or does not fit the constraints.
     """
     given = _posterior(posterior, constraints)
     problem = Dual(given, constraints)

@@ -27,6 +27,9 @@ _TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
 def cross_fitted(evidence: npt.NDArray[np.float32], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
     """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
 
+    The score lies in (0, 1); the verdict is 1 where boosting finds a member likelier than a non-member, both as
+    frequent: the largest TPR - FPR.
+
     Parameters
     ----------
     evidence : ndarray of shape (n, d), float32
@@ -34,12 +37,6 @@ def cross_fitted(evidence: npt.NDArray[np.float32], member: Codes, *, seed: int,
     member : ndarray of shape (n,), 0 or 1
     name : str
         Of the attack, for its own use of chance.
-
-    Returns
-    -------
-    score : ndarray of shape (n,), in (0, 1)
-    verdict : ndarray of shape (n,), 0 or 1
-        1 where boosting finds a member likelier than a non-member, both as frequent: the largest TPR - FPR.
     """
     from scipy.stats import rankdata
 

@@ -132,14 +132,8 @@ def lira_boosted(
     """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ.
 
     Unlike `lira` it knows who is a member of the half of the judged that teaches; see
-    `core.membership.attacks.boosted`.
-
-    Parameters
-    ----------
-    probability, labels : array-like of shape (n,)
-        As for `lira`.
-    member : array-like of shape (m,), 0 or 1
-        Of the judged, in the order of `shadows.rows`.
+    `core.membership.attacks.boosted`. Membership is that of the judged, in the order of `shadows.rows`; the other
+    arguments are those of `lira`.
     """
     inside = binary_array(member, name="member")
     one_length(member=inside, judged=shadows.rows)

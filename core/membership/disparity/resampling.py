@@ -106,11 +106,7 @@ def share_as_extreme(found: float, drawn: Floats) -> float:
 def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
     """Return the p-value of Σ weight · rate = 0.
 
-    Parameters
-    ----------
-    weights : array-like of shape (2, 2)
-    drawn : ndarray of shape (draws, 2, 2)
-        Flagged people of the permutations.
+    The weights have the shape (2, 2); `drawn`, of shape (draws, 2, 2), are flagged people of the permutations.
 
     Notes
     -----
@@ -130,12 +126,8 @@ def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
 def smallest_detectable(error: float, *, level: float, comparisons: int) -> float:
     """Return the smallest gap found in four of five cases.
 
-    Parameters
-    ----------
-    level : float in (0, 1)
-        One minus the significance level of all comparisons together.
-    comparisons : int
-        Groups compared; each is tested at the strictest of Holm's levels, (1 - level) / comparisons.
+    One minus the level is the significance level of all comparisons together; each group is tested at the strictest of
+    Holm's levels, (1 - level) / comparisons.
     """
     normal = NormalDist()
     return (normal.inv_cdf(1 - (1 - level) / (2 * comparisons)) + normal.inv_cdf(POWER)) * error

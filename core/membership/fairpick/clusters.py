@@ -53,12 +53,7 @@ class Clusters(Result):
     def nearest(self, codes: npt.ArrayLike, labels: npt.ArrayLike) -> Ints:
         """Return the cluster of her label whose centre is nearest to each of other people, shape (m,).
 
-        Parameters
-        ----------
-        codes : array-like of shape (m, d)
-            The features that the clusters were made of.
-        labels : array-like of shape (m,)
-            0 or 1.
+        The codes, of shape (m, d), are the features that the clusters were made of.
         """
         from scipy.spatial.distance import cdist
 
@@ -73,15 +68,9 @@ class Clusters(Result):
 def clusters(codes: npt.ArrayLike, labels: npt.ArrayLike, groups: npt.ArrayLike, *, seed: int = 0) -> Clusters:
     """Return clusters within each label.
 
-    Raises `InputError` if an array breaks its rule, a label is missing, or a group has fewer than `FEWEST` people with
-    a label.
-
-    Parameters
-    ----------
-    codes : array-like of shape (n, d)
-        Features without the protected attribute, finite.
-    labels, groups : array-like of shape (n,)
-        0 or 1; group 1 is the protected one.
+    The features, of shape (n, d), are without the protected attribute, and finite; labels and groups are 0 or 1, group
+    1 the protected one. Raises `InputError` if an array breaks its rule, a label is missing, or a group has fewer than
+    `FEWEST` people with a label.
     """
     features, mean, deviation = _standardised(codes)
     y, g = binary_array(labels, name="labels"), _two_groups(groups)

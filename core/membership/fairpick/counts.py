@@ -32,14 +32,9 @@ from core.errors import InputError
 def fairpick_counts(counts: npt.ArrayLike, theta: float) -> Floats:
     """Return the deletions, of shape (k, 2), not rounded.
 
-    Raises `InputError` if an argument breaks its rule, or the groups share no cluster and theta is below 1.
-
-    Parameters
-    ----------
-    counts : array-like of shape (k, 2)
-        People of each cluster; column 1 is the protected group.
-    theta : float in (0, 1]
-        Share of each difference that stays; 1 deletes nobody.
+    `counts`, of shape (k, 2), are the people of each cluster, column 1 the protected group; theta in (0, 1] is the
+    share of each difference that stays: 1 deletes nobody. Raises `InputError` if an argument breaks its rule, or the
+    groups share no cluster and theta is below 1.
     """
     n, theta = checked_arguments(counts, theta)
     dd = differences(n)
