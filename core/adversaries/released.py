@@ -46,8 +46,6 @@ class ReleasedAttack:
         The one of `ATTACKS` that was chosen.
     share : ndarray of shape (K,)
         The groups' shares among the people the attacker knows.
-    losses : dict of str to float
-        Log-loss on the validation records in bits a person: of "imputation", and of each attack tried.
     n_known : int
         People whose attribute the attacker knows.
     """
@@ -56,7 +54,6 @@ class ReleasedAttack:
     after: Floats = field(repr=False)
     attack: str
     share: Floats
-    losses: dict[str, float]
     n_known: int
 
 
@@ -97,7 +94,6 @@ def attack_released(
     posteriors = {name: _normalised(value) for name, value in logs.items()}
     n, truth = validation.size, sensitive[validation]
     bits = {name: -np.log2(value[np.arange(n), truth]) for name, value in posteriors.items()}
-    losses = {name: float(own.mean()) for name, own in bits.items()}
     attack = "label"
     if "all" in bits:  # taken if the bits saved are more than one standard error above none
         saved = bits["label"] - bits["all"]
@@ -107,7 +103,6 @@ def attack_released(
         after=posteriors[attack][n:],
         attack=attack,
         share=np.bincount(sensitive[known], minlength=n_groups) / known.size,
-        losses=losses,
         n_known=known.size,
     )
 

@@ -27,7 +27,7 @@ from core.results import Result
 from core.validation import binary_array, group_array, one_length, positive_array, unit_interval
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 SMALLEST_COST = 1e-6
 """What `log_odds_cost` charges where the guess is no more likely than the other group."""
@@ -59,12 +59,6 @@ class ExponentChoice(Result):
     exponents: Ints
     curve: Floats
     reason: str
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row an exponent."""
-        import pandas as pd
-
-        return pd.DataFrame({"exponent": self.exponents, "accuracy": self.curve})
 
 
 def published_cost(confidence: npt.ArrayLike, exponent: float) -> Floats:

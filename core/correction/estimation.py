@@ -25,7 +25,7 @@ from core.results import Result
 from core.validation import binary_array, choice, one_length
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 IDENTIFIABLE = METRICS[:3]
 """The metrics an estimate can name: all but equalized odds."""
@@ -53,13 +53,6 @@ class EstimatedConstraint(Result):
     tolerance: float
     unfairness: dict[str, float]
     n: int
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a metric: its violation, and whether it was taken."""
-        import pandas as pd
-
-        rows = [(name, value, name == self.metric) for name, value in self.unfairness.items()]
-        return pd.DataFrame(rows, columns=["metric", "unfairness", "taken"])
 
 
 def estimate_constraint(
@@ -132,17 +125,6 @@ class Identification(Result):
     unmitigated: Estimate | None
     shares: dict[str, Estimate]
     n: int
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a metric: how often it was named, with interval, and whether it was trained for."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {"metric": name, "share": e.value, "low": e.low, "high": e.high, "trained": name == self.trained}
-                for name, e in self.shares.items()
-            ]
-        )
 
 
 def identification_rate(
