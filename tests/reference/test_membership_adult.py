@@ -68,7 +68,7 @@ def runs(people):
 def shadows(people, runs):
     """64 shadows of the first run."""
     target = id3_target(people, max_depth=DEPTH)
-    return train_shadows(target, people.labels, runs[0].split, seed=0, shadows=64, n_jobs=2)
+    return train_shadows(target, people.labels, runs[0].split, seed=0, shadows=64)
 
 
 @pytest.fixture(scope="module")
