@@ -7,7 +7,7 @@ where it was.
 
 from core.sweep.configurations import PAPER_TOLERANCES, TOLERANCES, grid, tolerance_configs
 from core.sweep.engine import sweep
-from core.sweep.identity import environment
+from core.sweep.identity import environment, point_key
 from core.sweep.point import SweepPoint, measure
 from core.sweep.store import FolderStore, MemoryStore
 from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise
@@ -25,6 +25,7 @@ __all__ = [
     "environment",
     "grid",
     "measure",
+    "point_key",
     "summarise",
     "sweep",
     "table_three",
