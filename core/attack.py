@@ -7,9 +7,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import ADVERSARIES, STRONG, Adversary, calibrate, train_adversary, train_strong
+from core.adversaries import (
+    ADVERSARIES,
+    STRONG,
+    Adversary,
+    AttackedRecords,
+    calibrate,
+    train_adversary,
+    train_strong,
+)
 from core.config import AuditConfig
-from core.correction import AttackedRecords
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, taught
 from core.estimates import Estimate, accuracy

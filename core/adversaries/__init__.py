@@ -1,24 +1,20 @@
 """Attribute-inference adversaries: who learns the sensitive attribute from what people do not hide."""
 
-from core.adversaries.calibration import PlattScale, calibrate
-from core.adversaries.forest import ADVERSARIES, Adversary, train_adversary
-from core.adversaries.parameters import PINNED, forest_parameters
-from core.adversaries.permuted import permuted_by_set, permuted_predictions
-from core.adversaries.released import ATTACKS, ReleasedAttack, attack_released
+from core.adversaries.calibration import calibrate
+from core.adversaries.forest import ADVERSARIES, Adversary, AttackedRecords, train_adversary
+from core.adversaries.parameters import forest_parameters
+from core.adversaries.permuted import permuted_by_set
+from core.adversaries.released import ReleasedAttack, attack_released
 from core.adversaries.score_evidence import Outputs, decimals_of
 from core.adversaries.strong import STRONG, train_strong
-from core.adversaries.tuning import OBJECTIVES, ForestTrial, TunedForest, tune_forest
+from core.adversaries.tuning import TunedForest, tune_forest
 
 __all__ = [
     "ADVERSARIES",
-    "ATTACKS",
-    "OBJECTIVES",
-    "PINNED",
     "STRONG",
     "Adversary",
-    "ForestTrial",
+    "AttackedRecords",
     "Outputs",
-    "PlattScale",
     "ReleasedAttack",
     "TunedForest",
     "attack_released",
@@ -26,7 +22,6 @@ __all__ = [
     "decimals_of",
     "forest_parameters",
     "permuted_by_set",
-    "permuted_predictions",
     "train_adversary",
     "train_strong",
     "tune_forest",

@@ -11,12 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.validation import one_length
-
-__all__ = ["PlattScale", "calibrate"]
 
 _EDGE = 1e-6
 
@@ -25,16 +23,13 @@ _EDGE = 1e-6
 class PlattScale:
     """Calibrated log-odds against group 0 = slope · log-odds + intercept (Platt 1999).
 
-    Attributes
-    ----------
-    slope : ndarray of shape (K - 1, K - 1)
-    intercept : ndarray of shape (K - 1,)
+    The slope has the shape (K - 1, K - 1), the intercept (K - 1,).
     """
 
-    slope: npt.NDArray[np.float64]
-    intercept: npt.NDArray[np.float64]
+    slope: Floats
+    intercept: Floats
 
-    def apply(self, probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def apply(self, probability: Floats) -> Floats:
         """Return calibrated probabilities, shape (n, K), rows adding up to 1."""
         shifted = _log_odds(probability) @ self.slope.T + self.intercept
         logits = np.column_stack([np.zeros(len(shifted)), shifted])
@@ -42,15 +37,11 @@ class PlattScale:
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
-def calibrate(probability: npt.NDArray[np.float64], truth: npt.NDArray[np.uint8]) -> PlattScale:
+def calibrate(probability: Floats, truth: Codes) -> PlattScale:
     """Fit the scale on held-out records.
 
-    Parameters
-    ----------
-    probability : ndarray of shape (n, K), rows adding up to 1
-        What the adversary says of records it did not learn from.
-    truth : ndarray of shape (n,), 0 to K - 1
-        Their sensitive attribute; every group must occur.
+    `probability`, of shape (n, K), is what the adversary says of records it did not learn from; every group must occur
+    in their truth.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -66,7 +57,7 @@ def calibrate(probability: npt.NDArray[np.float64], truth: npt.NDArray[np.uint8]
     return PlattScale(slope=slope, intercept=intercept)
 
 
-def _log_odds(probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _log_odds(probability: Floats) -> Floats:
     """Return the log-odds of groups 1 to K - 1 against group 0, shape (n, K - 1)."""
     logs = np.log(np.clip(probability, _EDGE, 1 - _EDGE))
     return np.asarray(logs[:, 1:] - logs[:, :1])

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core.adversaries.parameters import forest_parameters
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.validation import choice, one_length, seed_value
-
-__all__ = ["ADVERSARIES", "Adversary", "check_groups", "known_columns", "train_adversary"]
 
 ADVERSARIES = ("features", "predictions")
 """A (features and label) and A′ (features, label and predictions)."""
@@ -28,12 +26,7 @@ ADVERSARIES = ("features", "predictions")
 class Adversary:
     """A trained attribute-inference adversary.
 
-    Attributes
-    ----------
-    sees_predictions : bool
-        Whether the audited model's predictions are among its inputs.
-    estimator : object
-        Fitted scikit-learn classifier of s.
+    It holds a fitted scikit-learn classifier of s, and whether the audited model's predictions are among its inputs.
     """
 
     sees_predictions: bool
@@ -41,27 +34,68 @@ class Adversary:
 
     def probability(
         self,
-        features: npt.NDArray[np.float64],
-        labels: npt.NDArray[np.uint8],
-        predictions: npt.NDArray[np.uint8] | None = None,
-    ) -> npt.NDArray[np.float64]:
+        features: Floats,
+        labels: Codes,
+        predictions: Codes | None = None,
+    ) -> Floats:
         """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
         known = known_columns(features, labels, predictions if self.sees_predictions else None)
         return np.asarray(self.estimator.predict_proba(known), dtype=np.float64)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackedRecords:
+    """What the attacker has on one set of records, and the truth to judge it by.
+
+    Attributes
+    ----------
+    probability, calibrated : ndarray of shape (n, K), rows adding up to 1
+        The adversary's probability of each group, as it came and after calibration.
+    predictions, labels : ndarray of shape (n,), 0 or 1
+        The audited model's answers, and the labels.
+    truth : ndarray of shape (n,), 0 to K - 1
+        The sensitive attribute.
+    """
+
+    probability: Floats
+    calibrated: Floats
+    predictions: Codes
+    labels: Codes
+    truth: Codes
+
+    @property
+    def guess(self) -> Codes:
+        """The group the adversary finds more probable."""
+        return self.probability.argmax(axis=1).astype(np.uint8)
+
+    @property
+    def calibrated_guess(self) -> Codes:
+        """The group that is more probable after calibration."""
+        return self.calibrated.argmax(axis=1).astype(np.uint8)
+
+    @property
+    def confidence(self) -> Floats:
+        """Probability the adversary gives to its own guess."""
+        return np.asarray(self.probability.max(axis=1))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, K."""
+        return int(self.probability.shape[1])
+
+
 def known_columns(
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
-    predictions: npt.NDArray[np.uint8] | None = None,
-) -> npt.NDArray[np.float64]:
+    features: Floats,
+    labels: Codes,
+    predictions: Codes | None = None,
+) -> Floats:
     """Return what the adversary knows of each record as one matrix (n, d + 1) or (n, d + 2)."""
     one_length(features=features, labels=labels, predictions=predictions)
     known = np.column_stack([features, labels])
     return known if predictions is None else np.column_stack([known, predictions])
 
 
-def check_groups(sensitive: npt.NDArray[np.uint8]) -> None:
+def check_groups(sensitive: Codes) -> None:
     """Refuse attack records without two groups, or with a gap in their numbers: an adversary could not name it."""
     present = np.unique(sensitive)
     if present.size < 2:
@@ -72,15 +106,17 @@ def check_groups(sensitive: npt.NDArray[np.uint8]) -> None:
 
 def train_adversary(
     kind: str,
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
-    sensitive: npt.NDArray[np.uint8],
-    predictions: npt.NDArray[np.uint8] | None = None,
+    features: Floats,
+    labels: Codes,
+    sensitive: Codes,
+    predictions: Codes | None = None,
     *,
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
 ) -> Adversary:
     """Train the paper's adversary on records whose sensitive attribute the attacker knows.
+
+    Raises `InputError` if A′ gets no predictions, the records lack a group, or a parameter is unknown or out of range.
 
     Parameters
     ----------
@@ -92,15 +128,9 @@ def train_adversary(
         Groups 0 to K - 1, each of them there.
     predictions : ndarray of shape (n,), 0 or 1
         The audited model's answers; required by A′, ignored by A.
-    seed : int
     parameters : mapping, optional
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         pinned value.
-
-    Raises
-    ------
-    InputError
-        If A′ gets no predictions, the records lack a group, or a parameter is unknown or out of range.
 
     Notes
     -----

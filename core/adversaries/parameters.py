@@ -12,8 +12,6 @@ import numpy as np
 
 from core.errors import InputError
 
-__all__ = ["PINNED", "forest_parameters"]
-
 PINNED: dict[str, Any] = {
     "n_estimators": 100,
     "max_depth": 6,
@@ -39,17 +37,9 @@ _CHOICES: dict[str, tuple[str | None, ...]] = {
 def forest_parameters(parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the forest's hyper-parameters: the given ones, and the pinned ones for the rest.
 
-    Parameters
-    ----------
-    parameters : mapping, optional
-        Any of `n_estimators` (1 to 3,000), `max_depth` (1 to 64, or None for no limit), `min_samples_split`
-        (2 to 10,000), `min_samples_leaf` (1 to 10,000), `max_features` ("sqrt", "log2" or None for all of them) and
-        `criterion` ("gini" or "entropy").
-
-    Raises
-    ------
-    InputError
-        If a name is unknown or a value out of range.
+    Given may be any of `n_estimators` (1 to 3,000), `max_depth` (1 to 64, or None for no limit), `min_samples_split` (2
+    to 10,000), `min_samples_leaf` (1 to 10,000), `max_features` ("sqrt", "log2" or None for all of them) and
+    `criterion` ("gini" or "entropy"). Raises `InputError` if a name is unknown or a value out of range.
     """
     given = dict(parameters or {})
     unknown = [name for name in given if name not in PINNED]

@@ -16,17 +16,18 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes
 from core.errors import InputError
 from core.seeds import child_generator
 from core.validation import binary_array, one_length
 
-__all__ = ["permuted_by_set", "permuted_predictions"]
-
 
 def permuted_predictions(
     predictions: npt.ArrayLike, labels: npt.ArrayLike | None = None, *, seed: int, records: str = "everybody"
-) -> npt.NDArray[np.uint8]:
+) -> Codes:
     """Return the predictions dealt out anew among the people of the same label.
+
+    There are as many 1s within each label as before.
 
     Parameters
     ----------
@@ -34,20 +35,8 @@ def permuted_predictions(
         The audited model's answers.
     labels : array-like of shape (n,), 0 or 1, optional
         Without them the answers are permuted among everybody.
-    seed : int
-        Same seed, same permutation.
     records : str
         Which set of records this is; another name under the same seed permutes independently.
-
-    Returns
-    -------
-    (n,) uint8 array
-        As many 1s within each label as before.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     answers = binary_array(predictions, name="predictions")
     known = None if labels is None else binary_array(labels, name="labels")
@@ -64,12 +53,12 @@ def permuted_predictions(
 
 def permuted_by_set(
     predictions: npt.ArrayLike, labels: npt.ArrayLike | None, sets: Mapping[str, npt.NDArray[np.intp]], *, seed: int
-) -> npt.NDArray[np.uint8]:
+) -> Codes:
     """Return everybody's predictions with each set of records permuted within itself and its labels.
 
     An adversary trained and asked with these in place of the real ones is the control of an attack; nobody's answer
     crosses from the records she learns from to those she attacks, so that a model's higher accuracy on its training
-    records stays theirs.
+    records stays theirs. Raises `InputError` if an argument breaks its rule or two sets share a row.
 
     Parameters
     ----------
@@ -79,11 +68,6 @@ def permuted_by_set(
         Row numbers of each set, disjoint; rows in none of them keep their prediction.
     seed : int
         Every set is permuted independently, by its name.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule or two sets share a row.
     """
     answers = binary_array(predictions, name="predictions")
     known = None if labels is None else binary_array(labels, name="labels")

@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries.score_evidence import Outputs, learn_evidence
+from core.arrays import Floats, Mask
 from core.datasets.splits import taught
 from core.seeds import child_generator, child_seed
-
-__all__ = ["ATTACKS", "ReleasedAttack", "attack_released"]
 
 ATTACKS = ("label", "all")
 """The attacks; labels alone allow the first."""
@@ -32,7 +31,6 @@ _VALIDATION_SHARE = 0.3
 _ENOUGH = 50_000
 """From so many people on one half teaches and the other combines, and they do not change places."""
 
-Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.intp]
 
 
@@ -48,8 +46,6 @@ class ReleasedAttack:
         The one of `ATTACKS` that was chosen.
     share : ndarray of shape (K,)
         The groups' shares among the people the attacker knows.
-    losses : dict of str to float
-        Log-loss on the validation records in bits a person: of "imputation", and of each attack tried.
     n_known : int
         People whose attribute the attacker knows.
     """
@@ -58,7 +54,6 @@ class ReleasedAttack:
     after: Floats = field(repr=False)
     attack: str
     share: Floats
-    losses: dict[str, float]
     n_known: int
 
 
@@ -70,7 +65,7 @@ def attack_released(
     judged: Rows,
     *,
     n_groups: int,
-    categorical: npt.NDArray[np.bool_],
+    categorical: Mask,
     seed: int,
 ) -> ReleasedAttack:
     """Let an attacker who knows some people's attribute judge others.
@@ -79,16 +74,12 @@ def attack_released(
     ----------
     x : ndarray of shape (n, d)
         Everybody's features, and the true label as the last column.
-    outputs : Outputs
-        What is released about everybody.
     sensitive : ndarray of shape (n,), int
         Groups 0 to K - 1; read of known people only.
     known, judged : ndarray of int
         Disjoint rows; known people hold at least a few of each group.
-    n_groups : int
     categorical : ndarray of shape (d,), bool
         Which columns of x are codes of categories.
-    seed : int
     """
     rng = child_generator(seed, f"released outputs, {known.size} known, {judged.size} judged")
     categorical = categorical & np.array([np.unique(column).size <= 255 and column.max() < 255 for column in x.T])
@@ -103,14 +94,15 @@ def attack_released(
     posteriors = {name: _normalised(value) for name, value in logs.items()}
     n, truth = validation.size, sensitive[validation]
     bits = {name: -np.log2(value[np.arange(n), truth]) for name, value in posteriors.items()}
-    losses = {name: float(own.mean()) for name, own in bits.items()}
-    attack = "all" if "all" in bits and _better(bits["label"] - bits["all"]) else "label"
+    attack = "label"
+    if "all" in bits:  # taken if the bits saved are more than one standard error above none
+        saved = bits["label"] - bits["all"]
+        attack = "all" if saved.mean() > saved.std() / np.sqrt(saved.size) else "label"
     return ReleasedAttack(
         before=posteriors["imputation"][n:],
         after=posteriors[attack][n:],
         attack=attack,
         share=np.bincount(sensitive[known], minlength=n_groups) / known.size,
-        losses=losses,
         n_known=known.size,
     )
 
@@ -121,7 +113,7 @@ class _Learner:
     outputs: Outputs
     sensitive: npt.NDArray[np.integer]
     n_groups: int
-    categorical: npt.NDArray[np.bool_]
+    categorical: Mask
     seed: int
 
     def imputed(self, teach: Rows, asked: Rows) -> Floats:
@@ -167,7 +159,7 @@ class _Learner:
             found["all"] = _log(stack.predict_proba(everything[n:]))
         return found
 
-    def _boosted(self, columns: Floats, truth: npt.NDArray[np.integer], categorical: npt.NDArray[np.bool_]) -> Any:
+    def _boosted(self, columns: Floats, truth: npt.NDArray[np.integer], categorical: Mask) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         counts = np.bincount(truth, minlength=self.n_groups)
@@ -208,8 +200,3 @@ def _log(probability: Floats) -> Floats:
 def _normalised(logs: Floats) -> Floats:
     found = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(found / found.sum(axis=1, keepdims=True))
-
-
-def _better(saved: Floats) -> bool:
-    """Return whether the bits saved are more than one standard error above none; else the simpler attack is kept."""
-    return bool(saved.mean() > saved.std() / np.sqrt(saved.size))

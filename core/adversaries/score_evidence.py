@@ -14,13 +14,13 @@ linear regression is weighted by the inverse of both together, the residual's sc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MOST_DECIMALS", "Evidence", "Outputs", "decimals_of", "learn_evidence"]
+from core.arrays import Codes, Floats, Mask
 
 MOST_DECIMALS = 12
 """Decimals of a score that are looked at."""
@@ -38,9 +38,6 @@ _STEPS = 6
 _FARTHEST = 30.0
 _LEAST_STEP = 1e-13
 
-Floats = npt.NDArray[np.float64]
-Bits = npt.NDArray[np.uint8]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outputs:
@@ -56,7 +53,7 @@ class Outputs:
         Decimals of the scores, at most `MOST_DECIMALS`.
     """
 
-    labels: Bits = field(repr=False)
+    labels: Codes = field(repr=False)
     scores: Floats | None = field(repr=False)
     decimals: int = MOST_DECIMALS
 
@@ -85,11 +82,7 @@ class Evidence:
     def label_ratios(self, x: Floats, outputs: Outputs) -> Floats:
         """Return log P(label | x, g) - log P(label | x, 0) for g = 1 to K - 1, of shape (n, K - 1).
 
-        Parameters
-        ----------
-        x : ndarray of shape (n, d)
-            Features and true label.
-        outputs : Outputs
+        x, of shape (n, d), holds features and true label.
         """
         logs = np.empty((x.shape[0], self.n_groups))
         for group, model in enumerate(self.label_models):
@@ -98,7 +91,7 @@ class Evidence:
             logs[:, group] = np.log(p)
         return logs[:, 1:] - logs[:, :1]
 
-    def score_columns(self, x: Floats, outputs: Outputs) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def score_columns(self, x: Floats, outputs: Outputs) -> tuple[Floats, Mask]:
         """Return what the scores tell, of shape (n, c), and which of the columns are categories."""
         assert outputs.scores is not None and self.linear is not None and self.booster is not None
         logits, variance = _logits(outputs)
@@ -121,7 +114,7 @@ def learn_evidence(
     sensitive: npt.NDArray[np.integer],
     *,
     n_groups: int,
-    categorical: npt.NDArray[np.bool_],
+    categorical: Mask,
     seed: int,
 ) -> Evidence:
     """Learn what labels and scores tell about the groups.
@@ -134,10 +127,8 @@ def learn_evidence(
         What is released about these people.
     sensitive : ndarray of shape (n,), int
         Groups 0 to K - 1.
-    n_groups : int
     categorical : ndarray of shape (d,), bool
         Which columns of x are codes of categories.
-    seed : int
     """
     models = tuple(
         _label_model(x[own], outputs.labels[own], categorical, seed)
@@ -154,7 +145,7 @@ def learn_evidence(
     return Evidence(n_groups=n_groups, label_models=models, linear=linear, booster=booster, values=values)
 
 
-def _label_model(x: Floats, labels: Bits, categorical: npt.NDArray[np.bool_], seed: int) -> object:
+def _label_model(x: Floats, labels: Codes, categorical: Mask, seed: int) -> object:
     """Return a model of the predicted label of one group's people, or their rate where they are few or all alike."""
     positive = int(labels.sum())
     if labels.size < _FEWEST or min(positive, labels.size - positive) < 5:
@@ -198,7 +189,7 @@ def _digits(outputs: Outputs) -> Floats:
 class _Linear:
     """The linear regression of logit(score) on features, groups, and (of few groups) features within groups."""
 
-    categorical: npt.NDArray[np.bool_]
+    categorical: Mask
     codes: tuple[Floats, ...]
     centre: Floats
     scale: Floats
@@ -215,7 +206,7 @@ class _Linear:
         sensitive: npt.NDArray[np.integer],
         *,
         n_groups: int,
-        categorical: npt.NDArray[np.bool_],
+        categorical: Mask,
     ) -> _Linear:
         codes = _frequent_codes(x, categorical)
         numbers = x[:, ~categorical]
@@ -231,7 +222,7 @@ class _Linear:
         )
         design = made._design(made._columns(x), np.eye(n_groups)[sensitive][:, 1:])
         weights, spread = _reweighted(design, logits, variance)
-        return cls(**{**{name: getattr(made, name) for name in cls.__slots__}, "weights": weights, "spread": spread})
+        return replace(made, weights=weights, spread=spread)
 
     def ratios(self, x: Floats, logits: Floats, variance: Floats) -> Floats:
         """Return the log-likelihood ratios of groups 1 to K - 1 against group 0, and the residual as group 0."""
@@ -258,7 +249,7 @@ class _Linear:
         return np.column_stack([columns, *crossed])
 
 
-def _frequent_codes(x: Floats, categorical: npt.NDArray[np.bool_]) -> tuple[Floats, ...]:
+def _frequent_codes(x: Floats, categorical: Mask) -> tuple[Floats, ...]:
     """Return the codes of each categorical column that get an indicator: all but its commonest, while there is room."""
     room = max(0, _MOST_COLUMNS - int((~categorical).sum()))
     counted = []
@@ -314,7 +305,7 @@ class _Boosted:
         sensitive: npt.NDArray[np.integer],
         *,
         n_groups: int,
-        categorical: npt.NDArray[np.bool_],
+        categorical: Mask,
         seed: int,
     ) -> _Boosted:
         from sklearn.ensemble import HistGradientBoostingRegressor

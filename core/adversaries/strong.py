@@ -9,33 +9,33 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from core.adversaries.forest import Adversary, check_groups, known_columns
+from core.arrays import Codes, Floats, Mask
 from core.validation import seed_value
-
-__all__ = ["STRONG", "train_strong"]
 
 STRONG = ("strong", "strong_predictions")
 """The strong adversary on features and label, and with the audited model's predictions besides."""
 
 
-def _stops_early(sensitive: npt.NDArray[np.uint8]) -> bool:
+def _stops_early(sensitive: Codes) -> bool:
     """Tell whether a tenth of the records, set aside to stop on, can hold every group."""
     counts = np.bincount(sensitive)
     return bool(math.ceil(0.1 * sensitive.size) >= counts.size and counts.min() >= 2)
 
 
 def train_strong(
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
-    sensitive: npt.NDArray[np.uint8],
-    predictions: npt.NDArray[np.uint8] | None = None,
+    features: Floats,
+    labels: Codes,
+    sensitive: Codes,
+    predictions: Codes | None = None,
     *,
-    categorical: npt.NDArray[np.bool_] | None = None,
+    categorical: Mask | None = None,
     seed: int = 0,
 ) -> Adversary:
     """Train the strong adversary on records whose sensitive attribute the attacker knows.
+
+    Raises `InputError` if the records lack a group.
 
     Parameters
     ----------
@@ -47,12 +47,6 @@ def train_strong(
         The audited model's answers, where the adversary knows them.
     categorical : ndarray of shape (d,), bool, optional
         Columns that hold codes of categories; only told to the learner where they have at most 255 of them.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        If the records lack a group.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from core.adversaries.forest import ADVERSARIES, known_columns
 from core.adversaries.parameters import PINNED, forest_parameters
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
 from core.results import Result
@@ -29,8 +30,6 @@ from core.validation import choice, one_length, seed_value
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["OBJECTIVES", "ForestTrial", "TunedForest", "tune_forest"]
 
 OBJECTIVES = ("balanced_accuracy", "accuracy")
 """What is maximised: the class-balanced measure the paper describes, or the default of the library it names."""
@@ -46,11 +45,7 @@ _MOST = 1000
 class ForestTrial(Result):
     """One evaluation of the search.
 
-    Attributes
-    ----------
-    parameters : dict
-    score : Estimate
-        The objective on the search records, each predicted by a forest that had not seen it (3 folds).
+    Its score is the objective on the search records, each predicted by a forest that had not seen it (3 folds).
     """
 
     parameters: dict[str, int | str | None]
@@ -63,7 +58,6 @@ class TunedForest(Result):
 
     Attributes
     ----------
-    kind, objective : str
     parameters : dict
         Those of the best trial, the earliest where several tie; `train_adversary` takes them.
     accuracy, balanced : Estimate
@@ -104,23 +98,21 @@ class TunedForest(Result):
 
 @dataclass(frozen=True, slots=True)
 class _Records:
-    known: npt.NDArray[np.float64]
+    known: Floats
     sensitive: npt.NDArray[Any]
 
 
 def tune_forest(
     kind: str,
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
+    features: Floats,
+    labels: Codes,
     sensitive: npt.NDArray[Any],
-    predictions: npt.NDArray[np.uint8] | None = None,
+    predictions: Codes | None = None,
     *,
     evaluations: int = 100,
     seed: int = 0,
     objective: str = "balanced_accuracy",
     report: Callable[[int, int], None] | None = None,
-    keep: Callable[[ForestTrial], None] | None = None,
-    resume: Sequence[ForestTrial] = (),
 ) -> TunedForest:
     """Search the parameters of A's or A′'s forest on records whose sensitive attribute the attacker knows.
 
@@ -142,20 +134,15 @@ def tune_forest(
     report : callable, optional
         Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
         `core.errors.Cancelled`, which ends the search there and reaches the caller.
-    keep : callable, optional
-        Handed every new trial as soon as it is there, so that a cancelled search can be resumed.
-    resume : sequence of ForestTrial
-        The first trials of the same search (same records and settings), not evaluated again; the result is that of
-        an uninterrupted search.
 
     Raises
     ------
     InputError
-        If an argument breaks its rule, or the resumed trials are not those of this search.
+        If an argument breaks its rule.
     Cancelled
         If `report` raises it.
     """
-    evaluations = _checked_evaluations(evaluations, resume)
+    evaluations = _checked_evaluations(evaluations)
     objective = choice(objective, OBJECTIVES, name="objective")
     search, held_out = _halves(_checked_records(kind, features, labels, sensitive, predictions), seed_value(seed))
     trials: list[ForestTrial] = []
@@ -165,12 +152,7 @@ def tune_forest(
             report(done, evaluations)
         asked = study.ask()
         parameters = forest_parameters(_suggested(asked))
-        if done < len(resume):
-            trial = _resumed(resume[done], parameters, done)
-        else:
-            trial = ForestTrial(parameters=parameters, score=_score(search, parameters, objective, seed))
-            if keep is not None:
-                keep(trial)
+        trial = ForestTrial(parameters=parameters, score=_score(search, parameters, objective, seed))
         study.tell(asked, trial.score.value)
         trials.append(trial)
     if report is not None:
@@ -178,21 +160,19 @@ def tune_forest(
     return _judged(kind, objective, search, held_out, trials, seed)
 
 
-def _checked_evaluations(evaluations: int, resume: Sequence[ForestTrial]) -> int:
+def _checked_evaluations(evaluations: int) -> int:
     whole = isinstance(evaluations, (int, np.integer)) and not isinstance(evaluations, bool)
     if not whole or not 1 <= evaluations <= _MOST:
         raise InputError(f"evaluations must be a whole number from 1 to {_MOST}, got {evaluations!r}.")
-    if len(resume) > evaluations:
-        raise InputError(f"At most {evaluations} trials can be resumed by this search, got {len(resume)}.")
     return int(evaluations)
 
 
 def _checked_records(
     kind: str,
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
+    features: Floats,
+    labels: Codes,
     sensitive: npt.NDArray[Any],
-    predictions: npt.NDArray[np.uint8] | None,
+    predictions: Codes | None,
 ) -> _Records:
     sees = choice(kind, ADVERSARIES, name="adversary") == "predictions"
     if sees and predictions is None:
@@ -247,14 +227,6 @@ def _suggested(asked: Any) -> dict[str, Any]:
         "max_features": asked.suggest_categorical("max_features", ["sqrt", None]),
         "criterion": asked.suggest_categorical("criterion", ["gini", "entropy"]),
     }
-
-
-def _resumed(trial: ForestTrial, parameters: dict[str, Any], done: int) -> ForestTrial:
-    if trial.parameters != parameters:
-        raise InputError(
-            f"The trials to resume must be those of the same search, got another forest at evaluation {done + 1}."
-        )
-    return trial
 
 
 def _forest(parameters: dict[str, Any], seed: int) -> Any:

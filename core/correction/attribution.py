@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.correction.bootstrap import (
-    DRAWS_OF_PROJECTIONS,
     Step,
     rightly,
     rightly_balanced,
@@ -32,14 +32,12 @@ from core.correction.tilt import Tilt
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, not_measured, paired_gain
 from core.fairness import row_sets, unfairness
-from core.projection import project
+from core.projection import ProjectionStatus, project
 from core.results import Result
 from core.validation import unit_interval
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["BUILDS_ON", "LOG_LOSS_CLIP", "MEASURES", "STEPS", "Attribution", "StepMeasures", "attribute_leak"]
 
 STEPS = ("majority", "features", "predictions", "shares", "constraint")
 """The main path, in order."""
@@ -53,8 +51,6 @@ BUILDS_ON = {
     "permuted_predictions": "features",
 }
 """The step each step is compared with, main path first."""
-
-_Floats = npt.NDArray[np.float64]
 
 MEASURES = ("accuracy", "balanced_accuracy", "log_loss")
 """What is measured of each step; of the log-loss, less is more leak."""
@@ -101,17 +97,8 @@ class StepMeasures(Result):
 class Attribution(Result):
     """One attacker's leak on one seed, step by step; intervals are over people.
 
-    Attributes
-    ----------
-    attacker : str
-        Kind of attacker, by name.
-    metric : str
-    tolerance : float
-        The disclosed bound.
-    achieved : float
-        The model's real unfairness on these records; above the tolerance the disclosure is false.
-    steps : tuple of StepMeasures
-        The main path, then what stands beside it.
+    `achieved` is the model's real unfairness on these records; above the tolerance the disclosure is false. The steps
+    are the main path, then what stands beside it.
     """
 
     attacker: str
@@ -154,16 +141,11 @@ def attribute_leak(
     labels: npt.ArrayLike | None = None,
     group_shares: Shares | None = None,
     permuted: npt.ArrayLike | None = None,
-    level: float = 0.95,
-    draws: int = DRAWS_OF_PROJECTIONS,
-    seed: int = 0,
 ) -> Attribution:
     """Measure one attacker after each thing she is told.
 
     Parameters
     ----------
-    attacker : str
-        Its name in the result.
     features, with_predictions : array-like of shape (n, K) or (n,)
         The attacker's posterior from features and label (A), and with the model's predictions (A′); one number a
         record is P(s = 1) of two groups.
@@ -179,18 +161,10 @@ def attribute_leak(
     labels : array-like of shape (n,), 0 or 1, optional
         Needed by all metrics but statistical parity.
     group_shares : sequence of length K, optional
-        What becomes known of the shares (see `core.correction.soft_correct`); the true ones by default.
+        What becomes known of the shares (see `core.correction.soft_correct`); by default the true ones, in each draw
+        of people its own.
     permuted : array-like of the shape of `features`, optional
         Posterior of an attacker who learned from permuted predictions: the control.
-    level : float in (0, 1)
-    draws, seed : int
-        Of people, behind the intervals of what is told (see `core.correction.bootstrap`); shares that are the true ones
-        by default are those of each draw.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     tolerance = unit_interval(tolerance, name="tolerance")
     known = {"features": _rows(features), "predictions": _rows(with_predictions)}
@@ -217,11 +191,9 @@ def attribute_leak(
             true_groups,
             next(iter(tilts.values())).constraints.pattern,
             {"predictions": None, **tilts},
-            draws=draws,
-            seed=seed,
         )
-    measured = [_measure("majority", known, reasons, drawn, true_groups, level)]
-    measured += [_measure(step, known, reasons, drawn, true_groups, level) for step in BUILDS_ON if step in known]
+    measured = [_measure("majority", known, reasons, drawn, true_groups)]
+    measured += [_measure(step, known, reasons, drawn, true_groups) for step in BUILDS_ON if step in known]
     return Attribution(
         attacker=attacker,
         metric=metric,
@@ -231,7 +203,7 @@ def attribute_leak(
     )
 
 
-def _rows(posterior: npt.ArrayLike) -> _Floats:
+def _rows(posterior: npt.ArrayLike) -> Floats:
     """Return a posterior as rows over groups."""
     p = np.asarray(posterior, dtype=np.float64)
     return np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
@@ -247,7 +219,7 @@ def _groups(truth: npt.ArrayLike, k: int) -> npt.NDArray[np.intp]:
     return groups.astype(np.intp)
 
 
-def _everybody(prior: npt.ArrayLike, n: int, k: int) -> _Floats:
+def _everybody(prior: npt.ArrayLike, n: int, k: int) -> Floats:
     shares = np.asarray(prior, dtype=np.float64)
     if shares.shape != (k,) or not (shares >= 0).all() or abs(float(shares.sum()) - 1.0) > 1e-6:
         raise InputError(f"prior must hold {k} shares that add up to 1, got {shares.tolist()}.")
@@ -255,13 +227,13 @@ def _everybody(prior: npt.ArrayLike, n: int, k: int) -> _Floats:
 
 
 def _told(
-    posterior: _Floats,
+    posterior: Floats,
     predictions: npt.ArrayLike,
     tolerance: float,
     metric: str,
     labels: npt.ArrayLike | None,
     shares: Shares,
-) -> tuple[dict[str, _Floats], dict[str, str], dict[str, Tilt]]:
+) -> tuple[dict[str, Floats], dict[str, str], dict[str, Tilt]]:
     """Return the posterior after each disclosure, why where one cannot be met, and the others to draw from."""
     known, reasons, tilts = {}, {}, {}
     parts = [None if rows is None else int(name[-1]) for name, rows in row_sets(metric, labels, len(posterior))]
@@ -280,7 +252,7 @@ def _told(
         )
         done = project(posterior, constraints)
         known[step] = done.probability
-        if done.status == "infeasible":
+        if done.status == ProjectionStatus.INFEASIBLE:
             reasons[step] = done.reason
         else:
             tilts[step] = Tilt(
@@ -295,32 +267,31 @@ def _told(
 
 def _measure(
     step: str,
-    known: dict[str, _Floats],
+    known: dict[str, Floats],
     reasons: dict[str, str],
     drawn: dict[str, Step],
     truth: npt.NDArray[np.intp],
-    level: float,
 ) -> StepMeasures:
     """Measure one step, and its change against the step it builds on where both can be measured."""
-    base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured(level=level)
+    base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured()
     after = known[step]
     guess, surprise = _guess(after), _surprise(after, truth)
     values: tuple[Estimate, ...] = (nothing,) * 3
     changes: tuple[Estimate | None, ...] = (None,) * 3
     if not reason:
         values = (
-            accuracy(truth, guess, level=level),
-            balanced_accuracy(truth, guess, level=level),
-            mean(surprise, level=level),
+            accuracy(truth, guess),
+            balanced_accuracy(truth, guess),
+            mean(surprise),
         )
     if base is not None and not reason and base not in reasons:
         before = _guess(known[base])
         won = int(np.count_nonzero((guess == truth) & (before != truth)))
         lost = int(np.count_nonzero((guess != truth) & (before == truth)))
         changes = (
-            paired_gain(won, lost, truth.size, level=level),
-            balanced_gain(truth, before, guess, level=level),
-            mean(surprise - _surprise(known[base], truth), level=level),
+            paired_gain(won, lost, truth.size),
+            balanced_gain(truth, before, guess),
+            mean(surprise - _surprise(known[base], truth)),
         )
     if step in drawn and step != "predictions" and not reason:
         now = _in_draws(drawn[step])
@@ -344,16 +315,16 @@ def _measure(
     )
 
 
-def _in_draws(found: Step) -> tuple[_Floats, _Floats, _Floats]:
+def _in_draws(found: Step) -> tuple[Floats, Floats, Floats]:
     """Return the measures in each of the draws."""
     return rightly(found.size, found.right), rightly_balanced(found.size, found.right), found.log_loss
 
 
-def _guess(posterior: _Floats) -> npt.NDArray[np.intp]:
+def _guess(posterior: Floats) -> npt.NDArray[np.intp]:
     """Return the most probable group, the first of several; for two groups, group 1 where its P is above 1/2."""
     return posterior.argmax(axis=1)
 
 
-def _surprise(posterior: _Floats, truth: npt.NDArray[np.intp]) -> _Floats:
+def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
     """Return the log-loss of each person in nats."""
     return -np.log(np.maximum(posterior[np.arange(truth.size), truth], LOG_LOSS_CLIP))

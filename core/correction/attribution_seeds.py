@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +24,6 @@ from core.wording import gap
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["LeakAttribution", "LeakChange", "RepeatedMeasure", "RepeatedStep", "attribute_over_seeds"]
 
 _ADDED = {
     "features": "Learning from features and labels instead of naming the larger group",
@@ -63,8 +62,6 @@ class RepeatedStep(Result):
 
     Attributes
     ----------
-    step : str
-    builds_on : str or None
     values, changes : dict
         Measure -> RepeatedMeasure; `changes` is empty for the majority guess.
     n_seeds : int
@@ -81,22 +78,26 @@ class RepeatedStep(Result):
     reasons: tuple[str, ...]
 
 
+class Effect(StrEnum):
+    """What a step did to a measure."""
+
+    RAISES = "raises"
+    LOWERS = "lowers"
+    NONE = "no significant effect"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakChange(Result):
     """What one step changed, fit for a sentence.
 
     Attributes
     ----------
-    attacker, step, measure : str
-    change : Estimate
-        In the measure's unit.
     over : str
         "seeds" or "people".
     verdict : str
-        What happened to the measure: "raises", "lowers" or "no significant effect" (also where nothing was measured).
+        An `Effect`; none also where nothing was measured.
     more_leak : bool or None
         Whether the attacker knows more by it: True, False, or None where the effect is not significant.
-    sentence : str
     """
 
     attacker: str
@@ -113,14 +114,7 @@ class LeakChange(Result):
 class LeakAttribution(Result):
     """One attacker's leak over seeds.
 
-    Attributes
-    ----------
-    attacker, metric : str
-    tolerance : float
-        The disclosed bound.
-    n_seeds, n_true : int
-        Seeds in all, and those in which the model really satisfied the bound.
-    steps : tuple of RepeatedStep
+    Of `n_seeds` seeds in all, the model really satisfied the disclosed bound in `n_true`.
     """
 
     attacker: str
@@ -141,7 +135,7 @@ class LeakAttribution(Result):
         choice(measure, MEASURES, name="measure")
         found = self.step(step).changes[measure]
         low, high = found.estimate.low, found.estimate.high
-        verdict = "raises" if low > 0 else "lowers" if high < 0 else "no significant effect"
+        verdict = Effect.RAISES if low > 0 else Effect.LOWERS if high < 0 else Effect.NONE
         return LeakChange(
             attacker=self.attacker,
             step=step,
@@ -149,7 +143,7 @@ class LeakAttribution(Result):
             change=found.estimate,
             over=found.over,
             verdict=verdict,
-            more_leak=None if verdict == "no significant effect" else (verdict == "lowers") == (measure == "log_loss"),
+            more_leak=None if verdict == Effect.NONE else (verdict == Effect.LOWERS) == (measure == "log_loss"),
             sentence=_sentence(self.attacker, step, measure, found, verdict) + self._caution(step),
         )
 
@@ -173,17 +167,14 @@ class LeakAttribution(Result):
 def attribute_over_seeds(seeds: Sequence[Attribution], *, level: float = 0.95) -> LeakAttribution:
     """Put together one attacker's attributions, one a seed.
 
+    Raises `InputError` if there is no seed, or they are not of one attacker, metric, tolerance and set of steps.
+
     Parameters
     ----------
     seeds : sequence of Attribution
         Of one attacker, metric and tolerance, with the same steps.
     level : float in (0, 1)
         Coverage the intervals over seeds aim at; a single seed keeps the intervals it came with.
-
-    Raises
-    ------
-    InputError
-        If there is no seed, or they are not of one attacker, metric, tolerance and set of steps.
     """
     if not seeds:
         raise InputError("An attribution needs at least one seed, got none.")
@@ -248,7 +239,7 @@ def _columns(step: RepeatedStep) -> dict[str, Any]:
     return row | {"interval_over": over.pop(), "reason": " ".join(step.reasons)}
 
 
-def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, verdict: str) -> str:
+def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, verdict: Effect) -> str:
     """Say what a step changed, and no more than its interval supports."""
     change, said = found.estimate, _SAID[measure]
     if change.n == 0:
@@ -257,7 +248,7 @@ def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, ve
     value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
     based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
     limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
-    if verdict == "no significant effect":
+    if verdict == Effect.NONE:
         none = f"{_ADDED[step]} has no statistically significant effect on the {attacker} attacker's {said}"
         return f"{none}: {value} {unit} ({limits})."
     return f"{_ADDED[step]} {verdict} the {attacker} attacker's {said} by {value.lstrip('+−')} {unit} ({limits})."

@@ -15,12 +15,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from core.adversaries import AttackedRecords
+from core.correction.blocks import Blocks
 from core.correction.bootstrap import DRAWS_OF_MANY, named_together, rightly, widened
 from core.correction.costs import published_cost
-from core.correction.disclosure import AttackedRecords, Disclosure, blocks_of
+from core.correction.disclosure import Disclosure
 from core.estimates import Estimate, paired_gain
-
-__all__ = ["DRAWS_OF_BEST", "gain_of_best"]
 
 DRAWS_OF_BEST = 200
 """Draws of people; with more than two groups fewer."""
@@ -31,7 +31,6 @@ def gain_of_best(
     told: Mapping[str, Disclosure],
     *,
     raise_until_true: bool = False,
-    draws: int = DRAWS_OF_BEST,
     seed: int = 0,
 ) -> Estimate:
     """Return the accuracy of the best attacker after the promise minus that of the best before it.
@@ -44,17 +43,19 @@ def gain_of_best(
         What each reaches with the published cost, told the same; all of them corrected.
     raise_until_true : bool
         Whether the tolerance was raised until it was true.
-    draws, seed : int
-        Of people; who is best is found anew in each draw.
+    seed : int
+        Of the draws of people; who is best is found anew in each draw.
     """
     one = next(iter(told.values()))
     n = one.before.n
     people = []
     for name, each in told.items():
         records, exponent = attacked[name], 1 if each.exponent is None else each.exponent
-        people.append(blocks_of(records, records.guess, published_cost(records.confidence, exponent), one.metric))
-    most = draws if len(one.groups) == 2 else min(draws, DRAWS_OF_MANY)
-    named = named_together(people, one.told, raise_until_true=raise_until_true, draws=most, seed=seed)
+        people.append(
+            Blocks.of(records, records.guess, published_cost(records.confidence, exponent), metric=one.metric)
+        )
+    draws = DRAWS_OF_BEST if len(one.groups) == 2 else DRAWS_OF_MANY
+    named = named_together(people, one.told, raise_until_true=raise_until_true, draws=draws, seed=seed)
     majority = named[0].size.max(axis=1) / named[0].size.sum(axis=1)
     before, after = (
         np.max([majority, *(rightly(each.size, part) for each, part in zip(named, parts, strict=True))], axis=0)

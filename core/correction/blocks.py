@@ -24,69 +24,50 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from core.adversaries import AttackedRecords
+from core.arrays import Codes, Floats
 from core.correction.problem import WIDENING
 from core.correction.smallest import true_tolerance
 from core.fairness import row_sets
 
-__all__ = ["BLOCKS", "Blocks", "Named"]
-
 BLOCKS = 32
 """Blocks a cell is cut into; they grow with the price, since the cheap move first."""
-
-_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Named:
     """How many people of each group are named rightly, one row a sample.
 
-    Attributes
-    ----------
-    size, before, after : ndarray of shape (samples, K)
-        People of each group, and how many of them are named rightly before and after the correction; `after` is nan
-        where none was found.
+    `size`, `before` and `after`, of shape (samples, K), are the people of each group, and how many of them are named
+    rightly before and after the correction; `after` is nan where none was found.
     """
 
-    size: _Floats
-    before: _Floats
-    after: _Floats
+    size: Floats
+    before: Floats
+    after: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Blocks:
     """People by row set (one more for those outside of all), prediction, guess, block and true group.
 
-    Attributes
-    ----------
-    place : ndarray of shape (n,), int
-        Where each record is counted.
-    price : ndarray of shape (sets + 1, 2, K, BLOCKS)
-        Mean price of a block's records.
+    `place`, of shape (n,), says where each record is counted; `price`, of shape (sets + 1, 2, K, BLOCKS), is the mean
+    price of a block's records.
     """
 
     place: npt.NDArray[np.intp]
-    price: _Floats
+    price: Floats
 
     @classmethod
-    def of(
-        cls,
-        guess: npt.NDArray[np.uint8],
-        predictions: npt.NDArray[np.uint8],
-        labels: npt.NDArray[np.uint8],
-        truth: npt.NDArray[np.uint8],
-        cost: _Floats | None,
-        *,
-        metric: str,
-        n_groups: int,
-    ) -> Blocks:
+    def of(cls, records: AttackedRecords, guess: Codes, cost: Floats | None, *, metric: str) -> Blocks:
         """Sort records into blocks; `cost` is the price of changing each guess, None for 1 each."""
-        n, k = guess.size, n_groups
+        n, k = guess.size, records.n_groups
         prices = np.ones(n) if cost is None else cost
-        sets = row_sets(metric, labels, n)
+        sets = row_sets(metric, records.labels, n)
         part = np.full(n, len(sets))
         for number, (_, rows) in enumerate(sets):
             part[slice(None) if rows is None else rows] = number
-        cell = (2 * part + predictions) * k + guess
+        cell = (2 * part + records.predictions) * k + guess
         order = np.lexsort((prices, cell))  # stable: ties stay in record order
         size = np.bincount(cell, minlength=2 * k * (len(sets) + 1))
         rank = np.empty(n)
@@ -96,7 +77,7 @@ class Blocks:
         total = np.bincount(own, weights=prices, minlength=size.size * BLOCKS)
         count = np.bincount(own, minlength=size.size * BLOCKS)
         shape = (len(sets) + 1, 2, k, BLOCKS)
-        return cls(place=own * k + truth, price=(total / np.maximum(count, 1)).reshape(shape))
+        return cls(place=own * k + records.truth, price=(total / np.maximum(count, 1)).reshape(shape))
 
     @property
     def n_groups(self) -> int:
@@ -104,20 +85,15 @@ class Blocks:
         return int(self.price.shape[2])
 
     @cached_property
-    def everybody(self) -> _Floats:
+    def everybody(self) -> Floats:
         """How many people are counted where."""
         return np.bincount(self.place, minlength=self.price.size * self.n_groups).astype(np.float64)
 
-    def corrected(self, counts: _Floats, tolerance: float, *, raise_until_true: bool = False) -> Named:
+    def corrected(self, counts: Floats, tolerance: float, *, raise_until_true: bool = False) -> Named:
         """Correct samples of people.
 
-        Parameters
-        ----------
-        counts : ndarray of shape (samples, places)
-            Each row like `everybody`.
-        tolerance : float
-        raise_until_true : bool
-            Raise the tolerance of each sample in steps of 0.001 until it is true of it.
+        Each row of `counts`, of shape (samples, places), is like `everybody`. The tolerance of each sample may be
+        raised in steps of 0.001 until it is true of it.
         """
         people = counts.reshape(-1, *self.price.shape, self.n_groups)
         by_truth = people.sum(axis=(3, 4))  # sample, set, prediction, group
@@ -131,7 +107,7 @@ class Blocks:
         return Named(size=by_truth.sum(axis=(1, 2)), before=before, after=after)
 
 
-def _unfairness(count: _Floats) -> _Floats:
+def _unfairness(count: Floats) -> Floats:
     """Return the largest distance of a group's rate from everybody's, of people by sample, set, prediction, group."""
     size = count.sum(axis=2)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -139,7 +115,7 @@ def _unfairness(count: _Floats) -> _Floats:
     return np.asarray(np.nan_to_num(np.abs(rate - overall[:, :, None])).max(axis=(1, 2)))
 
 
-def _gained(price: _Floats, people: _Floats, tolerance: _Floats) -> _Floats:
+def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
     """Return how many more people of each group are named rightly after the correction of one row set.
 
     Parameters
@@ -156,12 +132,12 @@ def _gained(price: _Floats, people: _Floats, tolerance: _Floats) -> _Floats:
     return np.asarray(arrived.sum(axis=1) - np.einsum("zpgg->zg", left))
 
 
-def _quotient(part: _Floats, whole: _Floats) -> _Floats:
+def _quotient(part: Floats, whole: Floats) -> Floats:
     """Return part / whole, 0 where the whole is."""
     return np.asarray(part / np.where(whole > 0, whole, 1.0))
 
 
-def _of_two(price: _Floats, size: _Floats, tolerance: _Floats) -> tuple[_Floats, _Floats]:
+def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
     """Return how many leave each block and join each cell, two groups, all samples at once."""
     count = size.sum(axis=3)
     negatives, positives = count.sum(axis=2).T
@@ -197,14 +173,14 @@ def _of_two(price: _Floats, size: _Floats, tolerance: _Floats) -> tuple[_Floats,
     return leave, join
 
 
-def _cumulated(rows: _Floats) -> _Floats:
+def _cumulated(rows: Floats) -> Floats:
     """Return 0 and the running sums of each row."""
     total = np.zeros((len(rows), rows.shape[1] + 1))
     np.cumsum(rows, axis=1, out=total[:, 1:])
     return total
 
 
-def _of_many(price: _Floats, size: _Floats, tolerance: _Floats) -> tuple[_Floats, _Floats]:
+def _of_many(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
     """Return the same for more groups, sample by sample; nan where HiGHS finds nothing."""
     leave, join = np.zeros_like(size), np.zeros(size.shape[:3])
     scaled = None
@@ -218,7 +194,7 @@ def _of_many(price: _Floats, size: _Floats, tolerance: _Floats) -> tuple[_Floats
     return leave, join
 
 
-def _scaled(price: _Floats, people: _Floats, tolerance: float) -> _Floats:
+def _scaled(price: Floats, people: Floats, tolerance: float) -> Floats:
     """Return prices in the unit of about what the optimum costs, cut where one person costs more than that.
 
     Raw prices may span eighteen magnitudes, which HiGHS cannot tell apart.
@@ -232,7 +208,7 @@ def _scaled(price: _Floats, people: _Floats, tolerance: float) -> _Floats:
     return scaled
 
 
-def _program(price: _Floats, people: _Floats, tolerance: float) -> tuple[_Floats, _Floats]:
+def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, Floats]:
     """Solve the linear program of one sample."""
     from scipy.optimize import linprog
 

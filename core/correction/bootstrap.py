@@ -22,23 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.correction.blocks import Blocks, Named
 from core.correction.tilt import Tilt
 from core.estimates import Estimate
 from core.seeds import child_generator
-
-__all__ = [
-    "DRAWS",
-    "DRAWS_OF_MANY",
-    "DRAWS_OF_PROJECTIONS",
-    "Step",
-    "named_in_draws",
-    "named_together",
-    "rightly",
-    "rightly_balanced",
-    "steps_in_draws",
-    "widened",
-]
 
 DRAWS = 100
 """Draws of people where there are two groups."""
@@ -54,11 +42,8 @@ _FEWEST = 10
 
 _NAME = "bootstrap of the correction"
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
 
-
-def widened(own: Estimate, found: _Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
+def widened(own: Estimate, found: Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
     """Return an estimate whose interval holds its own, the spread of the draws, and their middle.
 
     Parameters
@@ -69,7 +54,6 @@ def widened(own: Estimate, found: _Floats, *, within: tuple[float, float] = (0.0
         The same number of everybody, as blocks have it, and then of each draw. How far blocks miss the value is added
         to the spread (as a square): where hardly any counts meet the tolerance, the exact correction jumps. Draws that
         are nan are left out; where fewer than ten remain, the estimate stays as it is.
-    within : tuple of float
     """
     drawn = found[1:][np.isfinite(found[1:])]
     if drawn.size < _FEWEST or math.isnan(own.value):
@@ -117,7 +101,7 @@ def named_together(
     ]
 
 
-def _drawn_people(n: int, draws: int, seed: int) -> Iterator[_Ints]:
+def _drawn_people(n: int, draws: int, seed: int) -> Iterator[Ints]:
     """Yield how often each of n people is there: once each, and then as drawn."""
     yield np.ones(n, dtype=np.int64)
     rng = child_generator(seed, _NAME)
@@ -125,17 +109,17 @@ def _drawn_people(n: int, draws: int, seed: int) -> Iterator[_Ints]:
         yield np.bincount(rng.integers(0, n, size=n), minlength=n)
 
 
-def rightly(size: _Floats, named: _Floats) -> _Floats:
+def rightly(size: Floats, named: Floats) -> Floats:
     """Return the accuracy in each row of people by group, and of those named rightly; nan where nobody is."""
     return _share(named.sum(axis=1), size.sum(axis=1))
 
 
-def rightly_balanced(size: _Floats, named: _Floats) -> _Floats:
+def rightly_balanced(size: Floats, named: Floats) -> Floats:
     """Return the balanced accuracy in each row, over the groups that are there."""
     return np.asarray(np.nansum(_share(named, size), axis=1) / (size > 0).sum(axis=1))
 
 
-def _share(part: _Floats, whole: _Floats) -> _Floats:
+def _share(part: Floats, whole: Floats) -> Floats:
     return np.asarray(part / np.where(whole > 0, whole, np.nan))
 
 
@@ -143,22 +127,18 @@ def _share(part: _Floats, whole: _Floats) -> _Floats:
 class Step:
     """What an attacker reaches at one step: everybody in the first row, then each of the draws; nan where unknown.
 
-    Attributes
-    ----------
-    size, right : ndarray of shape (draws + 1, K)
-        People of each group, and how many of them are named rightly.
-    log_loss : ndarray of shape (draws + 1,)
-        Mean over people, in nats.
+    `size` and `right`, of shape (draws + 1, K), are the people of each group, and how many of them are named rightly;
+    `log_loss`, of shape (draws + 1,), is a mean over people, in nats.
     """
 
-    size: _Floats
-    right: _Floats
-    log_loss: _Floats
+    size: Floats
+    right: Floats
+    log_loss: Floats
 
 
 def steps_in_draws(
-    posterior: _Floats,
-    surprise: _Floats,
+    posterior: Floats,
+    surprise: Floats,
     truth: npt.NDArray[np.intp],
     pattern: npt.NDArray[np.intp],
     tilts: Mapping[str, Tilt | None],
@@ -177,7 +157,6 @@ def steps_in_draws(
         Group and pattern (see `core.projection`) of each person.
     tilts : mapping of str to Tilt or None
         None for the posterior itself.
-    draws, seed : int
     """
     k = posterior.shape[1]
     order = np.argsort(pattern, kind="stable")

@@ -11,17 +11,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
-import numpy as np
-import numpy.typing as npt
-
+from core.arrays import Codes
 from core.correction.claim import Claim
 from core.results import Result
 
-__all__ = ["Claim", "Correction", "SolverCertificate", "certify"]
-
 _GAP = 1e-9
 """Relative distance between objective and bound within which a reconstruction counts as optimal."""
+
+
+class SolverStatus(StrEnum):
+    """What became of a correction, by what was checked."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    NOT_SOLVED = "not_solved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +37,7 @@ class SolverCertificate(Result):
     Attributes
     ----------
     status : str
-        "optimal", "feasible" (meets the tolerance, optimality not proved), "infeasible" or "not_solved".
+        A `SolverStatus`; "feasible" meets the tolerance, optimality not proved.
     objective : float or None
         Cost of the changes, recomputed from the reconstruction; None without one.
     best_bound : float
@@ -39,8 +45,6 @@ class SolverCertificate(Result):
     residual : float or None
         How far the reconstruction's unfairness (or a group's share) lies outside what is disclosed, 0 when it does
         not; inf if a group is empty.
-    solver : str
-        Solver used.
     seconds : float
         Wall time, checks included; two certificates that differ in it alone are equal.
     """
@@ -61,20 +65,14 @@ class Correction(Result):
     ----------
     reconstruction : (n,) uint8 array or None
         Corrected guesses, read-only; None when infeasible or not solved.
-    objective : float or None
-        Cost of the changes.
-    n_changed : int or None
-        Records whose guess was changed.
     smallest_tolerance : float or None
         When a single tolerance is infeasible, the smallest one any guesses can meet with these predictions; None
         otherwise (with shares, exact values or several disclosures no single tolerance is to blame).
-    certificate : SolverCertificate
-        Status and what was checked.
     reason : str
         Why there is no reconstruction, in one sentence; empty when there is one.
     """
 
-    reconstruction: npt.NDArray[np.uint8] | None
+    reconstruction: Codes | None
     objective: float | None
     n_changed: int | None
     smallest_tolerance: float | None
@@ -83,17 +81,19 @@ class Correction(Result):
 
 
 def certify(
-    claim: Claim, vector: npt.NDArray[np.uint8] | None, bounds: Sequence[float], *, solver: str, seconds: float
+    claim: Claim, vector: Codes | None, bounds: Sequence[float], *, solver: str, seconds: float
 ) -> SolverCertificate:
     """Check a reconstruction (None where the solver has none) against the bounds of its row sets, which add up."""
     bound = float(sum(bounds))
     objective = residual = None
     if vector is None:
-        status = "infeasible" if math.isinf(bound) else "not_solved"
+        status = SolverStatus.INFEASIBLE if math.isinf(bound) else SolverStatus.NOT_SOLVED
     else:
         objective, residual = claim.objective(vector), claim.residual(vector)
         proved = objective - bound <= _GAP * objective
-        status = "not_solved" if residual > 0 else "optimal" if proved else "feasible"
+        status = SolverStatus.OPTIMAL if proved else SolverStatus.FEASIBLE
+        if residual > 0:
+            status = SolverStatus.NOT_SOLVED
     return SolverCertificate(
         status=status, objective=objective, best_bound=bound, residual=residual, solver=solver, seconds=seconds
     )

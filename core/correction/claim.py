@@ -20,12 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Mask
 from core.correction.problem import WIDENING
 from core.errors import InputError
 from core.fairness import METRICS, row_sets
 from core.validation import binary_array, choice, one_length, unit_interval
-
-__all__ = ["Bound", "Claim", "Disclosed", "Shares", "bound_of", "group_counts", "share_counts"]
 
 _ROUNDING = 5e-16
 """Rounding error of the difference between two rates in [0, 1]."""
@@ -63,26 +62,27 @@ class Disclosed:
 class Bound:
     """A checked disclosure; `lower` and `upper` are widened, `lower` is 0 where only a tolerance is disclosed."""
 
-    predictions: npt.NDArray[np.uint8]
-    labels: npt.NDArray[np.uint8] | None
+    predictions: Codes
+    labels: Codes | None
     metric: str
     tolerance: float
     lower: float
     upper: float
 
-    def row_sets(self) -> list[tuple[str, npt.NDArray[np.bool_] | None]]:
+    def row_sets(self) -> list[tuple[str, Mask | None]]:
         """Return the metric's row sets."""
         return row_sets(self.metric, self.labels, self.predictions.size)
 
-    def residual(self, vector: npt.NDArray[np.uint8], n_groups: int) -> float:
+    def residual(self, vector: Codes, n_groups: int) -> float:
         """Return how far the vector's unfairness lies outside the interval; inf where a group is empty."""
         reached, over, attained = 0.0, False, self.lower <= 0
         for _, rows in self.row_sets():
             size, hits = group_counts(self.predictions, vector, rows, n_groups)
             n, positives = sum(size), sum(hits)
             for m, a in zip(size, hits, strict=True):
-                if m == 0:
+                if m == 0:  # constraints (2) and (3) of Ferry et al. (2023)
                     return math.inf
+                # constraints (4) and (5), |a / m - P / N| <= upper, multiplied by N m
                 gap = abs(n * a - positives * m)
                 reached = max(reached, gap / (n * m))
                 over |= gap > self.upper * n * m
@@ -96,13 +96,13 @@ class Bound:
 class Claim:
     """The arrays a reconstruction is checked against; `sizes` is (fewest, most) records of each group, or None."""
 
-    guess: npt.NDArray[np.uint8]
-    cost: npt.NDArray[np.float64]
+    guess: Codes
+    cost: Floats
     n_groups: int
     bounds: tuple[Bound, ...]
     sizes: tuple[tuple[int, int], ...] | None = None
 
-    def residual(self, vector: npt.NDArray[np.uint8]) -> float:
+    def residual(self, vector: Codes) -> float:
         """Return the largest distance of the vector from what is known, 0 when it meets everything."""
         worst = max((bound.residual(vector, self.n_groups) for bound in self.bounds), default=0.0)
         if self.sizes is not None:
@@ -111,15 +111,15 @@ class Claim:
             worst = max(worst, off / vector.size)
         return worst
 
-    def objective(self, vector: npt.NDArray[np.uint8]) -> float:
+    def objective(self, vector: Codes) -> float:
         """Return the cost of the records whose guess the vector changes."""
-        return float(np.compress(vector != self.guess, self.cost).sum())
+        return float(np.compress(vector != self.guess, self.cost).sum())  # Ferry et al. (2023), objective (1)
 
 
 def group_counts(
-    predictions: npt.NDArray[np.uint8],
-    vector: npt.NDArray[np.uint8],
-    rows: npt.NDArray[np.bool_] | None,
+    predictions: Codes,
+    vector: Codes,
+    rows: Mask | None,
     n_groups: int,
 ) -> tuple[list[int], list[int]]:
     """Return each group's number of records and of positive predictions within the rows (None for all)."""

@@ -11,7 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.correction.disclosure import AttackedRecords, Disclosure, disclose
+from core.adversaries import AttackedRecords
+from core.correction.disclosure import Disclosure, disclose
 from core.correction.estimation import EstimatedConstraint
 from core.correction.smallest import smallest_tolerance
 from core.errors import InputError
@@ -21,8 +22,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ConstraintComparison", "compare_constraints"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstraintComparison(Result):
@@ -30,7 +29,6 @@ class ConstraintComparison(Result):
 
     Attributes
     ----------
-    estimate : EstimatedConstraint
     trained : Disclosure or None
         The correction by an attacker who is told the real constraint; None for a model trained for none.
     estimated : Disclosure
@@ -48,11 +46,6 @@ class ConstraintComparison(Result):
     estimated: Disclosure
     difference: Estimate | None
 
-    @property
-    def identified(self) -> bool:
-        """Whether the estimate names the metric the model was trained for."""
-        return self.trained is not None and self.trained.metric == self.estimate.metric
-
     def to_frame(self) -> pandas.DataFrame:
         """Return one row for the real constraint, where there is one, and one for the estimated."""
         import pandas as pd
@@ -61,13 +54,7 @@ class ConstraintComparison(Result):
         for name, told in (("trained", self.trained), ("estimated", self.estimated)):
             if told is not None:
                 row = {"constraint": name, "metric": told.metric, "tolerance": told.used, "achieved": told.achieved}
-                for part, found in (("before", told.before), ("after", told.after)):
-                    row |= {
-                        part: None if found is None else found.value,
-                        f"{part}_low": None if found is None else found.low,
-                        f"{part}_high": None if found is None else found.high,
-                    }
-                rows.append(row | {"status": told.certificate.status})
+                rows.append(row | told.limits("before", "after") | {"status": told.certificate.status})
         return pd.DataFrame(rows)
 
 
@@ -81,7 +68,6 @@ def compare_constraints(
     cost: str = "published",
     raise_until_true: bool = False,
     raise_until_feasible: bool = False,
-    solver: str = "exact",
 ) -> ConstraintComparison:
     """Correct the same guess with the real and with the estimated constraint.
 
@@ -95,7 +81,7 @@ def compare_constraints(
         Metric the model was trained for; None for a method that is trained for none.
     tolerance : float in [0, 1] or None
         Tolerance disclosed with it; None exactly where the metric is.
-    cost, solver
+    cost
         As for `core.correction.disclose`.
     raise_until_true : bool
         Raise the real constraint's tolerance until the model satisfies it, as published. The estimate is never
@@ -103,11 +89,6 @@ def compare_constraints(
     raise_until_feasible : bool
         Raise an estimated tolerance that no answer can meet to the smallest that one can; the attacker knows all
         that this takes (predictions and labels). Otherwise such a correction is reported as infeasible.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     if (metric is None) != (tolerance is None):
         raise InputError(
@@ -122,7 +103,6 @@ def compare_constraints(
             metric=metric,
             cost=cost,
             raise_until_true=raise_until_true,
-            solver=solver,
         )
     told = estimate.tolerance
     if raise_until_feasible:
@@ -130,7 +110,7 @@ def compare_constraints(
             attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
         )
         told = max(told, needed) if needed <= 1 else told
-    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric, cost=cost, solver=solver)
+    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric, cost=cost)
     return ConstraintComparison(
         estimate=estimate, trained=real, estimated=estimated, difference=_difference(real, estimated)
     )

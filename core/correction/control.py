@@ -13,8 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from core.adversaries import AttackedRecords
 from core.adversaries.permuted import permuted_predictions
-from core.correction.disclosure import AttackedRecords, Disclosure, disclose
+from core.correction.disclosure import Disclosure, disclose
 from core.fairness import METRICS
 from core.results import Result
 from core.validation import choice
@@ -22,19 +23,14 @@ from core.validation import choice
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["PermutedControl", "permuted_control", "permuted_records"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutedControl(Result):
     """A correction beside its control.
 
-    Attributes
-    ----------
-    real, permuted : Disclosure
-        The correction with the model's answers, and with these answers permuted; both start from the same guess and
-        are told the same tolerance. The control's `achieved` is the unfairness of the permuted answers; above
-        `used`, chance has made the promise false of them.
+    Both correct the same guess and are told the same tolerance, one with the model's answers, one with these permuted.
+    The control's `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise false
+    of them.
     """
 
     real: Disclosure
@@ -47,28 +43,14 @@ class PermutedControl(Result):
         rows = []
         for name, told in (("real", self.real), ("permuted", self.permuted)):
             row = {"predictions": name, "tolerance": told.used, "achieved": told.achieved, "changed": told.n_changed}
-            for part in ("before", "after", "gain"):
-                found = getattr(told, part)
-                row |= {
-                    part: None if found is None else found.value,
-                    f"{part}_low": None if found is None else found.low,
-                    f"{part}_high": None if found is None else found.high,
-                }
-            rows.append(row)
+            rows.append(row | told.limits("before", "after", "gain"))
         return pd.DataFrame(rows)
 
 
 def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: str = "everybody") -> AttackedRecords:
     """Return the records with their predictions permuted within the metric's row sets; the guesses stay.
 
-    Parameters
-    ----------
-    records : AttackedRecords
-    metric : str
-        One of `core.fairness.METRICS`.
-    seed : int
-    name : str
-        Which records these are; another name under the same seed permutes independently.
+    `name` says which records these are; another one under the same seed permutes independently.
     """
     within = None if choice(metric, METRICS, name="metric") == "statistical_parity" else records.labels
     return replace(records, predictions=permuted_predictions(records.predictions, within, seed=seed, records=name))
@@ -83,17 +65,11 @@ def permuted_control(
     metric: str = "statistical_parity",
     cost: str = "published",
     raise_until_true: bool = False,
-    solver: str = "exact",
 ) -> PermutedControl:
     """Correct the same guess with the real and with permuted predictions.
 
-    Parameters
-    ----------
-    attacked, held_out, tolerance, metric, cost, raise_until_true, solver
-        As for `core.correction.disclose`. The control is told the tolerance the real correction used, raised or not,
-        and chooses its own exponent, on held-out records with permuted predictions.
-    seed : int
-        Of the permutation.
+    The arguments are those of `core.correction.disclose`. The control is told the tolerance the real correction used,
+    raised or not, and chooses its own exponent, on held-out records with permuted predictions.
     """
     real = disclose(
         attacked,
@@ -102,7 +78,6 @@ def permuted_control(
         metric=metric,
         cost=cost,
         raise_until_true=raise_until_true,
-        solver=solver,
     )
     permuted = disclose(
         permuted_records(attacked, metric=metric, seed=seed, name="attacked"),
@@ -110,6 +85,5 @@ def permuted_control(
         tolerance=real.used,
         metric=metric,
         cost=cost,
-        solver=solver,
     )
     return PermutedControl(real=real, permuted=permuted)

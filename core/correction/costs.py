@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
+from core.correction.certificate import SolverStatus
 from core.correction.exact import Repairs, best_repair, full_pass, repairs
-from core.correction.problem import Counts, RowProblem
+from core.correction.problem import CELLS, Counts, RowProblem
 from core.correction.smallest import smallest_tolerance
 from core.errors import InputError
 from core.estimates import Estimate, proportion
@@ -25,18 +27,13 @@ from core.results import Result
 from core.validation import binary_array, group_array, one_length, positive_array, unit_interval
 
 if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["SMALLEST_COST", "ExponentChoice", "choose_exponent", "log_odds_cost", "published_cost"]
+    pass
 
 SMALLEST_COST = 1e-6
 """What `log_odds_cost` charges where the guess is no more likely than the other group."""
 
 _CERTAIN = 1e-12
 """Distance from 1 at which a probability counts as 1, so that its log-odds stay finite."""
-
-_CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
-"""(prediction, guess) of the four cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,47 +56,25 @@ class ExponentChoice(Result):
 
     exponent: int | None
     accuracy: Estimate | None
-    exponents: npt.NDArray[np.int64]
-    curve: npt.NDArray[np.float64]
+    exponents: Ints
+    curve: Floats
     reason: str
 
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row an exponent."""
-        import pandas as pd
 
-        return pd.DataFrame({"exponent": self.exponents, "accuracy": self.curve})
-
-
-def published_cost(confidence: npt.ArrayLike, exponent: float) -> npt.NDArray[np.float64]:
+def published_cost(confidence: npt.ArrayLike, exponent: float) -> Floats:
     """Return the published cost (1 + (p - min p) / (max p - min p))^k.
 
-    Parameters
-    ----------
-    confidence : array-like of shape (n,)
-        Confidence p in each guess, finite and above 0.
-    exponent : float
-        k, at least 0.
-
-    Returns
-    -------
-    (n,) float array
-        Costs in [1, 2^k]; all 1 where the confidence is constant.
+    Costs lie in [1, 2^k], and are all 1 where the confidence is constant. The confidence p in each guess is finite and
+    above 0, the exponent k at least 0.
     """
     return _rescaled(confidence) ** _exponent(exponent)
 
 
-def log_odds_cost(confidence: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def log_odds_cost(confidence: npt.ArrayLike) -> Floats:
     """Return log(p / (1 - p)), the cost whose cheapest correction is the most probable one.
 
-    Parameters
-    ----------
-    confidence : array-like of shape (n,)
-        Calibrated probability p of each guess, in (0, 1].
-
-    Returns
-    -------
-    (n,) float array
-        Costs, at least `SMALLEST_COST`: where p is 0.5 or below the log-odds are not positive and are clipped.
+    p is the calibrated probability of each guess, in (0, 1]. Costs are at least `SMALLEST_COST`: where p is 0.5 or
+    below the log-odds are not positive and are clipped.
     """
     p = positive_array(confidence, name="confidence")
     if p.size and float(p.max()) > 1.0:
@@ -122,6 +97,8 @@ def choose_exponent(
 ) -> ExponentChoice:
     """Return the exponent whose correction is most accurate on records with known groups.
 
+    The exponent is None when the tolerance cannot be met on these records.
+
     Parameters
     ----------
     guess, predictions, truth : array-like of shape (n,)
@@ -131,19 +108,12 @@ def choose_exponent(
         Confidence in each guess, finite and above 0.
     tolerance : float
         Disclosed bound on the unfairness, in [0, 1].
-    metric : str
-        One of `core.fairness.METRICS`.
-    labels : array-like of shape (n,), optional
-        True labels, 0 or 1; needed by all metrics but statistical parity.
+    metric, labels
+        As for `core.fairness.unfairness`.
     exponents : sequence of int
         Exponents to try, at least 0; the smallest wins a tie.
     n_groups : int
         Number of groups, K. With more than two every exponent is a program of its own, so few should be tried.
-
-    Returns
-    -------
-    ExponentChoice
-        The choice with its accuracy curve; exponent None when the tolerance cannot be met on these records.
     """
     predicted = binary_array(predictions, name="predictions")
     guesses, known = (group_array(v, n_groups, name=n) for v, n in ((guess, "guess"), (truth, "truth")))
@@ -165,7 +135,7 @@ def choose_exponent(
     return _best(tried, correct, n)
 
 
-def _best(tried: npt.NDArray[np.int64], correct: npt.NDArray[Any], n: int) -> ExponentChoice:
+def _best(tried: Ints, correct: npt.NDArray[Any], n: int) -> ExponentChoice:
     best = int(np.nanargmax(correct))
     return ExponentChoice(
         exponent=int(tried[best]),
@@ -177,11 +147,11 @@ def _best(tried: npt.NDArray[np.int64], correct: npt.NDArray[Any], n: int) -> Ex
 
 
 def _choose_by_solving(
-    guesses: npt.NDArray[np.uint8],
-    base: npt.NDArray[np.float64],
-    predicted: npt.NDArray[np.uint8],
-    known: npt.NDArray[np.uint8],
-    tried: npt.NDArray[np.int64],
+    guesses: Codes,
+    base: Floats,
+    predicted: Codes,
+    known: Codes,
+    tried: Ints,
     tolerance: float,
     metric: str,
     labels: npt.ArrayLike | None,
@@ -202,7 +172,7 @@ def _choose_by_solving(
             n_groups=n_groups,
             time_limit=math.inf,
         )
-        if found.certificate.status == "infeasible":
+        if found.certificate.status == SolverStatus.INFEASIBLE:
             return _no_choice(
                 tried, tolerance, smallest_tolerance(predicted, metric=metric, labels=labels, n_groups=n_groups)
             )
@@ -215,7 +185,7 @@ def _choose_by_solving(
     return _best(tried, np.array(right, dtype=np.float64), known.size)
 
 
-def _no_choice(tried: npt.NDArray[np.int64], tolerance: float, smallest: float) -> ExponentChoice:
+def _no_choice(tried: Ints, tolerance: float, smallest: float) -> ExponentChoice:
     told = "no tolerance can" if math.isinf(smallest) else f"the smallest that can is {smallest:.3g}"
     return ExponentChoice(
         exponent=None,
@@ -232,7 +202,7 @@ def _exponent(value: float) -> float:
     return value
 
 
-def _rescaled(confidence: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _rescaled(confidence: npt.ArrayLike) -> Floats:
     """Return 1 + (p - min p) / (max p - min p), 1 where p is constant."""
     p = positive_array(confidence, name="confidence")
     spread = float(np.ptp(p)) if p.size else 0.0
@@ -243,14 +213,14 @@ def _rescaled(confidence: npt.ArrayLike) -> npt.NDArray[np.float64]:
 class _Cell:
     """A cell's costs at exponent 1 in rising order, and the correct guesses gained by changing the first 0, 1, ..."""
 
-    base: npt.NDArray[np.float64]
-    gain: npt.NDArray[np.int64]
+    base: Floats
+    gain: Ints
 
 
-def _sorted_cells(problem: RowProblem, right: npt.NDArray[np.bool_], keep_order: bool) -> dict[tuple[int, int], _Cell]:
+def _sorted_cells(problem: RowProblem, right: Mask, keep_order: bool) -> dict[tuple[int, int], _Cell]:
     """Sort every cell by cost, ties in record order (all of it where `keep_order`)."""
     cells = {}
-    for key in _CELLS:
+    for key in CELLS:
         inside = np.flatnonzero(problem.cell(*key))
         if not keep_order:
             inside = inside[np.argsort(problem.cost[inside], kind="stable")]
@@ -259,9 +229,7 @@ def _sorted_cells(problem: RowProblem, right: npt.NDArray[np.bool_], keep_order:
     return cells
 
 
-def _gained(
-    problem: RowProblem, truth: npt.NDArray[np.uint8], exponents: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64] | None:
+def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Ints | None:
     """Return, for each exponent, the correct guesses its correction gains on a row set; None when infeasible."""
     counts = problem.counts()
     if counts.n < 2:
@@ -280,9 +248,7 @@ def _gained(
     return gained
 
 
-def _gains(
-    counts: Counts, cells: dict[tuple[int, int], _Cell], exponents: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64] | None:
+def _gains(counts: Counts, cells: dict[tuple[int, int], _Cell], exponents: Ints) -> Ints | None:
     """Solve all exponents on sorted cells: together by the natural repairs, the uncertain ones by the full pass."""
     plan = repairs(counts)
     gained = np.zeros(exponents.size, dtype=np.int64)
@@ -299,9 +265,7 @@ def _gains(
     return gained
 
 
-def _repair_gains(
-    plan: Repairs, cells: dict[tuple[int, int], _Cell], exponents: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def _repair_gains(plan: Repairs, cells: dict[tuple[int, int], _Cell], exponents: Ints) -> tuple[Ints, Mask]:
     raised, lowered = cells[plan.raised], cells[plan.lowered]
     powers = exponents[:, None].astype(float)
     cheapest = np.ones(exponents.size)

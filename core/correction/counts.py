@@ -20,14 +20,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.correction.claim import Claim
 from core.correction.smallest import smallest_fraction
-
-__all__ = ["Attained", "CountProblem", "Rate", "components", "count_problem"]
-
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,8 +31,8 @@ class Rate:
     """One row set of one disclosure: its cells, those predicted 1, its N and P, and the limits on |D| / (N m)."""
 
     disclosure: int
-    inside: npt.NDArray[np.bool_]
-    positive: npt.NDArray[np.bool_]
+    inside: Mask
+    positive: Mask
     n: int
     positives: int
     lower: float
@@ -69,14 +65,13 @@ class CountProblem:
         For cell c and group g, at c * groups + g, the records' numbers by rising cost, ties in record order.
     total : tuple of float arrays
         At the same place F_cg, from 0 changes on.
-    rates : tuple of Rate
     sizes : tuple of (fewest, most) or None
         Limits on each group's records over all cells.
     """
 
-    old: _Ints
-    members: tuple[_Ints, ...]
-    total: tuple[npt.NDArray[np.float64], ...]
+    old: Ints
+    members: tuple[Ints, ...]
+    total: tuple[Floats, ...]
     rates: tuple[Rate, ...]
     sizes: tuple[tuple[int, int], ...] | None
 
@@ -85,16 +80,16 @@ class CountProblem:
         """Number of groups."""
         return int(self.old.shape[1])
 
-    def outflow(self, new: _Ints) -> list[int]:
+    def outflow(self, new: Ints) -> list[int]:
         """Return how many records leave each group of each cell."""
         moved: list[int] = np.maximum(self.old - new, 0).ravel().tolist()
         return moved
 
-    def cost_of(self, new: _Ints) -> float:
+    def cost_of(self, new: Ints) -> float:
         """Return the cost of the cheapest reconstruction with these counts."""
         return float(sum(total[k] for total, k in zip(self.total, self.outflow(new), strict=True)))
 
-    def meets(self, new: _Ints) -> bool:
+    def meets(self, new: Ints) -> bool:
         """Tell whether the counts meet every constraint, in integers."""
         if (new < 0).any() or (new.sum(axis=1) != self.old.sum(axis=1)).any():
             return False
@@ -111,7 +106,7 @@ class CountProblem:
         inside = all(low <= m <= high for m, (low, high) in zip(new.sum(axis=0).tolist(), limits, strict=False))
         return inside and all(attained.values())
 
-    def place(self, new: _Ints, vector: npt.NDArray[np.uint8]) -> None:
+    def place(self, new: Ints, vector: Codes) -> None:
         """Write the cheapest reconstruction with these counts into a vector that holds the guesses."""
         leaving = self.outflow(new)
         for c, missing in enumerate((new - self.old).tolist()):
@@ -137,6 +132,14 @@ class CountProblem:
     def choices(self) -> Iterator[tuple[Attained, ...]]:
         """Return every full choice of alternatives; a single empty one where no disclosure has a lower limit."""
         return itertools.product(*self.alternatives())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountOutcome:
+    """The best counts found (None without any) and a lower bound on the objective, inf when infeasible."""
+
+    counts: Ints | None
+    bound: float
 
 
 def count_problem(claim: Claim) -> CountProblem:
@@ -190,7 +193,7 @@ def _restricted(problem: CountProblem, rates: list[Rate]) -> CountProblem:
     )
 
 
-def _rate(claim: Claim, number: int, value: npt.NDArray[np.uint8], code: _Ints, n_cells: int) -> Rate:
+def _rate(claim: Claim, number: int, value: Codes, code: Ints, n_cells: int) -> Rate:
     of_cell = np.zeros(n_cells, dtype=np.uint8)
     of_cell[code] = value
     bound = claim.bounds[number]
@@ -205,8 +208,8 @@ def _rate(claim: Claim, number: int, value: npt.NDArray[np.uint8], code: _Ints, 
     )
 
 
-def _compressed(code: _Ints) -> _Ints:
+def _compressed(code: Ints) -> Ints:
     """Renumber the codes in use from 0 on."""
     number = np.cumsum(np.bincount(code) > 0) - 1 if code.size else code
-    renumbered: _Ints = number[code]
+    renumbered: Ints = number[code]
     return renumbered

@@ -11,8 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core.adversaries import AttackedRecords
+from core.arrays import Codes, Floats
 from core.correction.blocks import Blocks, Named
 from core.correction.bootstrap import named_in_draws, rightly, rightly_balanced, widened
 from core.correction.certificate import SolverCertificate
@@ -23,8 +24,6 @@ from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, p
 from core.fairness import unfairness
 from core.results import Result
 from core.validation import choice, unit_interval
-
-__all__ = ["COSTS", "AttackedRecords", "Disclosure", "GroupRecognition", "blocks_of", "disclose", "prices_of"]
 
 COSTS = ("published", "log_odds", "count")
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
@@ -42,47 +41,6 @@ _EXPONENTS_OF_MANY = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AttackedRecords:
-    """What the attacker has on one set of records, and the truth to judge it by.
-
-    Attributes
-    ----------
-    probability, calibrated : ndarray of shape (n, K), rows adding up to 1
-        The adversary's probability of each group, as it came and after calibration.
-    predictions, labels : ndarray of shape (n,), 0 or 1
-        The audited model's answers, and the labels.
-    truth : ndarray of shape (n,), 0 to K - 1
-        The sensitive attribute.
-    """
-
-    probability: npt.NDArray[np.float64]
-    calibrated: npt.NDArray[np.float64]
-    predictions: npt.NDArray[np.uint8]
-    labels: npt.NDArray[np.uint8]
-    truth: npt.NDArray[np.uint8]
-
-    @property
-    def guess(self) -> npt.NDArray[np.uint8]:
-        """The group the adversary finds more probable."""
-        return self.probability.argmax(axis=1).astype(np.uint8)
-
-    @property
-    def calibrated_guess(self) -> npt.NDArray[np.uint8]:
-        """The group that is more probable after calibration."""
-        return self.calibrated.argmax(axis=1).astype(np.uint8)
-
-    @property
-    def confidence(self) -> npt.NDArray[np.float64]:
-        """Probability the adversary gives to its own guess."""
-        return np.asarray(self.probability.max(axis=1))
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups, K."""
-        return int(self.probability.shape[1])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRecognition(Result):
     """Share of one group's people whose group is named rightly, before and after the correction."""
 
@@ -97,7 +55,6 @@ class Disclosure(Result):
 
     Attributes
     ----------
-    metric, cost : str
     told, used : float
         Tolerance disclosed, and tolerance corrected with; they differ only if it was raised until true.
     achieved : float
@@ -119,7 +76,6 @@ class Disclosure(Result):
         Confidence exponent of the published cost; None for another cost or if none worked on the held-out records.
     smallest_tolerance : float or None
         Smallest tolerance these predictions allow, given when `used` is infeasible.
-    certificate : SolverCertificate
     """
 
     metric: str
@@ -145,6 +101,15 @@ class Disclosure(Result):
     def is_true(self) -> bool:
         """Whether the model really satisfies what the attacker was told."""
         return self.achieved <= self.used + 1e-12
+
+    def limits(self, *names: str) -> dict[str, float | None]:
+        """Return estimates as flat columns by name: value, low and high of each, None where there is none."""
+        row: dict[str, float | None] = {}
+        for name in names:
+            found: Estimate | None = getattr(self, name)
+            for column, end in ((name, "value"), (f"{name}_low", "low"), (f"{name}_high", "high")):
+                row[column] = None if found is None else getattr(found, end)
+        return row
 
 
 def disclose(
@@ -178,13 +143,6 @@ def disclose(
     draws : int, optional
         Draws of people behind the intervals of what follows the correction (see `core.correction.bootstrap`); with 0
         they take the changes as given, which is too narrow.
-    seed : int
-        Of the draws.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     tolerance = unit_interval(tolerance, name="tolerance")
     cost = choice(cost, COSTS, name="cost")
@@ -205,34 +163,20 @@ def disclose(
     )
     named = None
     if draws != 0 and correction.reconstruction is not None:
-        people = blocks_of(attacked, guess, prices, metric)
+        people = Blocks.of(attacked, guess, prices, metric=metric)
         named = named_in_draws(people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed)
     return _measured(attacked, guess, correction, named, metric, cost, tolerance, used, achieved, exponent)
 
 
-def blocks_of(
-    attacked: AttackedRecords, guess: npt.NDArray[np.uint8], prices: npt.NDArray[np.float64] | None, metric: str
-) -> Blocks:
-    """Return the attacked records in blocks, to be drawn from."""
-    return Blocks.of(
-        guess,
-        attacked.predictions,
-        attacked.labels,
-        attacked.truth,
-        prices,
-        metric=metric,
-        n_groups=attacked.n_groups,
-    )
-
-
 def prices_of(
     attacked: AttackedRecords, held_out: AttackedRecords, tolerance: float, metric: str, cost: str
-) -> tuple[npt.NDArray[np.float64] | None, int | None]:
+) -> tuple[Floats | None, int | None]:
     """Return the price of changing each guess (None: 1 for everybody), and the exponent it was raised to."""
     if cost == "count":
         return None, None
     if cost == "log_odds":
-        return log_odds_cost(_against_second(attacked.calibrated)), None
+        two = np.partition(attacked.calibrated, -2, axis=1)[:, -2:]  # the likeliest group among the two likeliest
+        return log_odds_cost(two[:, 1] / two.sum(axis=1)), None
     k = attacked.n_groups
     # The held-out records may not allow the tolerance at all (divisibility); then the closest they allow is tried.
     closest = smallest_tolerance(held_out.predictions, metric=metric, labels=held_out.labels, n_groups=k)
@@ -250,15 +194,9 @@ def prices_of(
     return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
 
 
-def _against_second(calibrated: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the probability of the likeliest group among the two likeliest, which the log-odds cost is made of."""
-    two = np.partition(calibrated, -2, axis=1)[:, -2:]
-    return np.asarray(two[:, 1] / two.sum(axis=1))
-
-
 def _measured(
     attacked: AttackedRecords,
-    guess: npt.NDArray[np.uint8],
+    guess: Codes,
     correction: Correction,
     named: Named | None,
     metric: str,
@@ -304,15 +242,15 @@ def _measured(
     )
 
 
-def _unfairness(records: AttackedRecords, groups: npt.NDArray[np.uint8], metric: str) -> float:
+def _unfairness(records: AttackedRecords, groups: Codes, metric: str) -> float:
     return unfairness(records.predictions, groups, metric=metric, labels=records.labels)
 
 
 def _recognition(
     group: int,
-    truth: npt.NDArray[np.uint8],
-    guess: npt.NDArray[np.uint8],
-    after: npt.NDArray[np.uint8] | None,
+    truth: Codes,
+    guess: Codes,
+    after: Codes | None,
     named: Named | None,
 ) -> GroupRecognition:
     member = truth == group

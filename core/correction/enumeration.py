@@ -21,11 +21,9 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Floats, Ints, Mask
 from core.correction.counts import CountProblem, Rate
-
-__all__ = ["applies", "search"]
 
 _MOST_POINTS = 20_000
 """Points of one group beyond which the search gives up."""
@@ -42,9 +40,6 @@ _ROUNDING = 1e-15
 _TRUSTED = 1e-10
 """Relative rounding error of the objective above which the search is not trusted."""
 
-_Ints = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
-
 
 class _TooMany(Exception):
     """There is more to list than is worth it."""
@@ -54,10 +49,10 @@ class _TooMany(Exception):
 class _Points:
     """Points or sums: a, b, whether the lower limit is attained, and r in rising order (points only)."""
 
-    a: _Ints
-    b: _Ints
-    attained: npt.NDArray[np.bool_]
-    r: _Floats
+    a: Ints
+    b: Ints
+    attained: Mask
+    r: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +60,10 @@ class _Sums:
     """Sums of some groups' points, least r for each, with the sum and the point each comes from."""
 
     sums: _Points
-    parents: tuple[tuple[int, _Ints, _Ints, _Points], ...]
+    parents: tuple[tuple[int, Ints, Ints, _Points], ...]
 
 
-def applies(problem: CountProblem) -> bool:
+def is_one_row_set(problem: CountProblem) -> bool:
     """Tell whether the counts are those of one row set with both predictions."""
     if len(problem.rates) != 1 or problem.old.shape[0] != 2:
         return False
@@ -76,15 +71,15 @@ def applies(problem: CountProblem) -> bool:
     return bool(rate.inside.all()) and 0 < rate.positives < rate.n
 
 
-def search(
+def cheapest_counts(
     problem: CountProblem, multipliers: tuple[float, float], value: float, deadline: float
-) -> tuple[_Ints | None, float] | None:
+) -> tuple[Ints | None, float] | None:
     """Return the cheapest counts below a known objective, and the lower bound; None where it is of no use.
 
     Parameters
     ----------
     problem : CountProblem
-        One row set, see `applies`.
+        One row set, see `is_one_row_set`.
     multipliers : (x, y)
         What a record predicted 1, and one predicted 0, costs at the margin.
     value : float
@@ -140,7 +135,7 @@ class _Group:
         best[self.possible] = self.u[self.possible] + w[nearest]
         self.best, self.least = best, float(best.min())
 
-    def intervals(self, budget: float) -> tuple[_Ints, _Ints, _Ints]:
+    def intervals(self, budget: float) -> tuple[Ints, Ints, Ints]:
         """Return the a, and the first and last b, of the points with r within the budget (or a hair above)."""
         a = np.flatnonzero(self.best <= self.least + budget)
         room = self.least + budget - self.u[a]
@@ -168,17 +163,17 @@ class _Group:
         return _Points(a, b, gap > self.rate.lower * self.rate.n * (a + b), r[order])
 
 
-def _penalty(total: _Floats, own: int, most: int) -> _Floats:
+def _penalty(total: Floats, own: int, most: int) -> Floats:
     """Return F for every count from 0 to the most."""
     return np.concatenate([total[::-1], np.zeros(most - own)])
 
 
-def _interval(rate: Rate, a: _Ints, sizes: tuple[int, int]) -> tuple[_Ints, _Ints]:
+def _interval(rate: Rate, a: Ints, sizes: tuple[int, int]) -> tuple[Ints, Ints]:
     """Return the smallest and largest b with |D| <= upper N m, m >= 1 and m within the sizes."""
     positives, negatives, slack = rate.positives, rate.n - rate.positives, rate.upper * rate.n
 
-    def holds(b: _Ints, sign: int) -> npt.NDArray[np.bool_]:
-        allowed: npt.NDArray[np.bool_] = sign * (a * negatives - b * positives) <= slack * (a + b)
+    def holds(b: Ints, sign: int) -> Mask:
+        allowed: Mask = sign * (a * negatives - b * positives) <= slack * (a + b)
         return allowed
 
     low = np.ceil(a * max(0.0, (negatives - slack) / (positives + slack))).astype(np.int64) - 1  # D <= upper N m
@@ -205,7 +200,7 @@ def _first_budget(groups: list[_Group], whole: float) -> float:
     return budget
 
 
-def _match(problem: CountProblem, groups: list[_Group], budget: float, work: list[int]) -> tuple[_Ints, float] | None:
+def _match(problem: CountProblem, groups: list[_Group], budget: float, work: list[int]) -> tuple[Ints, float] | None:
     """Return the counts of least r within the budget, and r; None when there are none. `work` counts the sums."""
     listed = [group.points(budget) for group in groups]
     order = sorted(range(len(groups)), key=lambda g: listed[g].r.size)
@@ -243,12 +238,12 @@ def _added(listed: list[tuple[int, _Points]], budget: float, work: list[int]) ->
     return _Sums(sums, tuple(parents))
 
 
-def _key(a: _Ints, b: _Ints, attained: npt.NDArray[np.bool_]) -> _Ints:
+def _key(a: Ints, b: Ints, attained: Mask) -> Ints:
     """Return one number a sum."""
     return (a * 2**31 + b) * 2 + attained
 
 
-def _least_of_equal(a: _Ints, b: _Ints, attained: npt.NDArray[np.bool_], r: _Floats) -> _Ints:
+def _least_of_equal(a: Ints, b: Ints, attained: Mask, r: Floats) -> Ints:
     """Return the places of the least r of every sum, by rising key."""
     key = _key(a, b, attained)
     order = np.lexsort((r, key))

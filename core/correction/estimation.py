@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fairness import METRICS, row_sets, unfairness
@@ -24,15 +25,7 @@ from core.results import Result
 from core.validation import binary_array, choice, one_length
 
 if TYPE_CHECKING:
-    import pandas
-
-__all__ = [
-    "IDENTIFIABLE",
-    "EstimatedConstraint",
-    "Identification",
-    "estimate_constraint",
-    "identification_rate",
-]
+    pass
 
 IDENTIFIABLE = METRICS[:3]
 """The metrics an estimate can name: all but equalized odds."""
@@ -54,8 +47,6 @@ class EstimatedConstraint(Result):
     unfairness : dict
         Violation of each metric on the attack set; nan where it cannot be measured because a row set holds fewer
         than two groups.
-    n : int
-        Records in the attack set.
     """
 
     metric: str
@@ -63,18 +54,13 @@ class EstimatedConstraint(Result):
     unfairness: dict[str, float]
     n: int
 
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a metric: its violation, and whether it was taken."""
-        import pandas as pd
-
-        rows = [(name, value, name == self.metric) for name, value in self.unfairness.items()]
-        return pd.DataFrame(rows, columns=["metric", "unfairness", "taken"])
-
 
 def estimate_constraint(
     predictions: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike
 ) -> EstimatedConstraint:
     """Return the metric the model violates least on the attack set, and by how much.
+
+    Raises `InputError` if an argument breaks its rule, or no metric can be measured because there is only one group.
 
     Parameters
     ----------
@@ -83,11 +69,6 @@ def estimate_constraint(
     sensitive : array-like of shape (n,)
         Their groups, any number of them from two.
     labels : array-like of shape (n,), 0 or 1
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, or no metric can be measured because there is only one group.
     """
     answers, known = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
     groups = _codes(sensitive)
@@ -111,9 +92,7 @@ def _codes(sensitive: npt.ArrayLike) -> npt.NDArray[np.intp]:
         raise InputError("sensitive must hold values of one kind, got a mix that cannot be ordered.") from None
 
 
-def _measured(
-    answers: npt.NDArray[np.uint8], groups: npt.NDArray[np.intp], labels: npt.NDArray[np.uint8], metric: str
-) -> float:
+def _measured(answers: Codes, groups: npt.NDArray[np.intp], labels: Codes, metric: str) -> float:
     """Return a metric's violation; nan where one group, or nobody, is left to compare on a row set."""
     for _, rows in row_sets(metric, labels, answers.size):
         if np.unique(groups if rows is None else groups[rows]).size < 2:
@@ -131,39 +110,21 @@ class Identification(Result):
         Metric the models were trained for; None for a method that is trained for none, such as correlation remover.
     rate : Estimate or None
         Share of seeds whose estimate names it, with Wilson interval over the seeds; None without a trained metric.
-    control_of_four, control_of_three : float or None
-        What naming one of the four metrics, or one of the three an estimate can name, at random would reach.
+    control_of_three : float or None
+        What naming one of the three metrics an estimate can name at random would reach.
     unmitigated : Estimate or None
         Control: share of seeds in which the model trained without any mitigation is given the same name, that is,
         how far the name comes from the data; None where no such estimates were given.
     shares : dict
         metric -> Estimate, the share of seeds in which it is named.
-    tolerance_mean, tolerance_sd : float
-        Mean and standard deviation of the estimated tolerances; the latter nan for one seed.
-    n : int
-        Seeds.
     """
 
     trained: str | None
     rate: Estimate | None
-    control_of_four: float | None
     control_of_three: float | None
     unmitigated: Estimate | None
     shares: dict[str, Estimate]
-    tolerance_mean: float
-    tolerance_sd: float
     n: int
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a metric: how often it was named, with interval, and whether it was trained for."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {"metric": name, "share": e.value, "low": e.low, "high": e.high, "trained": name == self.trained}
-                for name, e in self.shares.items()
-            ]
-        )
 
 
 def identification_rate(
@@ -171,9 +132,10 @@ def identification_rate(
     *,
     trained: str | None,
     unmitigated: Sequence[EstimatedConstraint] | None = None,
-    level: float = 0.95,
 ) -> Identification:
     """Return how often estimates from repeated seeds name the metric the models were trained for.
+
+    Raises `InputError` if there is no estimate or the metric is unknown.
 
     Parameters
     ----------
@@ -183,33 +145,23 @@ def identification_rate(
         One of `core.fairness.METRICS`, or None where the method is trained for no metric.
     unmitigated : sequence of EstimatedConstraint, optional
         Estimates for models trained without mitigation, as control.
-    level : float in (0, 1)
-
-    Raises
-    ------
-    InputError
-        If there is no estimate or the metric is unknown.
     """
     if trained is not None:
         choice(trained, METRICS, name="trained")
     n = len(estimates)
     if n == 0:
         raise InputError("A rate of identification needs the estimates of at least one seed, got none.")
-    shares = {metric: _share(estimates, metric, level) for metric in METRICS}
-    tolerances = np.array([estimate.tolerance for estimate in estimates])
-    control = None if trained is None or not unmitigated else _share(unmitigated, trained, level)
+    shares = {metric: _share(estimates, metric) for metric in METRICS}
+    control = None if trained is None or not unmitigated else _share(unmitigated, trained)
     return Identification(
         trained=trained,
         rate=None if trained is None else shares[trained],
-        control_of_four=None if trained is None else 1 / len(METRICS),
         control_of_three=None if trained is None else (trained in IDENTIFIABLE) / len(IDENTIFIABLE),
         unmitigated=control,
         shares=shares,
-        tolerance_mean=float(tolerances.mean()),
-        tolerance_sd=float(tolerances.std(ddof=1)) if n > 1 else math.nan,
         n=n,
     )
 
 
-def _share(estimates: Sequence[EstimatedConstraint], metric: str, level: float) -> Estimate:
-    return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates), level=level)
+def _share(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
+    return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates))

@@ -28,26 +28,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Floats, Ints, Mask
 from core.correction.problem import Counts, Outcome, RowProblem, flip_cheapest
 
-__all__ = [
-    "Repairs",
-    "allowed_interval",
-    "best_repair",
-    "full_pass",
-    "full_search",
-    "highest_b",
-    "repairs",
-    "solve",
-    "two_sided",
-]
 
-_Costs = npt.NDArray[np.float64]
-
-
-def solve(problem: RowProblem) -> Outcome:
+def solve_rows(problem: RowProblem) -> Outcome:
     """Return the cheapest reconstruction of a row set, or a bound of inf when there is none."""
     counts = problem.counts()
     if counts.n < 2:
@@ -78,8 +64,8 @@ class Repairs:
     lowered: tuple[int, int]
     x_limit: int
     y_limit: int
-    y: npt.NDArray[np.int64]
-    allowed: npt.NDArray[np.bool_]
+    y: Ints
+    allowed: Mask
 
 
 def repairs(counts: Counts) -> Repairs | None:
@@ -102,15 +88,11 @@ def repairs(counts: Counts) -> Repairs | None:
     )
 
 
-def best_repair(
-    plan: Repairs, raise_cost: _Costs, lower_cost: _Costs, cheapest: Any
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def best_repair(plan: Repairs, raise_cost: Floats, lower_cost: Floats, cheapest: Any) -> tuple[Ints, Floats, Mask]:
     """Return the cheapest natural repair and whether it is certainly the optimum.
 
     Parameters
     ----------
-    plan : Repairs
-        The repairs to choose from.
     raise_cost, lower_cost : arrays of shape (..., X) and (..., Y)
         The cheapest costs of the two cells in rising order; leading axes are independent problems.
     cheapest : array of shape (...)
@@ -131,7 +113,7 @@ def best_repair(
     return x, value, value <= left_out
 
 
-def allowed_interval(counts: Counts, a: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def allowed_interval(counts: Counts, a: Ints) -> tuple[Ints, Ints]:
     """Return the smallest and largest allowed b for each a; the first exceeds the second where there is none."""
     highest = highest_b(counts, a)
     mirrored = counts.swapped()
@@ -142,22 +124,19 @@ def allowed_interval(counts: Counts, a: npt.NDArray[np.int64]) -> tuple[npt.NDAr
 
 
 def full_pass(
-    counts: Counts, a_cost: tuple[_Costs, _Costs], b_cost: tuple[_Costs, _Costs]
+    counts: Counts, a_cost: tuple[Floats, Floats], b_cost: tuple[Floats, Floats]
 ) -> tuple[int, int, float] | None:
     """Return the cheapest allowed (a, b) and its cost, or None when there is none.
 
-    Parameters
-    ----------
-    counts : Counts
-        The row set.
-    a_cost, b_cost : pairs of arrays
-        Sorted costs of the records that can leave and that can join group 1, among those predicted 1 and 0.
+    The costs are pairs: sorted costs of the records that can leave and that can join group 1, among those predicted 1
+    (`a_cost`) and 0.
     """
     a = np.arange(counts.positives + 1, dtype=np.int64)
     lowest, highest = allowed_interval(counts, a)
     b = np.clip(counts.b, lowest, np.maximum(lowest, highest))
     total = np.full(a.size, np.inf)
     possible = lowest <= highest
+    # Objective (6) of RC_e; by Theorem 1 its optima are those of RC. The records behind counts are the cheapest.
     total[possible] = two_sided(a_cost)[a[possible]] + two_sided(b_cost)[b[possible]]
     best = int(total.argmin())
     return (best, int(b[best]), float(total[best])) if possible.any() else None
@@ -192,7 +171,7 @@ def full_search(problem: RowProblem, counts: Counts, choose: Any = full_pass) ->
     return Outcome(vector=vector, bound=found[2])
 
 
-def highest_b(counts: Counts, a: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def highest_b(counts: Counts, a: Ints) -> Ints:
     """Return h(a), the largest b in 0..M for which group 1's rate is high enough.
 
     -D <= t N m        gives b (P - t N) <= a (M + t N), no bound when P <= t N,
@@ -224,7 +203,7 @@ def _first_true(test: Any, most: int) -> int:
     return low
 
 
-def _cheapest(cost: _Costs, cell: npt.NDArray[np.bool_], k: int) -> _Costs:
+def _cheapest(cost: Floats, cell: Mask, k: int) -> Floats:
     """Return the k smallest costs of a cell in rising order."""
     inside = np.compress(cell, cost)
     if k < inside.size:
@@ -233,14 +212,14 @@ def _cheapest(cost: _Costs, cell: npt.NDArray[np.bool_], k: int) -> _Costs:
     return inside
 
 
-def _cumulated(cost: _Costs) -> _Costs:
+def _cumulated(cost: Floats) -> Floats:
     """Return 0 and the running sums along the last axis."""
     total = np.zeros((*cost.shape[:-1], cost.shape[-1] + 1))
     np.cumsum(cost, axis=-1, out=total[..., 1:])
     return total
 
 
-def two_sided(cost: tuple[_Costs, _Costs]) -> _Costs:
+def two_sided(cost: tuple[Floats, Floats]) -> Floats:
     """Return the cost of every count from 0 on, given the sorted costs of leaving and of joining."""
     leave, join = cost
     return np.concatenate([_cumulated(leave)[::-1], np.cumsum(join)])

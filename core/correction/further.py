@@ -12,23 +12,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.adversaries import AttackedRecords
+from core.arrays import Codes
 from core.correction.certificate import Correction, SolverCertificate
 from core.correction.claim import Disclosed
-from core.correction.disclosure import AttackedRecords, prices_of
+from core.correction.disclosure import prices_of
 from core.correction.solve import correct, correct_jointly
 from core.estimates import Estimate, accuracy, paired_gain
 from core.fairness import METRICS, unfairness
 from core.results import Result
 from core.validation import choice, unit_interval
 
-__all__ = ["KNOWLEDGE", "MoreDisclosed", "disclose_more"]
-
 KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
 """The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
 
 _STEP = 0.001
+
+_SECONDS = 30.0
+"""Time each correction may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +45,6 @@ class MoreDisclosed(Result):
         Accuracy of the guess all corrections start from.
     after, gain : Estimate or None
         Accuracy after correction and the change; None when there is no correction.
-    n_changed : int or None
-    certificate : SolverCertificate
     reason : str
         Why there is no correction, or empty.
     """
@@ -65,7 +65,6 @@ def disclose_more(
     tolerance: float,
     metric: str = "statistical_parity",
     cost: str = "published",
-    time_limit: float = 30.0,
 ) -> tuple[MoreDisclosed, ...]:
     """Correct the same guess with every kind of knowledge.
 
@@ -77,13 +76,6 @@ def disclose_more(
         The disclosed bound, told as it is.
     metric, cost : str
         As for `core.correction.disclose`.
-    time_limit : float
-        Seconds each correction may take.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
 
     Notes
     -----
@@ -104,7 +96,7 @@ def disclose_more(
         "exact": {"unfairness": exact},
         "exact_shares": {"unfairness": exact, "group_shares": shares},
     }
-    common: dict[str, Any] = {"cost": prices, "n_groups": attacked.n_groups, "time_limit": time_limit}
+    common: dict[str, Any] = {"cost": prices, "n_groups": attacked.n_groups, "time_limit": _SECONDS}
     found = {
         known: correct(guess, attacked.predictions, metric=metric, labels=attacked.labels, **common, **more)
         for known, more in told.items()
@@ -122,9 +114,7 @@ def _true_bound(attacked: AttackedRecords, metric: str) -> Disclosed:
     return Disclosed(predictions=attacked.predictions, metric=metric, tolerance=min(1.0, bound), labels=attacked.labels)
 
 
-def _measured(
-    attacked: AttackedRecords, guess: npt.NDArray[np.uint8], found: Mapping[str, Correction]
-) -> tuple[MoreDisclosed, ...]:
+def _measured(attacked: AttackedRecords, guess: Codes, found: Mapping[str, Correction]) -> tuple[MoreDisclosed, ...]:
     truth, before = attacked.truth, accuracy(attacked.truth, guess)
     measured = []
     for known in KNOWLEDGE:

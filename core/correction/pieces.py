@@ -17,10 +17,8 @@ import numpy as np
 from core.correction.exact import allowed_interval, full_search, highest_b, two_sided
 from core.correction.problem import Counts, Outcome, RowProblem
 
-__all__ = ["solve"]
 
-
-def solve(problem: RowProblem, *, lower: float, upper: float, sizes: tuple[int, int]) -> Outcome:
+def solve_rows_within(problem: RowProblem, *, lower: float, upper: float, sizes: tuple[int, int]) -> Outcome:
     """Return the cheapest reconstruction of a row set.
 
     Parameters

@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.correction.smallest import smallest_tolerance
-
-__all__ = ["WIDENING", "Counts", "Outcome", "RowProblem", "flip_cheapest", "smallest_tolerance"]
+from core.arrays import Codes, Floats, Mask
 
 WIDENING = 1 + 1e-12
 """Factor on the tolerance that absorbs the rounding of decimal fractions."""
+
+CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
+"""(prediction, guess) of a row set's four cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,7 @@ class Counts:
     def allowed(self, a: Any, b: Any) -> Any:
         """Tell whether the counts meet the tolerance with two non-empty groups (scalars or arrays)."""
         m = a + b
+        # Ferry et al. (2023): (7) and (8), both groups keep a record; (9) and (10), multiplied out.
         return (m >= 1) & (m <= self.n - 1) & (abs(self.gap(a, b)) <= self.room(a, b))
 
     def high_enough(self, a: Any, b: Any) -> Any:
@@ -76,9 +77,9 @@ class Counts:
 class RowProblem:
     """The records of one row set: guesses and predictions (uint8 0/1) and the cost of changing each guess."""
 
-    guess: npt.NDArray[np.uint8]
-    predictions: npt.NDArray[np.uint8]
-    cost: npt.NDArray[np.float64]
+    guess: Codes
+    predictions: Codes
+    cost: Floats
     tolerance: float
 
     def counts(self) -> Counts:
@@ -88,7 +89,7 @@ class RowProblem:
         n, positives = self.guess.size, int(np.count_nonzero(self.predictions))
         return Counts(n=n, positives=positives, a=a, b=in_group - a, slack=self.tolerance * WIDENING * n)
 
-    def cell(self, prediction: int, guess: int) -> npt.NDArray[np.bool_]:
+    def cell(self, prediction: int, guess: int) -> Mask:
         """Return the mask of the records with this prediction and this guess."""
         if prediction != guess:
             return self.predictions > self.guess if prediction else self.guess > self.predictions
@@ -100,21 +101,14 @@ class RowProblem:
 class Outcome:
     """What a solver claims about one row set; nothing in it has been checked yet.
 
-    Attributes
-    ----------
-    vector : (rows,) uint8 array or None
-        The reconstruction, None where the solver has none.
-    bound : float
-        Lower bound on the objective: inf when infeasible.
+    The vector is None where the solver has none; the bound is a lower one on the objective, inf when infeasible.
     """
 
-    vector: npt.NDArray[np.uint8] | None
+    vector: Codes | None
     bound: float
 
 
-def flip_cheapest(
-    vector: npt.NDArray[np.uint8], cell: npt.NDArray[np.bool_], cost: npt.NDArray[np.float64], k: int, dearest: float
-) -> None:
+def flip_cheapest(vector: Codes, cell: Mask, cost: Floats, k: int, dearest: float) -> None:
     """Change, in place, the k cheapest records of a cell; `dearest` is the cost of the k-th.
 
     Records of equal cost are taken in the order of the records.

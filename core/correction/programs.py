@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.correction.counts import Attained, CountProblem
 from core.correction.rows import Rows, linear_rows
-
-__all__ = ["TIGHTENING", "Answer", "Left", "System", "Tangents"]
 
 _SCALE = 1e6
 """Objective of the best known solution after scaling: HiGHS works to 1e-6 or so."""
@@ -33,8 +32,7 @@ _AROUND = (-40, -20, -10, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 10, 20, 40)
 TIGHTENING = 1e-5
 """Margin on scaled rows when a solution within HiGHS's own row tolerance breaks a constraint."""
 
-_Choice = tuple[Attained, ...]
-_Ints = npt.NDArray[np.int64]
+Choice = tuple[Attained, ...]
 
 
 class Left(NamedTuple):
@@ -66,7 +64,7 @@ class Tangents:
             for k in {0, *np.geomspace(1, max(most, 1), 8).astype(int).tolist()}:
                 self._add(j, min(k, most))
 
-    def separate(self, point: npt.NDArray[np.float64], heights: npt.NDArray[np.float64], value: float) -> int:
+    def separate(self, point: Floats, heights: Floats, value: float) -> int:
         """Add the tangents that a solution of the relaxation breaks; return how many."""
         added = 0
         for j, (x, height) in enumerate(zip(point.tolist(), heights.tolist(), strict=True)):
@@ -87,7 +85,7 @@ class Tangents:
                 added += sum([self._add(j, k + step) for step in _AROUND])
         return added
 
-    def matrix(self, unit: float, width: int) -> tuple[Any, npt.NDArray[np.float64]]:
+    def matrix(self, unit: float, width: int) -> tuple[Any, Floats]:
         """Return the tangents as rows -slope new - height <= right, costs multiplied by `unit`.
 
         A next record that alone would cost more than the best solution may not leave, so its tangent is left out.
@@ -114,8 +112,8 @@ class Answer:
 
     infeasible: bool = False
     bound: float = 0.0
-    counts: _Ints | None = None
-    point: npt.NDArray[np.float64] | None = None
+    counts: Ints | None = None
+    point: Floats | None = None
     heights: Any = None
     nodes: int = 0
 
@@ -123,7 +121,7 @@ class Answer:
 class System:
     """The linear rows of one choice of alternatives. Unknowns: counts, heights (scaled costs), multipliers."""
 
-    def __init__(self, problem: CountProblem, choice: _Choice) -> None:
+    def __init__(self, problem: CountProblem, choice: Choice) -> None:
         self.problem, self.choice = problem, choice
         self.old = problem.old.ravel()
         self.rows = linear_rows(problem, choice)
@@ -141,7 +139,7 @@ class System:
         cuts = csr_array((ones, (np.tile(every, 2), np.arange(2 * self.size))), shape=(self.size, self.width))
         return self._run(cuts, -self.old.astype(float), math.inf, left, margin=margin, gap=0.2)
 
-    def tightened_changes(self, answer: Answer, left: Left) -> _Ints | None:
+    def tightened_changes(self, answer: Answer, left: Left) -> Ints | None:
         """Return feasible counts with tighter rows, where the first counts broke a constraint by a hair."""
         return None if answer.counts is None else self.fewest_changes(left, TIGHTENING).counts
 
@@ -180,18 +178,18 @@ class System:
         cells = (found.eqlin.marginals / unit).tolist()  # the first rows are the cells'
         return cells[positive], cells[1 - positive]
 
-    def program(self, tangents: Tangents, value: float, left: Left, *, margin: float = 0.0, gap: float = 0.0) -> Answer:
+    def program(self, tangents: Tangents, value: float, left: Left, *, margin: float = 0.0) -> Answer:
         """Solve the integer program."""
         unit = _SCALE / value
         cuts, right = tangents.matrix(unit, self.width)
-        answer = self._run(cuts, right, value, left, margin=margin, gap=gap)
+        answer = self._run(cuts, right, value, left, margin=margin)
         return replace(answer, bound=answer.bound / unit)
 
-    def _objective(self) -> npt.NDArray[np.float64]:
+    def _objective(self) -> Floats:
         """Return 1 for every height."""
         return np.concatenate([np.zeros(self.size), np.ones(self.size), np.zeros(len(self.rows.multipliers))])
 
-    def _limits(self, value: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _limits(self, value: float) -> tuple[Floats, Floats]:
         """Return the limits of all unknowns in solutions that cost at most `value`: few enough records leave."""
         limit = value * (1 + 1e-9)
         most = [int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total]
@@ -203,7 +201,7 @@ class System:
     def _run(
         self,
         cuts: Any,
-        right: npt.NDArray[np.float64],
+        right: Floats,
         value: float,
         left: Left,
         *,
@@ -230,16 +228,10 @@ class System:
             )
 
         found = answered()
-        if found.status == _SOLVE_ERROR:  # its presolve fails on some problems with many equal costs
+        if found.status == 4:  # an error: its presolve fails on some problems with many equal costs
             found = answered(presolve=False)
-        return replace(_read(found, whole, self.problem.old.shape), nodes=_nodes(found))
-
-
-_SOLVE_ERROR = 4
-
-
-def _nodes(found: Any) -> int:
-    return int(getattr(found, "mip_node_count", None) or 0)
+        nodes = int(getattr(found, "mip_node_count", None) or 0)
+        return replace(_read(found, whole, self.problem.old.shape), nodes=nodes)
 
 
 def _read(found: Any, whole: bool, shape: tuple[int, ...]) -> Answer:
@@ -254,7 +246,7 @@ def _read(found: Any, whole: bool, shape: tuple[int, ...]) -> Answer:
     return Answer(bound=max(0.0, float(found.mip_dual_bound)), counts=counts)
 
 
-def _matrix(rows: Rows, size: int, width: int) -> tuple[Any, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _matrix(rows: Rows, size: int, width: int) -> tuple[Any, Floats, Floats]:
     """Return the rows as a sparse matrix with limits; multipliers come after the heights."""
     from scipy.sparse import csr_array
 

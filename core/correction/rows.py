@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Mask
 from core.correction.counts import Attained, CountProblem, Rate
-
-__all__ = ["Row", "Rows", "linear_rows"]
 
 _SCALE = 1000.0
 """Size of the coefficients in the rows of D."""
@@ -69,7 +67,7 @@ class _Maker:
     def add(self, terms: dict[int, float], low: float, high: float) -> None:
         self.rows.append(Row(index=list(terms), coefficient=list(terms.values()), low=low, high=high))
 
-    def sum_of(self, cells: npt.NDArray[np.bool_], g: int) -> dict[int, float]:
+    def sum_of(self, cells: Mask, g: int) -> dict[int, float]:
         return {self.place(c, g): 1.0 for c in np.flatnonzero(cells).tolist()}
 
     def add_rate(self, rate: Rate) -> None:

@@ -18,14 +18,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.correction.counts import Attained, CountProblem
+from core.arrays import Floats, Ints
+from core.correction.counts import Attained, CountOutcome, CountProblem
 from core.correction.rows import linear_rows
-from core.correction.tangents import CountOutcome
 from core.integer_programs import empty_model, linear, run
-
-__all__ = ["solve"]
 
 _TIGHTENING = 1e-5
 """Margin on scaled rows when a solution within CBC's own row tolerance breaks a constraint."""
@@ -37,11 +34,10 @@ _MUCH = 4.0
 """Fall of the objective after which a bound found at the old scale is not trusted, and all is solved again."""
 
 _Choice = tuple[Attained, ...]
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _CountTask:
     """A problem with one choice of alternatives; costs are multiplied by 1 / `unit`, all 1 where `value` is None."""
 
     problem: CountProblem
@@ -54,29 +50,27 @@ class _Task:
     def unit(self) -> float:
         return 1.0 if self.value is None else self.value / _SCALE
 
-    def costs(self, j: int) -> npt.NDArray[np.float64]:
+    def costs(self, j: int) -> Floats:
         """Return the scaled costs, in rising order, of the records that may leave group and cell j."""
         own = np.diff(self.problem.total[j])
         if self.value is None:
             return np.ones(own.size)
-        kept: npt.NDArray[np.float64] = own[own <= self.value * (1 + 1e-9)] / self.unit
+        kept: Floats = own[own <= self.value * (1 + 1e-9)] / self.unit
         return kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    counts: _Ints | None
+class _CountAnswer:
+    counts: Ints | None
     bound: float
     infeasible: bool
 
 
-def solve(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
+def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
     """Return the best counts CBC finds in the given time, with their lower bound.
 
     Parameters
     ----------
-    problem : CountProblem
-        Counts and constraints of one component.
     per_record : bool
         One variable a record and group rather than one a count.
     seconds : float
@@ -99,12 +93,12 @@ def solve(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOu
 
 
 def _all(
-    problem: CountProblem, per_record: bool, best: _Ints, possible: list[_Choice], deadline: float
-) -> tuple[_Ints, float]:
+    problem: CountProblem, per_record: bool, best: Ints, possible: list[_Choice], deadline: float
+) -> tuple[Ints, float]:
     """Solve every choice; return the cheapest counts, and the lowest bound."""
     bound = math.inf
     for choice in possible:
-        task = _Task(problem=problem, choice=choice, value=problem.cost_of(best), per_record=per_record)
+        task = _CountTask(problem=problem, choice=choice, value=problem.cost_of(best), per_record=per_record)
         answer = _believed(task, deadline)
         bound = min(bound, answer.bound)
         if answer.counts is not None and problem.cost_of(answer.counts) < problem.cost_of(best):
@@ -112,12 +106,12 @@ def _all(
     return best, bound
 
 
-def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[_Ints | None, list[_Choice]]:
+def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[Ints | None, list[_Choice]]:
     """Return feasible counts (None if none were found), and the choices that are not proved infeasible."""
     possible, best = [], None
     for choice in problem.choices():
         if best is None:
-            task = _Task(problem=problem, choice=choice, value=None, per_record=per_record)
+            task = _CountTask(problem=problem, choice=choice, value=None, per_record=per_record)
             answer = _believed(task, deadline)
             if answer.infeasible:
                 continue
@@ -126,12 +120,12 @@ def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[_I
     return best, possible
 
 
-def _believed(task: _Task, deadline: float) -> _Answer:
+def _believed(task: _CountTask, deadline: float) -> _CountAnswer:
     """Solve; once more with tightened rows if the first counts break a constraint. The first bound stays."""
     first = _run(task, deadline)
     if first.counts is None:
         return first
-    counts: _Ints | None = first.counts
+    counts: Ints | None = first.counts
     if not task.problem.meets(first.counts):
         counts = _run(replace(task, margin=_TIGHTENING), deadline).counts
         if counts is not None and not task.problem.meets(counts):
@@ -139,9 +133,9 @@ def _believed(task: _Task, deadline: float) -> _Answer:
     return replace(first, counts=counts)
 
 
-def _run(task: _Task, deadline: float) -> _Answer:
+def _run(task: _CountTask, deadline: float) -> _CountAnswer:
     rows = linear_rows(task.problem, task.choice, task.margin)
-    nothing = _Answer(counts=None, bound=math.inf, infeasible=True)
+    nothing = _CountAnswer(counts=None, bound=math.inf, infeasible=True)
     if rows.impossible:
         return nothing
     model, k = empty_model(), task.problem.n_groups
@@ -166,10 +160,10 @@ def _run(task: _Task, deadline: float) -> _Answer:
     if status >= 1:
         counts = np.array([round(unknown.value()) for unknown in unknowns[: len(sizes)]], dtype=np.int64)
         counts = counts.reshape(task.problem.old.shape)
-    return _Answer(counts=counts, bound=max(0.0, bound) * task.unit, infeasible=False)
+    return _CountAnswer(counts=counts, bound=max(0.0, bound) * task.unit, infeasible=False)
 
 
-def _segment_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[Any, float]]:
+def _segment_terms(model: Any, task: _CountTask, unknowns: list[Any]) -> list[tuple[Any, float]]:
     """Let segments take up what leaves, old - new at least; return their costs."""
     costs: list[tuple[Any, float]] = []
     for j, old in enumerate(task.problem.old.ravel().tolist()):
@@ -182,7 +176,7 @@ def _segment_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[A
     return costs
 
 
-def _record_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[Any, float]]:
+def _record_terms(model: Any, task: _CountTask, unknowns: list[Any]) -> list[tuple[Any, float]]:
     """Give every record one group, and every count its records; return the costs of leaving."""
     cells, k = task.problem.old.shape
     held: list[list[tuple[Any, int]]] = [[(unknown, -1)] for unknown in unknowns[: cells * k]]

@@ -29,8 +29,6 @@ from core.errors import InputError
 from core.fairness import row_sets
 from core.validation import binary_array
 
-__all__ = ["MOST_GROUPS", "group_number", "smallest_fraction", "smallest_tolerance", "true_tolerance"]
-
 MOST_GROUPS = 20
 """Largest number of groups a correction handles."""
 
@@ -53,28 +51,25 @@ def smallest_tolerance(
 ) -> float:
     """Return the smallest tolerance that some split into groups meets, every group non-empty in every row set.
 
+    It lies in [0, 1] and is exact up to rounding; inf where a row set has fewer records than there are groups.
+
     Parameters
     ----------
     predictions : array-like of shape (n,)
         Predictions, 0 or 1.
-    metric : str
-        One of `core.fairness.METRICS`.
-    labels : array-like of shape (n,), optional
-        True labels, 0 or 1; needed by all metrics but statistical parity.
+    metric, labels
+        As for `core.fairness.unfairness`.
     n_groups : int
         Number of groups, from 2 to 20.
-
-    Returns
-    -------
-    float
-        Smallest feasible tolerance in [0, 1], exact up to rounding; inf where a row set has fewer records than there
-        are groups.
     """
     predicted, groups = binary_array(predictions, name="predictions"), group_number(n_groups)
     tolerances = []
     for _, rows in row_sets(metric, labels, predicted.size):
         inside = predicted if rows is None else predicted[rows]
-        tolerances.append(_smallest_of_counts(inside.size, int(np.count_nonzero(inside)), groups))
+        if inside.size < groups:
+            return math.inf
+        q, larger = _last_bracket(inside.size, int(np.count_nonzero(inside)), groups)
+        tolerances.append(larger.numerator / larger.denominator / q)
     return max(tolerances)
 
 
@@ -90,13 +85,6 @@ def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
         return None
     q, larger = _last_bracket(n, positives, n_groups)
     return Fraction(larger.numerator, larger.denominator * q)
-
-
-def _smallest_of_counts(n: int, positives: int, n_groups: int) -> float:
-    if n < n_groups:
-        return math.inf
-    q, larger = _last_bracket(n, positives, n_groups)
-    return larger.numerator / larger.denominator / q
 
 
 def _last_bracket(n: int, positives: int, n_groups: int) -> tuple[int, Fraction]:

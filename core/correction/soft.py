@@ -19,18 +19,15 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints, Mask
 from core.correction.claim import Shares
 from core.correction.problem import WIDENING
 from core.errors import InputError
 from core.fairness import row_sets
-from core.projection import Constraints, Projection, project
+from core.projection import Constraints, project
 from core.validation import binary_array, one_length, unit_interval
 
-__all__ = ["soft_constraints", "soft_correct", "soft_projection", "soft_statistics"]
-
-_Floats = npt.NDArray[np.float64]
-
-_Row = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], float, bool]
+_Row = tuple[Floats, Floats, float, bool]
 """Weights of the four patterns, weights of the groups, bound, equality."""
 
 
@@ -42,8 +39,10 @@ def soft_correct(
     metric: str = "statistical_parity",
     labels: npt.ArrayLike | None = None,
     group_shares: Shares | None = None,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return the probabilities closest to the adversary's that agree with what was disclosed, in expectation.
+
+    Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were.
 
     Parameters
     ----------
@@ -61,36 +60,10 @@ def soft_correct(
         For each group (for two groups: group 0, then group 1) its share among the records, an interval
         (low, high), or None where nothing is known. A rounded share is true only as an interval.
 
-    Returns
-    -------
-    ndarray of the shape of `probability`
-        Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were;
-        `soft_projection` says so, and why.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
-
     Notes
     -----
     If the truth meets the bounds, its log-loss -Σ log q'(s) never exceeds the one before.
     """
-    return soft_projection(
-        probability, predictions, tolerance=tolerance, metric=metric, labels=labels, group_shares=group_shares
-    ).probability
-
-
-def soft_projection(
-    probability: npt.ArrayLike,
-    predictions: npt.ArrayLike,
-    *,
-    tolerance: float | None,
-    metric: str = "statistical_parity",
-    labels: npt.ArrayLike | None = None,
-    group_shares: Shares | None = None,
-) -> Projection:
-    """Return the whole projection behind `soft_correct`: probabilities, multipliers, divergence and status."""
     posterior = np.asarray(probability, dtype=np.float64)
     if posterior.ndim not in (1, 2):
         raise InputError(f"probability must have shape (n,) or (n, K), got {posterior.shape}.")
@@ -103,7 +76,7 @@ def soft_projection(
         labels=labels,
         group_shares=group_shares,
     )
-    return project(posterior, constraints)
+    return project(posterior, constraints).probability
 
 
 def soft_constraints(
@@ -133,13 +106,13 @@ def soft_constraints(
 
 
 def soft_statistics(
-    count: npt.NDArray[np.int64],
+    count: Ints,
     *,
     parts: Sequence[int | None],
     n_groups: int,
     tolerance: float | None,
     group_shares: Shares | None,
-) -> tuple[_Floats, _Floats, _Floats, npt.NDArray[np.bool_]]:
+) -> tuple[Floats, Floats, Floats, Mask]:
     """Return weights, groups, bounds and equalities of `core.projection.Constraints`.
 
     Parameters
@@ -166,9 +139,7 @@ def soft_statistics(
     )
 
 
-def _fairness_rows(
-    n: int, positives: int, label: int | None, tolerance: float, units: npt.NDArray[np.float64]
-) -> list[_Row]:
+def _fairness_rows(n: int, positives: int, label: int | None, tolerance: float, units: Floats) -> list[_Row]:
     """Return the rows of one row set of n records, that with this label.
 
     Patterns are numbered prediction + 2 · label. A bound no probabilities can break is left out.
@@ -182,7 +153,7 @@ def _fairness_rows(
     return [(side, unit, 0.0, False) for side in sides for unit in units]
 
 
-def _share_rows(shares: Shares | None, n: int, units: npt.NDArray[np.float64]) -> list[_Row]:
+def _share_rows(shares: Shares | None, n: int, units: Floats) -> list[_Row]:
     """Return the rows that hold the groups' expected sizes at their known shares."""
     rows: list[_Row] = []
     for unit, (low, high) in zip(units, _intervals(shares, len(units)), strict=True):

@@ -19,16 +19,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.correction import exact, ilp, pieces, segments, tangents
-from core.correction.certificate import Correction, SolverCertificate, certify
+from core.arrays import Codes, Mask
+from core.correction.certificate import Correction, SolverCertificate, SolverStatus, certify
 from core.correction.claim import Bound, Claim, Disclosed, Shares, Unfairness, bound_of, share_counts
 from core.correction.counts import components, count_problem
+from core.correction.exact import solve_rows
+from core.correction.ilp import solve_rows_by_ilp
+from core.correction.pieces import solve_rows_within
 from core.correction.problem import Outcome, RowProblem
+from core.correction.segments import solve_counts_by_ilp
 from core.correction.smallest import group_number, smallest_tolerance
+from core.correction.tangents import solve_counts
 from core.errors import InputError
 from core.validation import binary_array, choice, one_length, positive_array
-
-__all__ = ["SOLVERS", "correct", "correct_jointly"]
 
 SOLVERS = ("exact", "ilp", "ilp_general")
 """Certified solver; integer program over counts (RC_e); integer program over records (RC)."""
@@ -49,6 +52,9 @@ def correct(
     time_limit: float = 60.0,
 ) -> Correction:
     """Return the cheapest guesses that meet what is disclosed, every group non-empty in every row set.
+
+    What is infeasible is never relaxed: the result then carries the reason and, for a tolerance alone, the smallest
+    feasible one.
 
     Parameters
     ----------
@@ -78,17 +84,6 @@ def correct(
     time_limit : float
         Seconds the search may take, above 0; two groups under a tolerance take the exact solver milliseconds. The exact
         solver also ends after a fixed amount of work: with an infinite limit its answer does not depend on the machine.
-
-    Returns
-    -------
-    Correction
-        The reconstruction with its certificate. What is infeasible is never relaxed: the result then carries the
-        reason and, for a tolerance alone, the smallest feasible one.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     started = time.perf_counter()
     disclosed = Disclosed(
@@ -110,6 +105,8 @@ def correct_jointly(
 ) -> Correction:
     """Return the cheapest guesses that meet several disclosures at once: of several metrics, models or both.
 
+    When that is infeasible, the result carries the reason.
+
     Parameters
     ----------
     guess : array-like of shape (n,)
@@ -118,16 +115,6 @@ def correct_jointly(
         What is published; mappings with the same keys do as well. May be empty where group shares are given.
     cost, n_groups, group_shares, solver, time_limit
         As for `correct`.
-
-    Returns
-    -------
-    Correction
-        The reconstruction with its certificate; when infeasible, the reason.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
     started = time.perf_counter()
     claim = _checked(guess, disclosures, cost, n_groups, group_shares)
@@ -153,7 +140,7 @@ def _checked(
     return Claim(guess=guesses, cost=costs, n_groups=k, bounds=bounds, sizes=sizes)
 
 
-def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[npt.NDArray[np.uint8], int]:
+def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[Codes, int]:
     """Return the guesses as whole numbers, and the number of groups."""
     array = np.asarray(guess)
     numeric = array.ndim == 1 and array.size and array.dtype.kind in "iuf"
@@ -193,12 +180,12 @@ def _is_one_row_set(claim: Claim) -> bool:
     return metric == "statistical_parity" or (metric != "equalized_odds" and claim.sizes is None)
 
 
-_Solved = tuple[npt.NDArray[np.uint8] | None, list[float]]
+_Solved = tuple[Codes | None, list[float]]
 
 
 def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
     """Solve each row set of a single disclosure with two groups."""
-    vector: npt.NDArray[np.uint8] | None = None
+    vector: Codes | None = None
     bounds: list[float] = []
     for _, rows in claim.bounds[0].row_sets():
         outcome = _solve_rows(claim, rows, solver, deadline - time.perf_counter())
@@ -207,7 +194,7 @@ def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
     return vector, bounds
 
 
-def _solve_rows(claim: Claim, rows: npt.NDArray[np.bool_] | None, solver: str, seconds: float) -> Outcome:
+def _solve_rows(claim: Claim, rows: Mask | None, solver: str, seconds: float) -> Outcome:
     bound, inside = claim.bounds[0], slice(None) if rows is None else rows
     problem = RowProblem(
         guess=claim.guess[inside],
@@ -216,10 +203,10 @@ def _solve_rows(claim: Claim, rows: npt.NDArray[np.bool_] | None, solver: str, s
         tolerance=bound.tolerance,
     )
     if not _is_plain(claim):
-        return pieces.solve(problem, lower=bound.lower, upper=bound.upper, sizes=_of_group_one(claim, problem))
+        return solve_rows_within(problem, lower=bound.lower, upper=bound.upper, sizes=_of_group_one(claim, problem))
     if solver == "exact":
-        return exact.solve(problem)
-    return ilp.solve(problem, per_record=solver == "ilp_general", seconds=seconds)
+        return solve_rows(problem)
+    return solve_rows_by_ilp(problem, per_record=solver == "ilp_general", seconds=seconds)
 
 
 def _of_group_one(claim: Claim, problem: RowProblem) -> tuple[int, int]:
@@ -233,10 +220,10 @@ def _of_group_one(claim: Claim, problem: RowProblem) -> tuple[int, int]:
 
 def _placed(
     claim: Claim,
-    vector: npt.NDArray[np.uint8] | None,
-    rows: npt.NDArray[np.bool_] | None,
+    vector: Codes | None,
+    rows: Mask | None,
     outcome: Outcome,
-) -> npt.NDArray[np.uint8] | None:
+) -> Codes | None:
     """Write a row set's outcome into the vector of all records, which starts as the guess."""
     if outcome.vector is None or rows is None:
         return outcome.vector
@@ -251,9 +238,9 @@ def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
     for part in components(count_problem(claim)):
         seconds = deadline - time.perf_counter()
         if solver == "exact":
-            outcome = tangents.solve(part, seconds=seconds)
+            outcome = solve_counts(part, seconds=seconds)
         else:
-            outcome = segments.solve(part, per_record=solver == "ilp_general", seconds=seconds)
+            outcome = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)
         bounds.append(outcome.bound)
         if outcome.counts is None:
             complete = False
@@ -264,19 +251,19 @@ def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
 
 def _correction(
     claim: Claim,
-    vector: npt.NDArray[np.uint8] | None,
+    vector: Codes | None,
     certificate: SolverCertificate,
     time_limit: float,
     seconds: float,
 ) -> Correction:
     needed, reason = None, ""
-    if certificate.status == "infeasible":
+    if certificate.status == SolverStatus.INFEASIBLE:
         needed, reason = _why_infeasible(claim)
-    elif certificate.status == "not_solved":
+    elif certificate.status == SolverStatus.NOT_SOLVED:
         within = f"{time_limit:g} seconds" if np.isfinite(time_limit) else "the work allowed"
         reason = f"No guesses that meet what is disclosed were found within {within}."
     changed = None
-    if certificate.status not in ("optimal", "feasible"):
+    if certificate.status in (SolverStatus.INFEASIBLE, SolverStatus.NOT_SOLVED):
         vector = None
     if vector is not None:
         changed = int(np.count_nonzero(vector != claim.guess))

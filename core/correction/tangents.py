@@ -20,16 +20,11 @@ import itertools
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from core.correction import enumeration
-from core.correction.counts import Attained, CountProblem
-from core.correction.programs import TIGHTENING, Answer, Left, System, Tangents
-
-__all__ = ["CountOutcome", "solve"]
+from core.arrays import Ints
+from core.correction.counts import CountOutcome, CountProblem
+from core.correction.enumeration import cheapest_counts, is_one_row_set
+from core.correction.programs import TIGHTENING, Answer, Choice, Left, System, Tangents
 
 _CLOSED = 2e-10
 """Relative gap at which a search ends, well within what the certificate asks for."""
@@ -40,28 +35,12 @@ _MUCH = 4.0
 _MOST_NODES = 20_000
 """Nodes of integer programs, and programs, that one search may take: a bound that does not depend on the machine."""
 
-_Choice = tuple[Attained, ...]
-_Ints = npt.NDArray[np.int64]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountOutcome:
-    """The best counts found (None without any) and a lower bound on the objective, inf when infeasible."""
-
-    counts: _Ints | None
-    bound: float
-
-
-def solve(problem: CountProblem, *, seconds: float) -> CountOutcome:
+def solve_counts(problem: CountProblem, *, seconds: float) -> CountOutcome:
     """Return the cheapest counts with their lower bound.
 
-    Parameters
-    ----------
-    problem : CountProblem
-        Counts and constraints of one component.
-    seconds : float
-        Time the search may take, infinite for what does not depend on the machine: it ends after `_MOST_NODES` in any
-        case; afterwards the best counts so far are returned with the bound reached.
+    The search may take so many seconds, infinitely many for what does not depend on the machine: it ends after
+    `_MOST_NODES` in any case; afterwards the best counts so far are returned with the bound reached.
     """
     if problem.meets(problem.old):
         return CountOutcome(counts=problem.old.copy(), bound=0.0)
@@ -72,7 +51,7 @@ def solve(problem: CountProblem, *, seconds: float) -> CountOutcome:
     if problem.surely_possible():
         bound = 0.0  # whatever HiGHS says
     if search.best is not None:
-        bound = search.settle(search.enumerate if enumeration.applies(problem) else search.run)
+        bound = search.settle(search.enumerate if is_one_row_set(problem) else search.run)
     return CountOutcome(counts=search.best, bound=bound)
 
 
@@ -81,10 +60,10 @@ class _Search:
 
     def __init__(self, problem: CountProblem, deadline: float) -> None:
         self.problem, self.deadline = problem, deadline
-        self.best: _Ints | None = None
+        self.best: Ints | None = None
         self.value = math.inf
         self.tangents = Tangents(problem)
-        self.systems: dict[_Choice, System] = {}
+        self.systems: dict[Choice, System] = {}
         self.nodes = _MOST_NODES
 
     def left(self) -> Left:
@@ -99,7 +78,7 @@ class _Search:
         self.nodes -= 1 + answer.nodes
         return answer
 
-    def system(self, choice: _Choice) -> System:
+    def system(self, choice: Choice) -> System:
         if choice not in self.systems:
             self.systems[choice] = System(self.problem, choice)
         return self.systems[choice]
@@ -117,7 +96,7 @@ class _Search:
             everywhere &= answer.infeasible
         return math.inf if everywhere else 0.0
 
-    def accept(self, counts: _Ints | None) -> bool:
+    def accept(self, counts: Ints | None) -> bool:
         """Keep counts that meet every constraint, if they are the cheapest so far; tell whether they do."""
         if counts is None or not self.problem.meets(counts):
             return False
@@ -141,7 +120,7 @@ class _Search:
         multipliers = self.system(()).multipliers(self.tangents, self.value)
         found = None
         if multipliers is not None:
-            found = enumeration.search(self.problem, multipliers, self.value, self.deadline)
+            found = cheapest_counts(self.problem, multipliers, self.value, self.deadline)
         if found is None:
             return self.run()
         self.accept(found[0])
@@ -150,7 +129,7 @@ class _Search:
     def run(self) -> float:
         """Search all choices; return the lower bound on the objective."""
         alternatives, number, closed = self.problem.alternatives(), itertools.count(), math.inf
-        heap: list[tuple[float, int, _Choice]] = [(self.relax(()), next(number), ())]
+        heap: list[tuple[float, int, Choice]] = [(self.relax(()), next(number), ())]
         while heap and heap[0][0] < self.value * (1 - _CLOSED) and not self.over():
             bound, _, choice = heapq.heappop(heap)
             if len(choice) == len(alternatives):
@@ -161,7 +140,7 @@ class _Search:
                 heapq.heappush(heap, (max(bound, self.relax(further)), next(number), further))
         return min(closed, self.value, *(bound for bound, _, _ in heap))
 
-    def relax(self, choice: _Choice) -> float:
+    def relax(self, choice: Choice) -> float:
         """Settle the linear relaxation; return its value, or the best solution's where nothing below it is left."""
         bound, system = 0.0, self.system(choice)
         while not self.over():
@@ -175,7 +154,7 @@ class _Search:
                 break
         return bound
 
-    def integer(self, choice: _Choice) -> float:
+    def integer(self, choice: Choice) -> float:
         """Solve the integer program, adding tangents at its solutions; return its lower bound."""
         system, bound, margin = self.system(choice), 0.0, 0.0
         self.tangents.surround(system.point)

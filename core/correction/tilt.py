@@ -14,14 +14,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.correction.claim import Shares
 from core.correction.soft import soft_statistics
 from core.projection import Constraints
 from core.projection.ascent import newton_direction
-
-__all__ = ["Tilt"]
-
-_Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,7 +27,6 @@ class Tilt:
 
     Attributes
     ----------
-    constraints : Constraints
     multipliers : ndarray of shape (statistics,)
     parts : tuple of int or None
         Label of each row set the metric compares groups on; None for all records.
@@ -43,14 +39,14 @@ class Tilt:
     """
 
     constraints: Constraints
-    multipliers: _Floats
+    multipliers: Floats
     parts: tuple[int | None, ...]
     tolerance: float | None
     shares: Shares | None = None
     true_shares: bool = False
 
     @cached_property
-    def shift(self) -> _Floats:
+    def shift(self) -> Floats:
         """What each group's log-probability gains in each pattern, (patterns, K)."""
         return np.asarray(-(self.multipliers[:, None] * self.constraints.weights).T @ self.constraints.groups)
 
@@ -58,14 +54,10 @@ class Tilt:
     def _pairs(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         return np.triu_indices(self.constraints.groups.shape[1])
 
-    def columns(self, logs: _Floats, pattern: npt.NDArray[np.intp]) -> _Floats:
+    def columns(self, logs: Floats, pattern: npt.NDArray[np.intp]) -> Floats:
         """Return what `moved` wants summed: log-normaliser, probabilities after, and products of two of them.
 
-        Parameters
-        ----------
-        logs : ndarray of shape (n, K)
-            Logarithms of the posterior.
-        pattern : ndarray of shape (n,)
+        `logs`, of shape (n, K), are logarithms of the posterior; `pattern` has the shape (n,).
         """
         tilted = logs + self.shift[pattern]
         top = tilted.max(axis=1, keepdims=True)
@@ -75,16 +67,11 @@ class Tilt:
         g, h = self._pairs
         return np.hstack([top + np.log(total), tilted, tilted[:, g] * tilted[:, h]])
 
-    def moved(self, true: _Floats, sums: _Floats) -> tuple[_Floats, float] | None:
+    def moved(self, true: Floats, sums: Floats) -> tuple[Floats, float] | None:
         """Return a sample's shift (patterns, K), and by how much it changes the log-loss a person.
 
-        None where a bound became one that nothing can break, or ceased to be one.
-
-        Parameters
-        ----------
-        true : ndarray of shape (patterns, K)
-            People by pattern and true group.
-        sums : ndarray of shape (patterns, columns)
+        None where a bound became one that nothing can break, or ceased to be one. `true`, of shape (patterns, K),
+        counts people by pattern and true group; `sums` has the shape (patterns, columns).
         """
         k = true.shape[1]
         weights, groups, bound, equality = soft_statistics(

@@ -1,7 +1,6 @@
 """Group fairness metrics: how far groups' rates of positive predictions are from everybody's, and from each other."""
 
 from core.fairness.intervals import (
-    difference_estimate,
     difference_of_rates,
     folded_difference,
     largest_difference,
@@ -25,7 +24,6 @@ __all__ = [
     "UNFAIRNESS_TITLE",
     "GroupRate",
     "difference_between_groups",
-    "difference_estimate",
     "difference_of_rates",
     "difference_title",
     "folded_difference",

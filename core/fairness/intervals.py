@@ -15,30 +15,13 @@ from core.estimates import Estimate, proportion
 from core.fairness.metrics import GroupRate, group_rates
 from core.strongest import strongest
 
-__all__ = [
-    "difference_estimate",
-    "difference_of_rates",
-    "folded_difference",
-    "largest_difference",
-    "unfairness_estimate",
-]
-
 
 def unfairness_estimate(
-    predictions: npt.ArrayLike,
-    sensitive: npt.ArrayLike,
-    *,
-    metric: str,
-    labels: npt.ArrayLike | None = None,
-    level: float = 0.95,
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
 ) -> Estimate:
     """Return the unfairness between groups with an interval.
 
-    Parameters
-    ----------
-    predictions, sensitive, metric, labels
-        As for `core.fairness.unfairness`; at least two groups in every row set.
-    level : float in (0, 1)
+    The arguments are those of `core.fairness.unfairness`, with at least two groups in every row set.
 
     Notes
     -----
@@ -47,34 +30,22 @@ def unfairness_estimate(
     folded at 0 because of the absolute value. Of several such distances (over groups and row sets; the two of two
     groups are one) it is that of `core.strongest`, which also holds where a policy widens it.
     """
-    parts = _parts(predictions, sensitive, metric, labels, "unfairness")
-    compared = [(rate, rates) for rates in parts.values() for rate in _distinct(rates)]
-    found = {str(place): _distance(rate, rates, level) for place, (rate, rates) in enumerate(compared)}
-    _, largest = strongest(found, within=(0.0, 1.0))
+    parts: dict[str, list[GroupRate]] = defaultdict(list)
+    for rate in group_rates(predictions, sensitive, metric=metric, labels=labels):
+        parts[rate.part].append(rate)
+    found: list[Estimate] = []
+    for part, rates in parts.items():
+        if len(rates) < 2:
+            raise InputError(f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}.")
+        # of two groups the smaller, which lies farther from their common rate
+        compared = [min(rates, key=lambda rate: rate.count)] if len(rates) == 2 else rates
+        found += [_distance(rate, rates) for rate in compared]
+    _, largest = strongest({str(place): one for place, one in enumerate(found)}, within=(0.0, 1.0))
     return replace(largest, n=sum(rate.count for rates in parts.values() for rate in rates))
 
 
-def difference_estimate(
-    predictions: npt.ArrayLike,
-    sensitive: npt.ArrayLike,
-    *,
-    metric: str,
-    labels: npt.ArrayLike | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """Return the difference between groups (`core.fairness.difference_between_groups`) with an interval.
-
-    Parameters and errors are those of `unfairness_estimate`. The interval of a pair of groups is Newcombe's (1998,
-    method 10), folded at 0; of several pairs it is that of `core.strongest`.
-    """
-    parts = _parts(predictions, sensitive, metric, labels, "difference between groups")
-    return largest_difference(
-        [[proportion(_hits(rate), rate.count, level=level) for rate in part] for part in parts.values()]
-    )
-
-
 def difference_of_rates(rates: Iterable[GroupRate]) -> Estimate:
-    """Return the difference between groups whose rates are known, as `difference_estimate` does, at their level.
+    """Return the difference between groups (see `difference_between_groups`) from their rates, with an interval.
 
     nan where no row set has rates of two groups.
     """
@@ -110,29 +81,10 @@ def folded_difference(one: Estimate, other: Estimate, *, weight: float = 1.0) ->
     )
 
 
-def _parts(
-    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, metric: str, labels: npt.ArrayLike | None, what: str
-) -> dict[str, list[GroupRate]]:
-    """Return the groups' rates by row set; refuse a row set with one group."""
-    parts: dict[str, list[GroupRate]] = defaultdict(list)
-    for rate in group_rates(predictions, sensitive, metric=metric, labels=labels):
-        parts[rate.part].append(rate)
-    for part, rates in parts.items():
-        if len(rates) < 2:
-            raise InputError(f"An interval for the {what} needs two groups in '{part}', got {len(rates)}.")
-    return parts
-
-
-def _distinct(rates: list[GroupRate]) -> list[GroupRate]:
-    """Return the groups to compare with the others; of two, the smaller, which lies farther from their common rate."""
-    return [min(rates, key=lambda rate: rate.count)] if len(rates) == 2 else rates
-
-
-def _distance(rate: GroupRate, rates: list[GroupRate], level: float) -> Estimate:
+def _distance(rate: GroupRate, rates: list[GroupRate]) -> Estimate:
     """Return the distance of one group's rate from the rate of its row set."""
     n, hits, own = sum(r.count for r in rates), sum(map(_hits, rates)), _hits(rate)
-    r1 = proportion(own, rate.count, level=level)
-    r0 = proportion(hits - own, n - rate.count, level=level)
+    r1, r0 = proportion(own, rate.count), proportion(hits - own, n - rate.count)
     return folded_difference(r1, r0, weight=r0.n / n)
 
 

@@ -14,22 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Ints, Mask
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.results import Result
 from core.validation import binary_array, choice, one_length
-
-__all__ = [
-    "METRICS",
-    "METRIC_TITLES",
-    "UNFAIRNESS_TITLE",
-    "GroupRate",
-    "difference_between_groups",
-    "difference_title",
-    "group_rates",
-    "row_sets",
-    "unfairness",
-]
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
 """The metrics by name."""
@@ -89,27 +78,12 @@ class GroupRate(Result):
     overall: Estimate
 
 
-def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, npt.NDArray[np.bool_] | None]]:
+def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, Mask | None]]:
     """Return the row sets a metric compares groups on.
 
-    Parameters
-    ----------
-    metric : str
-        One of `METRICS`.
-    labels : array-like of shape (n,) or None
-        True labels, 0 or 1; statistical parity needs none and ignores them.
-    n : int
-        Number of records.
-
-    Returns
-    -------
-    list of (str, (n,) bool array or None)
-        Name of each row set and its mask; None stands for all rows. A mask may select no row.
-
-    Raises
-    ------
-    InputError
-        If the metric is unknown, or its labels are missing or have another length.
+    Each has a name and a mask, None for all rows; a mask may select no row. The metric is one of `METRICS`; labels, 0
+    or 1, of shape (n,), are needed by all but statistical parity, which ignores them. Raises `InputError` if the metric
+    is unknown, or its labels are missing or have another length.
     """
     compared = _LABELS_COMPARED[choice(metric, METRICS, name="metric")]
     if not compared:
@@ -127,6 +101,8 @@ def unfairness(
 ) -> float:
     """Return the largest distance between a group's rate of positive predictions and the overall rate.
 
+    It lies in [0, 1). Raises `InputError` if an argument breaks its rule, labels are missing, or a row set is empty.
+
     Parameters
     ----------
     predictions : array-like of shape (n,)
@@ -137,16 +113,6 @@ def unfairness(
         One of `METRICS`. Equalized odds is the larger of predictive equality and equal opportunity.
     labels : array-like of shape (n,), optional
         True labels, 0 or 1; needed by all metrics but statistical parity.
-
-    Returns
-    -------
-    float
-        Unfairness, in [0, 1).
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, labels are missing, or a row set is empty.
     """
     worst = 0.0
     for _, _, size, positive in _tallies(predictions, sensitive, metric, labels):
@@ -161,12 +127,7 @@ def difference_between_groups(
 
     It is what `fairlearn.metrics` calls demographic parity difference, false positive rate difference, equal
     opportunity difference and equalized odds difference, and at least as large as `unfairness`, whose parameters and
-    errors it has.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 0 where a row set has one group only.
+    errors it has. It lies in [0, 1], and is 0 where a row set has one group only.
     """
     return max(
         float(np.ptp(positive / size)) for _, _, size, positive in _tallies(predictions, sensitive, metric, labels)
@@ -188,7 +149,7 @@ def group_rates(
     return tuple(rates)
 
 
-_Tally = tuple[str, list[Any], npt.NDArray[np.int64], npt.NDArray[np.int64]]
+_Tally = tuple[str, list[Any], Ints, Ints]
 
 
 def _tallies(
@@ -224,9 +185,7 @@ def _codes(sensitive: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[Any]]:
     return names.tolist(), codes
 
 
-def _count(
-    predicted: npt.NDArray[np.uint8], codes: npt.NDArray[Any], rows: npt.NDArray[np.bool_] | None, k: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _count(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int) -> tuple[Ints, Ints]:
     """Return the size and the number of positive predictions of each of k groups within the rows."""
     if codes.dtype != np.uint8:
         inside = slice(None) if rows is None else rows

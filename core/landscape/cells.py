@@ -14,9 +14,9 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Landscape", "MapCell", "Readings"]
-
 Numbers = tuple[float, ...]
+
+_RATES = ("accuracy", "unfairness_train", "unfairness_test", "difference_train", "difference_test", "members")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,6 @@ class Readings(Result):
     ----------
     tolerance : float or None
         Trained for; None if nothing was promised.
-    epsilon : float
     told : tuple of float
         Tolerance the attacker was told: the one trained for, or the smallest that these answers can meet if that is
         larger; nan where nothing is told.
@@ -62,16 +61,12 @@ class MapCell(Result):
 
     Attributes
     ----------
-    tolerance : float or None
-    epsilon : float
     after, gain : Estimate
         Right guesses after correction, and the change from before it, paired by seed.
-    accuracy, unfairness_train, unfairness_test, difference_train, difference_test, members : Estimate
     told : float
         Mean of what the attacker was told; nan where nothing.
     n_true : int
         Seeds in which the model keeps what the attacker was told.
-    n_seeds : int
     """
 
     tolerance: float | None
@@ -100,7 +95,6 @@ class Landscape(Result):
 
     Attributes
     ----------
-    plan : LandscapePlan
     title, attribute, majority_name : str
         Of the table; what is attacked; the largest group.
     majority, before, strong : tuple of float
@@ -143,12 +137,7 @@ class Landscape(Result):
             epsilon=readings.epsilon,
             after=rate_over_repeats(_there(readings.after)),
             gain=self.change([readings]),
-            accuracy=rate_over_repeats(readings.accuracy),
-            unfairness_train=rate_over_repeats(readings.unfairness_train),
-            unfairness_test=rate_over_repeats(readings.unfairness_test),
-            difference_train=rate_over_repeats(readings.difference_train),
-            difference_test=rate_over_repeats(readings.difference_test),
-            members=rate_over_repeats(readings.members),
+            **{name: rate_over_repeats(getattr(readings, name)) for name in _RATES},
             told=_mean(readings.told),
             n_true=sum(own <= told + 1e-6 for own, told in zip(readings.unfairness_train, readings.told, strict=True)),
             n_seeds=len(readings.after),

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes
 from core.attack import AttackFindings, attack_model
 from core.config import AuditConfig
 from core.correction import disclose, smallest_tolerance
@@ -31,15 +31,12 @@ from core.models.private_fair import PrivateFairModel, PrivateFairTree, fit_priv
 from core.seeds import child_seed
 from core.training import check_cells
 
-__all__ = ["landscape", "landscape_steps"]
-
 _DIGITS = 6
 _LEAST = 1e-12
 """A probability of 0 counts as this, as in `core.membership.loss_attack`."""
 
 Report = Callable[[int, int], None]
-Answers = npt.NDArray[np.uint8]
-Numbers = dict[str, float]
+NumberByName = dict[str, float]
 Place = tuple[float | None, float]
 
 
@@ -63,18 +60,9 @@ def landscape_steps(plan: LandscapePlan) -> int:
 def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | None = None) -> Landscape:
     """Train and attack every model of a map.
 
-    Parameters
-    ----------
-    dataset : AuditDataset
-        Predictions that came with the table are not used: the models of the map are trained here.
-    plan : LandscapePlan
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-
-    Raises
-    ------
-    InputError
-        If the table is too small for the splits or the metric.
+    Predictions that came with the table are not used: the models of the map are trained here. `report` is called with
+    (steps done, steps in all), and may raise `core.errors.Cancelled` to stop. Raises `InputError` if the table is too
+    small for the splits or the metric.
     """
     done = 0
 
@@ -84,8 +72,8 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
         if report is not None:
             report(done, landscape_steps(plan))
 
-    controls: list[Numbers] = []
-    found: dict[Place, list[Numbers]] = {}
+    controls: list[NumberByName] = []
+    found: dict[Place, list[NumberByName]] = {}
     for seed in plan.seeds:
         at = _attacked(dataset, plan, seed)
         controls.append(_controls(at))
@@ -109,13 +97,13 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
     )
 
 
-def _by_name(numbers: list[Numbers]) -> dict[str, tuple[float, ...]]:
+def _by_name(numbers: list[NumberByName]) -> dict[str, tuple[float, ...]]:
     """Return the seeds' numbers by name, rounded to the digits that are kept."""
-    return {name: tuple(_rounded(float(one[name])) for one in numbers) for name in numbers[0]}
-
-
-def _rounded(number: float) -> float:
-    return math.nan if math.isnan(number) else round(number, _DIGITS)  # one nan, so that equal maps compare equal
+    # one nan, so that equal maps compare equal
+    return {
+        name: tuple(math.nan if math.isnan(one[name]) else round(float(one[name]), _DIGITS) for one in numbers)
+        for name in numbers[0]
+    }
 
 
 def _attacked(dataset: AuditDataset, plan: LandscapePlan, seed: int) -> _Attacked:
@@ -131,7 +119,7 @@ def _attacked(dataset: AuditDataset, plan: LandscapePlan, seed: int) -> _Attacke
     return _Attacked(seed=seed, dataset=dataset, plan=plan, splits=splits, attack=attack, strong=float(right.mean()))
 
 
-def _controls(at: _Attacked) -> Numbers:
+def _controls(at: _Attacked) -> NumberByName:
     attacked, labels = at.attack.attacked, at.dataset.labels[at.splits.test]
     return {
         "majority": np.bincount(attacked.truth).max() / attacked.truth.size,
@@ -141,7 +129,7 @@ def _controls(at: _Attacked) -> Numbers:
     }
 
 
-def _row(at: _Attacked, epsilon: float) -> Iterator[tuple[float | None, Numbers]]:
+def _row(at: _Attacked, epsilon: float) -> Iterator[tuple[float | None, NumberByName]]:
     """Yield what is read off the models of one budget, tolerance by tolerance."""
     trees: dict[bool, tuple[PrivateFairTree, float]] = {}
     for tolerance in at.plan.tolerances:
@@ -169,7 +157,7 @@ def _tree(at: _Attacked, epsilon: float, tree_share: float) -> PrivateFairTree:
     )
 
 
-def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> Numbers:
+def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> NumberByName:
     """Ask a model once for everybody, and correct with what it promises."""
     data, train, test, metric = at.dataset, at.splits.train, at.splits.test, at.plan.metric
     drawn = model.predict(data.features, data.sensitive, seed=child_seed(at.seed, f"landscape, tolerance {tolerance}"))
@@ -182,7 +170,7 @@ def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> Nu
     return {"told": told, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}
 
 
-def _corrected(at: _Attacked, drawn: Answers, tolerance: float | None) -> tuple[float, float]:
+def _corrected(at: _Attacked, drawn: Codes, tolerance: float | None) -> tuple[float, float]:
     """Return what the attacker is told and how often she is right then; without a promise she keeps her guesses."""
     attacked = replace(at.attack.attacked, predictions=drawn[at.splits.train])
     if tolerance is None:

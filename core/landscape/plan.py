@@ -11,8 +11,6 @@ from core.models.private_fair import TREE_SHARE
 from core.results import Result
 from core.validation import choice, privacy_budget, seed_value, unit_interval
 
-__all__ = ["EPSILONS", "MEMBER_ATTACKER", "TOLERANCES", "LandscapePlan"]
-
 TOLERANCES: tuple[float | None, ...] = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, None)
 """Trained for and told; None: nothing is promised, and the attacker is told nothing."""
 
@@ -36,7 +34,6 @@ class LandscapePlan(Result):
     train_share : float in [0.1, 0.8]
         See `core.config.AuditConfig`.
     tolerances : tuple of float or None
-    epsilons : tuple of float
     seeds : tuple of int
         Each draws a split, the noise and the answers, and trains the attackers anew.
     tree_share : float in (0, 1)

@@ -14,8 +14,6 @@ from core.landscape.cells import Landscape
 from core.landscape.plan import LandscapePlan
 from core.records import RecordError, dumps, loads
 
-__all__ = ["landscape_key", "made_by", "read_landscape", "write_landscape"]
-
 _DECISIVE = ("numpy", "scipy", "scikit-learn")
 
 
@@ -35,10 +33,7 @@ def made_by() -> tuple[str, ...]:
 def write_landscape(made: Landscape, path: Path) -> None:
     """Write a map.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be written.
+    Raises `InputError` if the file cannot be written.
     """
     lines = dumps(made).replace('},{"tolerance"', '},\n{"tolerance"')
     write_file(path, f"{lines}\n".encode(), what="The map")
@@ -47,10 +42,7 @@ def write_landscape(made: Landscape, path: Path) -> None:
 def read_landscape(path: Path) -> Landscape:
     """Read a map.
 
-    Raises
-    ------
-    FairLeakError
-        If the file is missing or does not hold a map.
+    Raises `FairLeakError` if the file is missing or does not hold a map.
     """
     try:
         return loads(path.read_text(encoding="utf-8"), Landscape)

@@ -12,18 +12,12 @@ from core.membership.targets import id3_target, quality
 from core.models.dp_id3 import ACCOUNTINGS, BudgetLedger
 from core.results import Result
 
-__all__ = ["AccountingFindings", "accountings", "ledger_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountingFindings(Result):
     """What a tree costs, and what it is good for.
 
-    Attributes
-    ----------
-    ledger : BudgetLedger
-        What it spends; its `total` is what it costs in truth.
-    target : TargetFindings
+    The ledger's `total` is what it costs in truth.
     """
 
     ledger: BudgetLedger

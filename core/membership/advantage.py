@@ -11,8 +11,6 @@ from core.membership.attacks.thresholds import best_threshold
 from core.membership.halves import halves
 from core.validation import binary_array, one_length
 
-__all__ = ["FEWEST", "advantage"]
-
 FEWEST = 10
 """Fewest members, and fewest non-members, whose advantage is measured."""
 
@@ -23,28 +21,20 @@ def advantage(
     *,
     seed: int,
     verdict: npt.ArrayLike | None = None,
-    level: float = 0.95,
 ) -> Estimate:
     """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
 
-    The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average.
+    The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average. Raises `InputError` if
+    there are fewer than `FEWEST` members or non-members.
 
     Parameters
     ----------
     score : array-like of shape (n,)
         A higher one speaks for a member.
     member : array-like of shape (n,), 0 or 1
-    seed : int
-        Of the halves.
     verdict : array-like of shape (n,), 0 or 1, optional
         Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
         the other half they come from a fit that knows the membership of this one.
-    level : float in (0, 1)
-
-    Raises
-    ------
-    InputError
-        If there are fewer than `FEWEST` members or non-members.
 
     Notes
     -----
@@ -64,9 +54,9 @@ def advantage(
     else:
         called = binary_array(verdict, name="verdict")
         one_length(verdict=called, member=inside)
-    rates = [proportion(int(called[inside == kind].sum()), int((inside == kind).sum()), level=level) for kind in (1, 0)]
+    rates = [proportion(int(called[inside == kind].sum()), int((inside == kind).sum())) for kind in (1, 0)]
     true, false = rates
     value = true.value - false.value
     below = float(np.hypot(true.value - true.low, false.high - false.value))
     above = float(np.hypot(true.high - true.value, false.value - false.low))
-    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=inside.size, level=level)
+    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=inside.size)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.membership.disparity.verdicts import OTHERS
 from core.membership.fairpick import Clusters, FairPick, fairpick, like_outsiders, member_clusters
@@ -21,8 +21,6 @@ from core.membership.people import MemberPeople
 from core.membership.splits import MembershipSplit, member_split
 from core.membership.targets import Train, target_by_name
 
-__all__ = ["Attacked", "attacked", "clusters_of", "left_by", "pick", "target_of", "two_sides"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacked:
@@ -30,8 +28,6 @@ class Attacked:
 
     Attributes
     ----------
-    people : MemberPeople
-    settings : MembershipSettings
     split : MembershipSplit
         Without the rows that were deleted and the outsiders left aside like them.
     train : Train
@@ -46,7 +42,7 @@ class Attacked:
     settings: MembershipSettings
     split: MembershipSplit
     train: Train = field(repr=False)
-    probability: npt.NDArray[np.float64] = field(repr=False)
+    probability: Floats = field(repr=False)
     picked: FairPick | None = field(default=None, repr=False)
 
     @property
@@ -55,12 +51,12 @@ class Attacked:
         return {"lira": NO_SHADOWS} if isinstance(self.train, GivenTarget) else {}
 
     @property
-    def predicted(self) -> npt.NDArray[np.uint8] | None:
+    def predicted(self) -> Codes | None:
         """What the target predicts for everybody, shape (n,), where that is given and does not follow from scores."""
         return self.train.predicted if isinstance(self.train, GivenTarget) else None
 
     @property
-    def inside(self) -> npt.NDArray[np.uint8]:
+    def inside(self) -> Codes:
         """Who was trained on, shape (n,)."""
         member = np.zeros(self.people.n, dtype=np.uint8)
         member[self.split.members] = 1
@@ -101,46 +97,26 @@ def attacked(
     train: Train,
     *,
     split: MembershipSplit | None = None,
-    found: Clusters | None = None,
 ) -> Attacked:
     """Train the target.
 
-    Parameters
-    ----------
-    train : Train
-        Trains on row numbers with a seed; see `target_of`.
-    split : MembershipSplit, optional
-        Drawn from the seed when left out.
-    found : Clusters, optional
-        The members' clusters, see `clusters_of`.
-
-    Raises
-    ------
-    InputError
-        If all people have the same label, or a setting breaks its rule.
+    The split is drawn from the seed when left out; for `train` see `target_of`. Raises `InputError` if all people have
+    the same label, or a setting breaks its rule.
     """
     if (people.labels == people.labels[0]).all():
         raise InputError(f"A membership attack needs people of both labels, got label {people.labels[0]} alone.")
     split = member_split(people.n, seed=settings.seed) if split is None else split
     picked = None
     if settings.theta != 1.0:
-        found = clusters_of(people, split, settings) if found is None else found
+        found = clusters_of(people, split, settings)
         picked = pick(people, split, settings, found=found)
         split = left_by(people, split, settings, picked, found=found)
     probability = train(split.members, settings.seed)
     return Attacked(people=people, settings=settings, split=split, train=train, probability=probability, picked=picked)
 
 
-def pick(
-    people: MemberPeople, split: MembershipSplit, settings: MembershipSettings, *, found: Clusters | None = None
-) -> FairPick:
-    """Return what FairPick deletes among the members of a split.
-
-    Parameters
-    ----------
-    found : Clusters, optional
-        What `clusters_of` returned for the same members; found here otherwise.
-    """
+def pick(people: MemberPeople, split: MembershipSplit, settings: MembershipSettings, *, found: Clusters) -> FairPick:
+    """Return what FairPick deletes among the members of a split, given what `clusters_of` returned for them."""
     sides = two_sides(people, settings.group)
     return fairpick(
         sides.codes,
@@ -159,15 +135,7 @@ def pick(
 def left_by(
     people: MemberPeople, split: MembershipSplit, settings: MembershipSettings, picked: FairPick, *, found: Clusters
 ) -> MembershipSplit:
-    """Return the split after FairPick: without the deleted, and with outsiders like the members that stay.
-
-    Parameters
-    ----------
-    picked : FairPick
-        What `pick` returned.
-    found : Clusters
-        What `clusters_of` returned for the same members.
-    """
+    """Return the split after FairPick: without the deleted, and with outsiders like the members that stay."""
     sides = two_sides(people, settings.group)
     outsiders = like_outsiders(
         sides.codes,

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Mask
 from core.errors import InputError
 from core.estimates import Estimate, not_measured, over_repeats, rate_over_repeats
 from core.membership.attacked import Attacked, attacked, clusters_of, left_by, pick, target_of, two_sides
@@ -24,8 +24,6 @@ from core.membership.roc import roc
 from core.membership.splits import MembershipSplit, member_split
 from core.membership.targets import Train, quality
 from core.seeds import child_seed
-
-__all__ = ["THETAS", "epsilon_curve", "fairpick_curve", "fairpick_differences", "summarise_curve"]
 
 THETAS = (0.4, 0.6, 0.8, 1.0)
 """Shares of the distribution differences that stay, as in Zhang et al. (2020)."""
@@ -47,10 +45,7 @@ def epsilon_curve(
 ) -> Iterator[CurvePoint]:
     """Yield one point a repeat and privacy budget of the private tree, all budgets of a repeat first.
 
-    Parameters
-    ----------
-    there : collection of CurvePoint
-        Points of an earlier run that are not computed again.
+    Points that are `there` from an earlier run are not computed again.
     """
     known = {(point.repeat, point.at) for point in there}
     for repeat, seed in _repeats(settings, repeats):
@@ -74,14 +69,8 @@ def fairpick_curve(
     """Yield two points a repeat and theta: after FairPick, and after deleting as many rows at random.
 
     Both share the split of their repeat, and are attacked with outsiders thinned like the members; see
-    `fairpick_differences`.
-
-    Parameters
-    ----------
-    train : Train, optional
-        The target; by its name in the settings when left out.
-    there : collection of CurvePoint
-        Points of an earlier run that are not computed again.
+    `fairpick_differences`. The target is that of the settings when `train` is left out; points that are `there` from an
+    earlier run are not computed again.
     """
     known = {(point.repeat, point.at, point.variant) for point in there}
     for repeat, seed in _repeats(settings, repeats):
@@ -113,9 +102,10 @@ def _deleted(
     picked = pick(people, split, settings, found=found)
     for variant in wanted:
         if variant == "random":
-            control = random_deletion(people.groups, split.members, picked, seed=settings.seed)
-            outsiders = outsiders_at_random(split.outsiders, like=control, seed=settings.seed)
-            left = split.keeping(control.kept, outsiders=outsiders)
+            kept = random_deletion(split.members, picked.deleted.size, seed=settings.seed)
+            stay = round(split.outsiders.size * kept.size / max(split.members.size, 1))
+            outsiders = outsiders_at_random(split.outsiders, stay, seed=settings.seed)
+            left = split.keeping(kept, outsiders=outsiders)
         else:
             left = left_by(people, split, settings, picked, found=found)
         target = attacked(people, whole, train, split=left)
@@ -156,12 +146,12 @@ def _point(target: Attacked, *, at: float, repeat: int, variant: str, deleted: i
     )
 
 
-def _rate(hit: npt.NDArray[np.bool_], among: npt.NDArray[np.bool_]) -> float:
+def _rate(hit: Mask, among: Mask) -> float:
     """Return the share of hits among the chosen; nan where nobody is chosen."""
     return float(hit[among].mean()) if among.any() else math.nan
 
 
-def summarise_curve(points: Iterable[CurvePoint], *, level: float = 0.95) -> tuple[CurveBand, ...]:
+def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     """Return means and intervals over repeats, by variant and from the lowest setting up."""
     by_setting: dict[tuple[str, float], list[CurvePoint]] = {}
     for point in points:
@@ -172,24 +162,20 @@ def summarise_curve(points: Iterable[CurvePoint], *, level: float = 0.95) -> tup
             variant=variant,
             repeats=len(own),
             values={
-                **{name: _band(own, name, level, rate=True) for name in RATES},
-                **{name: _band(own, name, level, rate=False) for name in (*GAPS, "deleted")},
+                **{name: _band(own, name, rate=True) for name in RATES},
+                **{name: _band(own, name, rate=False) for name in (*GAPS, "deleted")},
             },
         )
         for (variant, at), own in sorted(by_setting.items())
     )
 
 
-def fairpick_differences(points: Iterable[CurvePoint], *, level: float = 0.95) -> tuple[CurveBand, ...]:
+def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     """Return FairPick less its control, with intervals over repeats, from the lowest theta below 1 up.
 
     Both share the split of a repeat, so that differences within repeats are looked at: what one split does to both
-    falls out. Repeats in which one of the two is not there yet are left out.
-
-    Returns
-    -------
-    tuple of CurveBand
-        Of the variant "fairpick - random".
+    falls out. Repeats in which one of the two is not there yet are left out. The bands are of the variant "fairpick -
+    random".
     """
     by_way = {(point.at, point.repeat, point.variant): point for point in points}
     pairs: dict[float, list[tuple[CurvePoint, CurvePoint]]] = {}
@@ -202,23 +188,23 @@ def fairpick_differences(points: Iterable[CurvePoint], *, level: float = 0.95) -
             at=at,
             variant="fairpick - random",
             repeats=len(own),
-            values={name: _difference(own, name, level) for name in (*RATES, *GAPS)},
+            values={name: _difference(own, name) for name in (*RATES, *GAPS)},
         )
         for at, own in pairs.items()
     )
 
 
-def _difference(pairs: Sequence[tuple[CurvePoint, CurvePoint]], name: str, level: float) -> Estimate:
+def _difference(pairs: Sequence[tuple[CurvePoint, CurvePoint]], name: str) -> Estimate:
     """Return the mean of one quantity's differences over the repeats in which both were measured."""
     values = np.array([getattr(picked, name) - getattr(control, name) for picked, control in pairs])
     values = values[~np.isnan(values)]
-    return over_repeats(values, level=level) if values.size else not_measured(level=level)
+    return over_repeats(values) if values.size else not_measured()
 
 
-def _band(points: Sequence[CurvePoint], name: str, level: float, *, rate: bool) -> Estimate:
+def _band(points: Sequence[CurvePoint], name: str, *, rate: bool) -> Estimate:
     """Return one quantity over the repeats in which it was measured."""
     values = np.array([getattr(point, name) for point in points], dtype=np.float64)
     values = values[~np.isnan(values)]
     if not values.size:
-        return not_measured(level=level)
-    return rate_over_repeats(values, level=level) if rate else over_repeats(values, level=level)
+        return not_measured()
+    return rate_over_repeats(values) if rate else over_repeats(values)

@@ -10,19 +10,6 @@ from core.membership.disparity import Disparities, GapResult, RangeTable
 from core.membership.roc import Roc
 from core.results import Result
 
-__all__ = [
-    "ATTACKS",
-    "ATTACK_TITLES",
-    "EPSILONS",
-    "AttackFindings",
-    "CurveBand",
-    "CurvePoint",
-    "FairPickFindings",
-    "MembershipFindings",
-    "MembershipSettings",
-    "TargetFindings",
-]
-
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
 """Privacy budgets of the curves."""
 
@@ -51,20 +38,15 @@ class MembershipSettings(Result):
         One of `core.membership.TARGETS`, or "given".
     epsilon : float, at least 1e-6, or infinite
         Privacy budget of the tree; only "dp_id3" has one.
-    max_depth : int
-        Of the trees.
     accounting : {"savings", "literal", "naive"}
     theta : float in (0, 1]
         FairPick's share of the distribution differences that stays; 1 deletes nobody.
     literal : bool
         FairPick as published, which drops negative deletions.
-    shadows : int
-        Shadow models of LiRA.
     online : bool
         Whether LiRA trains shadows with and without each judged person.
     group : int
         Code of the group that is set against all others where only two sides make sense: in FairPick and in curves.
-    seed : int
     level : float in (0, 1)
         Of the intervals.
     """
@@ -86,11 +68,7 @@ class MembershipSettings(Result):
 class TargetFindings(Result):
     """How well the attacked model predicts.
 
-    Attributes
-    ----------
-    accuracy_train, accuracy_test : Estimate
-    majority_test : Estimate
-        Control: the more frequent label for everybody.
+    The control `majority_test` is the more frequent label for everybody.
     """
 
     accuracy_train: Estimate
@@ -106,8 +84,6 @@ class AttackFindings(Result):
     ----------
     name : str
         One of `ATTACKS`.
-    roc : Roc
-        Of all judged people.
     roc_by_group : tuple of Roc
         By group code; of two groups, 0 is the others and 1 the first group.
     precision, recall : Estimate or None
@@ -140,7 +116,6 @@ class FairPickFindings(Result):
 
     Attributes
     ----------
-    theta : float
     deleted : dict
         Group name -> rows deleted.
     clusters : dict
@@ -165,18 +140,10 @@ class MembershipFindings(Result):
 
     Attributes
     ----------
-    settings : MembershipSettings
-    title : str
-        Of the table.
-    attribute : str
     group_names : tuple of str
         By code; of two, 1 is the first group.
     n_members, n_judged : int
         People trained on; people judged, about as many members as outsiders, and as many unless some were deleted.
-    target : TargetFindings
-    attacks : dict
-        Name -> AttackFindings.
-    fairpick : FairPickFindings or None
     not_run : dict
         Name of an attack that cannot be run on this target -> why, in one sentence.
     """
@@ -197,15 +164,8 @@ class MembershipFindings(Result):
 class CurvePoint(Result):
     """One repeat at one setting: values without intervals.
 
-    Attributes
-    ----------
-    at : float
-        The epsilon, or the theta, of the curve.
-    repeat : int
-    variant : str
-        "epsilon", "fairpick" or "random" (the control of FairPick).
-    accuracy_train, accuracy_test, auc, precision, recall, vd, fpr_gap, advantage_gap : float
-    deleted : int
+    `at` is the epsilon, or the theta, of the curve; the variant is "epsilon", "fairpick" or "random" (the control of
+    FairPick).
     """
 
     at: float
@@ -226,14 +186,7 @@ class CurvePoint(Result):
 class CurveBand(Result):
     """One setting over its repeats; the fields are those of `CurvePoint` with an interval over repeats.
 
-    Attributes
-    ----------
-    at : float
-    variant : str
-        As of `CurvePoint`; "fairpick - random" for differences.
-    repeats : int
-    values : dict
-        Name of a field of `CurvePoint` -> Estimate.
+    The variant may also be "fairpick - random", for differences; values are by the name of a field of `CurvePoint`.
     """
 
     at: float

@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
-
-__all__ = ["NO_SHADOWS", "GivenTarget", "given_target"]
 
 NO_SHADOWS = "LiRA needs a model that can be trained again on other people, not given predictions."
 """Why LiRA is not run on such a target."""
@@ -24,21 +22,15 @@ NO_SHADOWS = "LiRA needs a model that can be trained again on other people, not 
 class GivenTarget:
     """The model behind given scores.
 
-    Attributes
-    ----------
-    dataset : AuditDataset
-        With scores and sets.
+    The dataset holds scores and sets.
     """
 
     dataset: AuditDataset
 
-    def __call__(self, rows: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.float64]:
+    def __call__(self, rows: Ints, seed: int) -> Floats:
         """Return the scores of everybody, shape (n,); `rows` must be those the model was trained on.
 
-        Raises
-        ------
-        InputError
-            If they are others, such as after deletions: the model was not trained on these.
+        Raises `InputError` if they are others, such as after deletions: the model was not trained on these.
         """
         assert self.dataset.scores is not None and self.dataset.sets is not None
         trained = np.flatnonzero(self.dataset.sets == "train")
@@ -50,7 +42,7 @@ class GivenTarget:
         return self.dataset.scores
 
     @property
-    def predicted(self) -> npt.NDArray[np.uint8]:
+    def predicted(self) -> Codes:
         """Return the predicted labels of everybody, shape (n,)."""
         assert self.dataset.predictions is not None
         return self.dataset.predictions
@@ -59,12 +51,8 @@ class GivenTarget:
 def given_target(dataset: AuditDataset) -> GivenTarget:
     """Return the model behind a table's scores as a target.
 
-    Make the split with `core.membership.split_between` from the audit's training and test rows.
-
-    Raises
-    ------
-    InputError
-        If the table gives no scores, or does not say which records the model was trained on.
+    Make the split with `core.membership.split_between` from the audit's training and test rows. Raises `InputError` if
+    the table gives no scores, or does not say which records the model was trained on.
     """
     if dataset.scores is None:
         raise InputError("Membership attacks on given predictions need the model's scores, the table gives none.")

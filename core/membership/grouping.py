@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Ints
 from core.datasets.columns import quoted
 from core.datasets.groups import MOST_GROUPS, groups_of
 from core.datasets.selection import select
@@ -22,8 +22,6 @@ from core.validation import one_length
 
 if TYPE_CHECKING:
     from core.datasets import Roles, Table
-
-__all__ = ["Grouping", "column_grouping", "grouped_by", "own_grouping", "pair_groups", "regrouped", "table_grouping"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,32 +38,17 @@ class Grouping:
         What the groups differ in.
     """
 
-    codes: npt.NDArray[np.uint8] = field(repr=False)
+    codes: Codes = field(repr=False)
     names: tuple[str, ...]
     attribute: str
-
-
-def own_grouping(people: MemberPeople) -> Grouping:
-    """Return the groups the people have."""
-    return Grouping(codes=people.groups, names=people.group_names, attribute=people.attribute)
 
 
 def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     """Return the groups that other roles make of the people chosen by `roles`.
 
-    Parameters
-    ----------
-    table : Table
-    roles : Roles
-        With which the people were made: they say who is among them.
-    by : Roles
-        Their sensitive column and how it is split count, nothing else. People without a value are a group of their
-        own, "missing".
-
-    Raises
-    ------
-    InputError
-        As `core.datasets.build_dataset` does for a sensitive column.
+    `roles` are those with which the people were made: they say who is among them. Of `by` the sensitive column and how
+    it is split count, nothing else; people without a value are a group of their own, "missing". Raises `InputError` as
+    `core.datasets.build_dataset` does for a sensitive column.
     """
     known = select(table.frame, roles).known
     if by.sensitive not in table.frame.columns:
@@ -79,12 +62,8 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
 def column_grouping(people: MemberPeople, column: str) -> Grouping:
     """Return a group for each value, or range, of one of the people's columns.
 
-    Of two groups the smaller is the first. Values nobody has make no group.
-
-    Raises
-    ------
-    InputError
-        If there is no such column, or it has more than `core.datasets.groups.MOST_GROUPS` values.
+    Of two groups the smaller is the first. Values nobody has make no group. Raises `InputError` if there is no such
+    column, or it has more than `core.datasets.groups.MOST_GROUPS` values.
     """
     if column not in people.names:
         raise InputError(f"The attribute must be one of {', '.join(people.names)}, got {quoted(column)}.")
@@ -102,10 +81,8 @@ def column_grouping(people: MemberPeople, column: str) -> Grouping:
 def pair_groups(first: Grouping, second: Grouping) -> Grouping:
     """Return the groups by a pair of attributes, as "women, Black people"; pairs of values nobody has make none.
 
-    Raises
-    ------
-    InputError
-        If both groupings are by the same attribute, of different numbers of people, or leave fewer than two groups.
+    Raises `InputError` if both groupings are by the same attribute, of different numbers of people, or leave fewer than
+    two groups.
     """
     one_length(first=first.codes, second=second.codes)
     if first.attribute == second.attribute:
@@ -139,7 +116,7 @@ def _grouping(people: MemberPeople, by: str | Grouping) -> Grouping:
     return by if isinstance(by, Grouping) else column_grouping(people, by)
 
 
-def _compact(codes: npt.NDArray[np.int64], names: tuple[str, ...], attribute: str) -> Grouping:
+def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> Grouping:
     """Return the groups that have somebody in them, numbered from 0 in the same order."""
     present, compact = np.unique(codes, return_inverse=True)
     if not 2 <= present.size <= 256:

@@ -8,25 +8,19 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Mask
 from core.estimates import Estimate
 from core.seeds import child_generator
-
-__all__ = ["halves", "taught_both_ways"]
 
 _AGREE = math.sqrt(1.0 + 2.0 / math.pi)
 
 
-def halves(member: npt.ArrayLike, *, seed: int) -> npt.NDArray[np.bool_]:
+def halves(member: npt.ArrayLike, *, seed: int) -> Mask:
     """Return who is in the second half; each half has as many members, and as many non-members, as the other.
 
     An odd one goes to the second half. Were the halves unlike, what is learned of one would say something of the
-    other's share of members, and scores of both would not be exchangeable where nothing leaks.
-
-    Parameters
-    ----------
-    member : array-like of shape (n,), 0 or 1
-    seed : int
-        The same people in the same order get the same halves.
+    other's share of members, and scores of both would not be exchangeable where nothing leaks. The same people in the
+    same order get the same halves.
     """
     inside = np.asarray(member)
     rng = child_generator(seed, "halves of the judged")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes
 from core.estimates import Estimate
 from core.membership.attacked import Attacked
 from core.membership.attacks import MemberGuess, precision_recall, true_label_probability
@@ -14,16 +14,11 @@ from core.membership.findings import AttackFindings
 from core.membership.people import MemberPeople
 from core.membership.roc import group_rocs, roc
 
-__all__ = ["judge"]
-
 
 def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
     """Return what an attack found out.
 
-    Parameters
-    ----------
-    people : MemberPeople, optional
-        The same people in other groups.
+    `people` may be the same people in other groups.
     """
     people = target.people if people is None else people
     level, seed = target.settings.level, target.settings.seed
@@ -55,8 +50,8 @@ def _ranges(
     target: Attacked,
     guess: MemberGuess,
     measured: Disparities,
-    groups: npt.NDArray[np.uint8],
-    member: npt.NDArray[np.uint8],
+    groups: Codes,
+    member: Codes,
     names: tuple[str, ...],
 ) -> tuple[RangeTable, ...]:
     assert guess.verdict is not None

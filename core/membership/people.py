@@ -11,15 +11,13 @@ otherwise would learn from a model that is said to be private.
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from core.datasets.columns import as_text, is_numeric, quoted, shown
+from core.arrays import Codes, Floats, Ints
+from core.datasets.columns import as_text, is_numeric, shown
 from core.datasets.selection import select
 from core.errors import InputError
 from core.fingerprint import fingerprint
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
 
     from core.datasets import Roles, Table
 
-__all__ = ["BINS", "MISSING", "MemberPeople", "member_people"]
-
 BINS = 10
 """Ranges of equal width into which a column of numbers is cut."""
 
@@ -39,7 +35,7 @@ MISSING = "missing"
 
 _PUBLIC = (
     "The values a column can take, and the smallest and largest number of a column, are read from the table and taken "
-    "as public"
+    "as public."
 )
 
 
@@ -49,12 +45,8 @@ class MemberPeople:
 
     Attributes
     ----------
-    title, source : str
-        From the table.
     codes : ndarray of shape (n, d), int64
         Value of each column, from 0 up.
-    names : tuple of str
-        Of the d columns.
     values : tuple of tuple of str
         Public domain of each column: what its codes stand for, also those nobody has.
     labels : ndarray of shape (n,), uint8
@@ -68,19 +60,17 @@ class MemberPeople:
         One sentence for everything left out, and for what is taken as public.
     fingerprint : str
         SHA-256 of all of it.
-    synthetic, uploaded : bool
-        From the table.
     protected : tuple of int
         Columns among the d that the groups are told apart by.
     """
 
     title: str
     source: str
-    codes: npt.NDArray[np.int64] = field(repr=False)
+    codes: Ints = field(repr=False)
     names: tuple[str, ...]
     values: tuple[tuple[str, ...], ...] = field(repr=False)
-    labels: npt.NDArray[np.uint8] = field(repr=False)
-    groups: npt.NDArray[np.uint8] = field(repr=False)
+    labels: Codes = field(repr=False)
+    groups: Codes = field(repr=False)
     group_names: tuple[str, ...]
     attribute: str
     notes: tuple[str, ...] = ()
@@ -105,30 +95,16 @@ class MemberPeople:
         return len(self.group_names)
 
 
-def member_people(
-    table: Table, roles: Roles, *, ranges: Mapping[str, tuple[float, float]] | None = None
-) -> MemberPeople:
+def member_people(table: Table, roles: Roles) -> MemberPeople:
     """Turn a table and the roles of its columns into the people of a membership audit.
 
-    Parameters
-    ----------
-    table : Table
-    roles : Roles
-    ranges : mapping of str to (low, high), optional
-        Ranges of columns of numbers that are chosen without looking at the table; numbers outside go into the
-        outermost bins. Other columns' ranges are read from the table.
-
-    Raises
-    ------
-    InputError
-        As `core.datasets.build_dataset` does, and if a range is not rising and finite.
+    Raises `InputError` as `core.datasets.build_dataset` does.
     """
-    given = {} if ranges is None else ranges
     chosen = select(table.frame, roles)
     features = {*chosen.features, *({roles.sensitive} - set(roles.excluded))}
     columns, names, values, notes = [], [], [], [*table.notes, *chosen.notes]
     for name in [column for column in table.frame.columns if column in features]:
-        codes, domain = _coded(table.frame.loc[chosen.known, name], given.get(str(name)))
+        codes, domain = _coded(table.frame.loc[chosen.known, name])
         if (codes == codes[0]).all():  # constant since records were dropped
             notes.append(f"Column {shown(name)} holds the same value in every record and is left out.")
             continue
@@ -148,7 +124,7 @@ def member_people(
         groups=chosen.groups,
         group_names=chosen.group_names,
         attribute=roles.attribute,
-        notes=(*notes, _public(given, names)),
+        notes=(*notes, _PUBLIC),
         fingerprint=fingerprint("members", matrix, chosen.labels, chosen.groups, names, values, roles, table.title),
         synthetic=table.synthetic,
         uploaded=table.uploaded,
@@ -156,15 +132,10 @@ def member_people(
     )
 
 
-def _public(ranges: Mapping[str, tuple[float, float]], names: list[str]) -> str:
-    given = " and ".join(name for name in names if name in ranges)
-    return f"{_PUBLIC}, but for the range of {given}." if given else f"{_PUBLIC}."
-
-
-def _coded(column: pandas.Series, limits: tuple[float, float] | None) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def _coded(column: pandas.Series) -> tuple[Ints, tuple[str, ...]]:
     """Return the codes of a column and what they stand for; a missing cell comes last."""
     if is_numeric(column):
-        codes, domain = _binned(column.to_numpy(dtype=np.float64, na_value=np.nan), limits, str(column.name))
+        codes, domain = _binned(column.to_numpy(dtype=np.float64, na_value=np.nan))
     else:
         found, texts = as_text(column).factorize(sort=True, use_na_sentinel=True)
         codes, domain = found.astype(np.int64), tuple(str(text) for text in texts)
@@ -173,15 +144,10 @@ def _coded(column: pandas.Series, limits: tuple[float, float] | None) -> tuple[n
     return codes, domain
 
 
-def _binned(
-    numbers: npt.NDArray[np.float64], limits: tuple[float, float] | None, name: str
-) -> tuple[npt.NDArray[np.int64], tuple[str, ...]]:
+def _binned(numbers: Floats) -> tuple[Ints, tuple[str, ...]]:
     """Return the bin of each number, -1 where there is none, and the bins' limits as text."""
-    low, high = (float(np.nanmin(numbers)), float(np.nanmax(numbers))) if limits is None else limits
-    if limits is not None and not (low < high and math.isfinite(high - low)):
-        raise InputError(f"The range of {quoted(name)} must be two rising, finite numbers, got {low:g} and {high:g}.")
     present = ~np.isnan(numbers)
     codes = np.full(numbers.size, -1, dtype=np.int64)
-    edges = np.linspace(low, high, BINS + 1)
+    edges = np.linspace(float(np.nanmin(numbers)), float(np.nanmax(numbers)), BINS + 1)
     codes[present] = np.searchsorted(edges[1:-1], numbers[present], side="right")
     return codes, tuple(f"{a:.6g} to {b:.6g}" for a, b in itertools.pairwise(edges))

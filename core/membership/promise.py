@@ -12,8 +12,6 @@ import math
 
 from core.validation import privacy_budget, unit_interval
 
-__all__ = ["most_caught", "most_times"]
-
 _LARGEST = 350.0
 """Epsilon beyond which exp(2 epsilon) is too large to be told."""
 
@@ -21,10 +19,7 @@ _LARGEST = 350.0
 def most_times(epsilon: float) -> float:
     """Return how many times as often as an outsider a member can be flagged at most: exp(2 epsilon).
 
-    Raises
-    ------
-    InputError
-        If epsilon breaks its rule.
+    Raises `InputError` if epsilon breaks its rule.
     """
     budget = privacy_budget(epsilon)
     return math.exp(2.0 * budget) if budget <= _LARGEST else math.inf
@@ -33,18 +28,8 @@ def most_times(epsilon: float) -> float:
 def most_caught(false_alarms: float, epsilon: float) -> float:
     """Return the largest share of members that an attack with so many false alarms can be expected to flag.
 
-    The bound holds for who is flagged and for who is not (Kairouz, Oh and Viswanath 2015, theorem 2.1).
-
-    Parameters
-    ----------
-    false_alarms : float in [0, 1]
-        Share of outsiders flagged.
-    epsilon : float, at least 1e-6, or infinite
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
+    The bound holds for who is flagged and for who is not (Kairouz, Oh and Viswanath 2015, theorem 2.1). `false_alarms`,
+    in [0, 1], is the share of outsiders flagged.
     """
     alarms, times = unit_interval(false_alarms, name="false_alarms"), most_times(epsilon)
     if math.isinf(times):

@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
 from core.membership.tpr_at_fpr import members_above, tpr_estimate
 from core.results import Result
 from core.validation import binary_array, one_length
-
-__all__ = ["FEWEST_PEOPLE", "RESOLUTION", "Roc", "area", "group_rocs", "roc"]
 
 FEWEST_PEOPLE = 10
 """Fewest members, and fewest non-members, of whom a curve is drawn."""
@@ -26,24 +25,17 @@ FEWEST_PEOPLE = 10
 RESOLUTION = 10
 """Fewest false positives an FPR must allow to be read."""
 
-_Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roc(Result):
     """A curve.
 
-    Attributes
-    ----------
-    fpr, tpr : ndarray of shape (k,)
-        Rising from 0 to 1, one point a distinct score. Empty where too few people were judged.
-    auc : Estimate
-        Probability that a member scores above a non-member, ties counting half.
-    n_members, n_outsiders : int
+    `fpr` and `tpr` rise from 0 to 1, one point a distinct score, and are empty where too few people were judged; the
+    AUC is the probability that a member scores above a non-member, ties counting half.
     """
 
-    fpr: _Floats = field(repr=False)
-    tpr: _Floats = field(repr=False)
+    fpr: Floats = field(repr=False)
+    tpr: Floats = field(repr=False)
     auc: Estimate
     n_members: int
     n_outsiders: int
@@ -58,13 +50,13 @@ class Roc(Result):
             return not_measured(level=self.auc.level)
         return tpr_estimate(fpr, *self._counts, level=self.auc.level)
 
-    def reached(self, fpr: npt.ArrayLike) -> _Floats:
+    def reached(self, fpr: npt.ArrayLike) -> Floats:
         """Return the values of `tpr_at` at many FPRs, in [0, 1], however few people they rest on."""
         places = np.asarray(fpr, dtype=np.float64) * (self.n_outsiders + 1)
         return members_above(places, *self._counts) / self.n_members
 
     @property
-    def _counts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _counts(self) -> tuple[Ints, Ints]:
         """Non-members and members at or above each distinct score, falling, after a 0 each."""
         false, true = np.rint(self.fpr * self.n_outsiders), np.rint(self.tpr * self.n_members)
         return false.astype(np.int64), true.astype(np.int64)
@@ -73,12 +65,8 @@ class Roc(Result):
         """Return why the TPR at this FPR cannot be read off these people, or "" if it can.
 
         An FPR must allow `RESOLUTION` false positives among the non-members, and not all scores may be the same: then
-        the attack orders nobody, and a TPR would say something of the coin alone.
-
-        Raises
-        ------
-        InputError
-            If the rate is outside (0, 1].
+        the attack orders nobody, and a TPR would say something of the coin alone. Raises `InputError` if the rate is
+        outside (0, 1].
         """
         if not 0.0 < fpr <= 1.0:
             raise InputError(f"An FPR must be in (0, 1], got {fpr!r}.")
@@ -95,6 +83,8 @@ class Roc(Result):
 def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> Roc:
     """Return the curve of a score; a higher one speaks for a member.
 
+    Raises `InputError` if a score is not finite, or there are fewer than `FEWEST_PEOPLE` members or non-members.
+
     Parameters
     ----------
     score : array-like of shape (m,)
@@ -102,11 +92,6 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     member : array-like of shape (m,), 0 or 1
     level : float in (0, 1)
         Of the interval of the area.
-
-    Raises
-    ------
-    InputError
-        If a score is not finite, or there are fewer than `FEWEST_PEOPLE` members or non-members.
     """
     scores, truth = _checked(score, member)
     n_members = int(truth.sum())
@@ -129,7 +114,7 @@ def group_rocs(
     return tuple(_of_group(scores[codes == code], truth[codes == code], level) for code in range(n_groups))
 
 
-def _of_group(score: _Floats, member: npt.NDArray[np.uint8], level: float) -> Roc:
+def _of_group(score: Floats, member: Codes, level: float) -> Roc:
     members, outsiders = int(member.sum()), int(member.size - member.sum())
     if min(members, outsiders) >= FEWEST_PEOPLE:
         return roc(score, member, level=level)
@@ -137,7 +122,7 @@ def _of_group(score: _Floats, member: npt.NDArray[np.uint8], level: float) -> Ro
     return Roc(fpr=nothing, tpr=nothing, auc=not_measured(level=level), n_members=members, n_outsiders=outsiders)
 
 
-def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[_Floats, npt.NDArray[np.uint8]]:
+def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats, Codes]:
     scores, truth = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
     one_length(score=scores, member=truth)
     if (odd := scores[~np.isfinite(scores)]).size:
@@ -145,7 +130,7 @@ def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[_Floats, npt.
     return scores, truth
 
 
-def _steps(score: _Floats, member: npt.NDArray[np.uint8]) -> tuple[_Floats, _Floats]:
+def _steps(score: Floats, member: Codes) -> tuple[Floats, Floats]:
     """Return FPR and TPR at no threshold and at every distinct score, falling."""
     order = np.argsort(-score, kind="stable")
     ordered, inside = score[order], member[order]
@@ -155,14 +140,10 @@ def _steps(score: _Floats, member: npt.NDArray[np.uint8]) -> tuple[_Floats, _Flo
     return np.append(0.0, alarms / alarms[-1]), np.append(0.0, caught / caught[-1])
 
 
-def area(members: _Floats, outsiders: _Floats, *, level: float = 0.95) -> Estimate:
+def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate:
     """Return the probability that a member scores above a non-member, ties counting half, with its interval.
 
-    Parameters
-    ----------
-    members, outsiders : ndarray of shape (m,) and (n,)
-        Scores, at least two of each.
-    level : float in (0, 1)
+    There are at least two scores of members and of outsiders.
 
     Notes
     -----

@@ -11,15 +11,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Ints
 from core.errors import InputError
 from core.seeds import child_generator
 
-__all__ = ["FEWEST", "MembershipSplit", "judging_everybody", "member_split", "split_between"]
-
 FEWEST = 10
 """Fewest known, and fewest judged, members and outsiders."""
-
-_Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,21 +36,21 @@ class MembershipSplit:
         Among the outsiders, disjoint.
     """
 
-    members: _Rows = field(repr=False)
-    outsiders: _Rows = field(repr=False)
-    unseen: _Rows = field(repr=False)
-    known_members: _Rows = field(repr=False)
-    known_outsiders: _Rows = field(repr=False)
-    judged_members: _Rows = field(repr=False)
-    judged_outsiders: _Rows = field(repr=False)
+    members: Ints = field(repr=False)
+    outsiders: Ints = field(repr=False)
+    unseen: Ints = field(repr=False)
+    known_members: Ints = field(repr=False)
+    known_outsiders: Ints = field(repr=False)
+    judged_members: Ints = field(repr=False)
+    judged_outsiders: Ints = field(repr=False)
 
     @property
-    def known(self) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+    def known(self) -> tuple[Ints, Codes]:
         """The rows the attacker knows, members first, and whether each is a member."""
         return _together(self.known_members, self.known_outsiders)
 
     @property
-    def judged(self) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+    def judged(self) -> tuple[Ints, Codes]:
         """The rows the attacker judges, members first, and whether each is a member."""
         return _together(self.judged_members, self.judged_outsiders)
 
@@ -63,27 +60,19 @@ class MembershipSplit:
         The deleted are neither members nor outsiders then, and neither known nor judged. Who is left among the members
         is no random half any more if the deletion looked at records: an attack could then tell members from outsiders
         by their records alone, without any leak. So the outsiders must be thinned by the same rule, see
-        `core.membership.like_outsiders`; those left aside are still `unseen`.
-
-        Parameters
-        ----------
-        kept : array-like of int
-            Members that stay.
-        outsiders : array-like of int
-            Outsiders that stay.
-
-        Raises
-        ------
-        InputError
-            If a row to keep is no member, or no outsider, or fewer than `FEWEST` of the known or judged are kept.
+        `core.membership.like_outsiders`; those left aside are still `unseen`. `kept` are the members, and `outsiders`
+        the outsiders, that stay. Raises `InputError` if a row to keep is no member, or no outsider, or fewer than
+        `FEWEST` of the known or judged are kept.
         """
-        left: dict[str, _Rows] = {}
+        left: dict[str, Ints] = {}
         for side, rows in (("members", kept), ("outsiders", outsiders)):
             stay, own = np.asarray(rows, dtype=np.int64), getattr(self, side)
             if (strangers := stay[~np.isin(stay, own)]).size:
                 raise InputError(f"Only {side} can be kept among the {side}, got row {strangers[0]}.")
             names = (side, f"known_{side}", f"judged_{side}")
-            left |= {name: _inside(getattr(self, name), stay) for name in names}
+            for name in names:
+                before = getattr(self, name)
+                left[name] = before[np.isin(before, stay)]
             _check_sizes(left[names[1]].size, left[names[2]].size, side)
         return replace(self, **left)
 
@@ -93,20 +82,16 @@ def member_split(
 ) -> MembershipSplit:
     """Make half of n people members, and draw whom the attacker knows and judges.
 
+    Raises `InputError` if the shares break their rules or leave fewer than `FEWEST` known or judged members.
+
     Parameters
     ----------
     n : int
         Of an odd number one person is left out.
-    seed : int
     known_share, judged_share : float in (0, 1)
         Of the members, and of as many outsiders; together at most 1.
     name : str
         Of this use of chance, for repeats with one seed.
-
-    Raises
-    ------
-    InputError
-        If the shares break their rules or leave fewer than `FEWEST` known or judged members.
     """
     half = n // 2
     order = child_generator(seed, name).permutation(n)
@@ -120,19 +105,14 @@ def split_between(
     seed: int,
     known_share: float = 0.15,
     judged_share: float = 0.2,
-    name: str = "membership split",
 ) -> MembershipSplit:
     """Draw whom the attacker knows and judges among given members and outsiders, as many of each.
 
     The shares are of the smaller of the two sets. For the audited model the members are the audit's training records
-    and the outsiders its test records.
-
-    Raises
-    ------
-    InputError
-        As `member_split`, and if somebody is a member and an outsider.
+    and the outsiders its test records. Raises `InputError` as `member_split`, and if somebody is a member and an
+    outsider.
     """
-    rng = child_generator(seed, name)
+    rng = child_generator(seed, "membership split")
     inside, outside = (np.asarray(rows, dtype=np.int64) for rows in (members, outsiders))
     if (both := np.intersect1d(inside, outside)).size:
         raise InputError(f"Nobody can be a member and an outsider, got row {both[0]} as both.")
@@ -142,10 +122,7 @@ def split_between(
 def judging_everybody(members: npt.ArrayLike, outsiders: npt.ArrayLike) -> MembershipSplit:
     """Return the split in which everybody is judged, for attacks that use nobody's membership or set halves apart.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than `FEWEST` members or non-members, or somebody is both.
+    Raises `InputError` if there are fewer than `FEWEST` members or non-members, or somebody is both.
     """
     inside, outside = (np.sort(np.asarray(rows, dtype=np.int64)) for rows in (members, outsiders))
     if (both := np.intersect1d(inside, outside)).size:
@@ -164,7 +141,7 @@ def judging_everybody(members: npt.ArrayLike, outsiders: npt.ArrayLike) -> Membe
     )
 
 
-def _shared_out(members: _Rows, outsiders: _Rows, known_share: float, judged_share: float) -> MembershipSplit:
+def _shared_out(members: Ints, outsiders: Ints, known_share: float, judged_share: float) -> MembershipSplit:
     """Take the first rows of shuffled members and outsiders as known, the next as judged."""
     shares = {"known_share": known_share, "judged_share": judged_share}
     for name, share in shares.items():
@@ -192,10 +169,6 @@ def _check_sizes(known: int, judged: int, side: str = "members") -> None:
             raise InputError(f"A membership attack must {told} at least {FEWEST} {side}, got {count}.")
 
 
-def _inside(rows: _Rows, kept: _Rows) -> _Rows:
-    return rows[np.isin(rows, kept)]
-
-
-def _together(members: _Rows, outsiders: _Rows) -> tuple[_Rows, npt.NDArray[np.uint8]]:
+def _together(members: Ints, outsiders: Ints) -> tuple[Ints, Codes]:
     member = np.repeat(np.array([1, 0], dtype=np.uint8), [members.size, outsiders.size])
     return np.concatenate([members, outsiders]), member

@@ -17,8 +17,6 @@ from core.membership.splits import MembershipSplit
 from core.membership.targets import Train, quality
 from core.models import GIVEN
 
-__all__ = ["findings_of", "guesses", "study", "study_steps"]
-
 Report = Callable[[int, int], None]
 
 
@@ -34,19 +32,12 @@ def study(
 
     Parameters
     ----------
-    people : MemberPeople
-    settings : MembershipSettings
     train : Train, optional
         The target; by its name in the settings when left out.
     split : MembershipSplit, optional
         Members and outsiders; drawn from the seed when left out.
     report : callable, optional
         Called with (steps done, steps in all), see `study_steps`; may raise `core.errors.Cancelled` to stop.
-
-    Raises
-    ------
-    InputError
-        If a setting breaks its rule.
     """
     target = attacked(people, settings, target_of(people, settings) if train is None else train, split=split)
     found = findings_of(target)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import InputError
@@ -21,23 +22,8 @@ from core.estimates import accuracy, proportion
 from core.membership.attacks.guess import checked
 from core.membership.attacks.lira import Train
 from core.membership.findings import TargetFindings
-from core.membership.given import GivenTarget, given_target
 from core.membership.people import MemberPeople
 from core.models import GIVEN, fit_model
-
-__all__ = [
-    "TARGETS",
-    "TARGET_TITLES",
-    "AuditedTarget",
-    "ID3Target",
-    "LibraryTarget",
-    "audited_target",
-    "default_depth",
-    "id3_target",
-    "library_target",
-    "quality",
-    "target_by_name",
-]
 
 TARGET_TITLES = {
     "dp_id3": "DP-ID3 tree",
@@ -53,9 +39,6 @@ TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
 
 _TREES = 50
 
-_Rows = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ID3Target:
@@ -66,7 +49,6 @@ class ID3Target:
     people : MemberPeople
         The columns' domains are public.
     epsilon : float, at least 1e-6, or infinite
-    max_depth : int
     accounting : {"savings", "literal", "naive"}
     """
 
@@ -75,7 +57,7 @@ class ID3Target:
     max_depth: int
     accounting: str
 
-    def fit(self, rows: _Rows, seed: int) -> Any:
+    def fit(self, rows: Ints, seed: int) -> Any:
         """Return the tree trained on these rows."""
         from core.models import DPID3Classifier
 
@@ -89,11 +71,11 @@ class ID3Target:
         )
         return tree.fit(self.people.codes[rows], self.people.labels[rows])
 
-    def answers(self, tree: Any) -> _Floats:
+    def answers(self, tree: Any) -> Floats:
         """Return a fitted tree's P(label = 1) of everybody, shape (n,)."""
         return np.asarray(tree.predict_proba(self.people.codes)[:, 1], dtype=np.float64)
 
-    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+    def __call__(self, rows: Ints, seed: int) -> Floats:
         """Train on these rows and return P(label = 1) of everybody, shape (n,)."""
         return self.answers(self.fit(rows, seed))
 
@@ -104,7 +86,6 @@ class LibraryTarget:
 
     Attributes
     ----------
-    people : MemberPeople
     estimator : callable
         Takes a seed and returns an unfitted classifier with `predict_proba`.
     indicators : ndarray of shape (n, values of all columns), float32
@@ -114,7 +95,7 @@ class LibraryTarget:
     estimator: Callable[[int], Any]
     indicators: npt.NDArray[np.float32]
 
-    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+    def __call__(self, rows: Ints, seed: int) -> Floats:
         """Train on these rows and return P(label = 1) of everybody, shape (n,); the label itself if it is the only."""
         labels = self.people.labels[rows]
         if (labels == labels[0]).all():
@@ -125,18 +106,12 @@ class LibraryTarget:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AuditedTarget:
-    """The audit's fair learning method; its answer is the score of `core.models.FairModel.scores`.
-
-    Attributes
-    ----------
-    config : AuditConfig
-    dataset : AuditDataset
-    """
+    """The audit's fair learning method; its answer is the score of `core.models.FairModel.scores`."""
 
     config: AuditConfig
     dataset: AuditDataset
 
-    def __call__(self, rows: _Rows, seed: int) -> _Floats:
+    def __call__(self, rows: Ints, seed: int) -> Floats:
         """Train on these rows and return the score of everybody, shape (n,), in [0, 1]."""
         x, y, s = self.dataset.features, self.dataset.labels, self.dataset.sensitive
         model = fit_model(
@@ -158,10 +133,7 @@ def id3_target(
 ) -> ID3Target:
     """Return the target of Zhang et al. (2020): an ID3 tree, with differential privacy for a finite epsilon.
 
-    Raises
-    ------
-    InputError
-        When it is trained: if epsilon, depth or accounting break their rules.
+    Raises `InputError` when it is trained: if epsilon, depth or accounting break their rules.
     """
     return ID3Target(people=people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
 
@@ -169,11 +141,7 @@ def id3_target(
 def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> LibraryTarget:
     """Return any scikit-learn classifier as a target.
 
-    Parameters
-    ----------
-    people : MemberPeople
-    estimator : callable
-        Takes a seed and returns an unfitted classifier with `predict_proba`.
+    The estimator takes a seed and returns an unfitted classifier with `predict_proba`.
     """
     starts = np.concatenate([[0], np.cumsum(people.n_values)])
     indicators = np.zeros((people.n, int(starts[-1])), dtype=np.float32)
@@ -197,42 +165,18 @@ def target_by_name(
     epsilon: float = math.inf,
     max_depth: int = 14,
     accounting: str = "savings",
-    audit: tuple[AuditConfig, AuditDataset] | None = None,
 ) -> Train:
-    """Return one of `TARGETS`, or the given predictions.
+    """Return one of `TARGETS` but the audited model, which `audited_target` makes with the audit's settings and data.
 
-    Parameters
-    ----------
-    name : str
-    people : MemberPeople
-    epsilon, accounting
-        Of "dp_id3".
-    max_depth : int
-        Of the trees.
-    audit : tuple of (AuditConfig, AuditDataset), optional
-        Needed by "audited" and "given", of the same people in the same order.
-
-    Raises
-    ------
-    InputError
-        If there is no such target, "audited" or "given" has no audit of these people, or given predictions lack scores
-        or sets.
+    Raises `InputError` if there is no such target, or it needs the audit's settings and data.
     """
     if name == "dp_id3":
         return id3_target(people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
     if name in ("audited", GIVEN):
-        return _audited(people, audit)
+        raise InputError("The audited model can be a target only with the audit's settings and data, got none.")
     if name not in TARGETS:
         raise InputError(f"target must be one of {', '.join(TARGETS)}, got {name!r}.")
     return library_target(people, lambda seed: _estimator(name, max_depth, seed))
-
-
-def _audited(people: MemberPeople, audit: tuple[AuditConfig, AuditDataset] | None) -> AuditedTarget | GivenTarget:
-    if audit is None:
-        raise InputError("The audited model can be a target only with the audit's settings and data, got none.")
-    if audit[1].n != people.n or not np.array_equal(audit[1].labels, people.labels):
-        raise InputError(f"The audit must be of the same {people.n:,} people, got {audit[1].n:,} others.")
-    return given_target(audit[1]) if audit[0].method == GIVEN else audited_target(*audit)
 
 
 def _estimator(name: str, max_depth: int, seed: int) -> Any:
@@ -259,7 +203,7 @@ def quality(
     members: npt.ArrayLike,
     outsiders: npt.ArrayLike,
     *,
-    predicted: npt.NDArray[np.uint8] | None = None,
+    predicted: Codes | None = None,
 ) -> TargetFindings:
     """Return how well a target predicts those it was trained on and others, and the majority label as control.
 

@@ -18,9 +18,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.estimates import Estimate, proportion
-
-__all__ = ["members_above", "position", "tpr_estimate"]
 
 _SPARSE = 10
 """Fewest members above, and below, the threshold with which the percentiles stand by themselves."""
@@ -31,16 +30,13 @@ _WIDER = 1.0
 _CELLS = 400
 """Equally likely thresholds that stand for all."""
 
-_Floats = npt.NDArray[np.float64]
-_Ints = npt.NDArray[np.int64]
-
 
 def position(fpr: float, outsiders: int) -> float:
     """Return the place j, from 1 at the highest score, of the non-member at which an FPR is read."""
     return fpr * (outsiders + 1)
 
 
-def members_above(place: npt.ArrayLike, false_positives: _Ints, true_positives: _Ints) -> _Floats:
+def members_above(place: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
     """Return the expected number of members above the non-member at each place, ties broken at random.
 
     Parameters
@@ -58,7 +54,7 @@ def members_above(place: npt.ArrayLike, false_positives: _Ints, true_positives: 
     )
 
 
-def _above(place: _Floats, false_positives: _Ints, true_positives: _Ints) -> _Floats:
+def _above(place: Floats, false_positives: Ints, true_positives: Ints) -> Floats:
     n = int(false_positives[-1])
     inside = np.clip(place, 1, n)
     tie = np.searchsorted(false_positives, inside, side="left")  # the last cut of the tie that holds the place
@@ -68,7 +64,7 @@ def _above(place: _Floats, false_positives: _Ints, true_positives: _Ints) -> _Fl
     return np.where(place < 1, 0.0, np.where(place > n, float(true_positives[-1]), found))
 
 
-def tpr_estimate(fpr: float, false_positives: _Ints, true_positives: _Ints, *, level: float) -> Estimate:
+def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, level: float) -> Estimate:
     """Return the TPR at an FPR, and its interval.
 
     Parameters
@@ -101,7 +97,7 @@ def tpr_estimate(fpr: float, false_positives: _Ints, true_positives: _Ints, *, l
     return Estimate(value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m, level=level)
 
 
-def _quantile(q: float, shares: _Floats, members: int) -> int:
+def _quantile(q: float, shares: Floats, members: int) -> int:
     """Return the smallest number that a mixture of binomials, all as likely, stays at or below with probability q."""
     from scipy.special import bdtr
 

@@ -21,7 +21,7 @@ same holds. Or up to noise of variance v_k: D(λ) loses v_k λ_k²/2, the mode o
 for one truth, because the noise may say what it likes.
 """
 
-from core.projection.closest import Projection, project
+from core.projection.closest import Projection, ProjectionStatus, project
 from core.projection.constraints import Constraints
 
-__all__ = ["Constraints", "Projection", "project"]
+__all__ = ["Constraints", "Projection", "ProjectionStatus", "project"]

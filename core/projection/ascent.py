@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from core.projection.constraints import Floats
+from core.arrays import Floats, Mask
 from core.projection.dual import Dual, Point
-
-__all__ = ["climb", "newton_direction"]
 
 _LONGEST_STEP = 40.0
 """Largest change of a multiplier in one step; a statistic's largest feature is 1, so about that of a log-odds."""
@@ -38,7 +35,8 @@ def _step(problem: Dual, point: Point) -> Point | None:
     noise = 1e-14 * (problem.pattern.size + abs(point.value))
     for halving in range(1 if promised <= noise else 40):
         length = 0.5**halving
-        there = problem.at(_signed(point.multipliers + length * direction, problem.equality))
+        moved = point.multipliers + length * direction
+        there = problem.at(np.where(problem.equality, moved, np.maximum(moved, 0.0)))
         gained = there.value - point.value
         if gained > noise and gained >= 1e-4 * length * promised:
             return there
@@ -47,13 +45,7 @@ def _step(problem: Dual, point: Point) -> Point | None:
     return None
 
 
-def _signed(multipliers: Floats, equality: npt.NDArray[np.bool_]) -> Floats:
-    return np.where(equality, multipliers, np.maximum(multipliers, 0.0))
-
-
-def _split_direction(
-    slope: Floats, curvature: Floats, multipliers: Floats, equality: npt.NDArray[np.bool_], width: Floats
-) -> Floats:
+def _split_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask, width: Floats) -> Floats:
     """Return the direction; a multiplier with a width is the difference of two that are at least 0 and cost it."""
     wide = np.flatnonzero(width > 0.0)
     if not wide.size:
@@ -74,7 +66,7 @@ def _split_direction(
     return direction
 
 
-def newton_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: npt.NDArray[np.bool_]) -> Floats:
+def newton_direction(slope: Floats, curvature: Floats, multipliers: Floats, equality: Mask) -> Floats:
     """Return the d that maximises slope·d - d·curvature·d/2 in a box that keeps signs and bounds the step.
 
     The curvature is scaled to a unit diagonal first, and made definite where statistics depend on each other.

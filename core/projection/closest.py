@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
 from core.projection.ascent import climb
-from core.projection.constraints import Constraints, Floats
+from core.projection.constraints import Constraints
 from core.projection.dual import Dual, Point
 from core.results import Result
-
-__all__ = ["Projection", "project"]
 
 _ACCEPTED = 1e-8
 """Residual up to which a projection counts as converged, in records (a statistic's largest feature counts as one)."""
 
 _IMPOSSIBLE = 1e-6
 """Distance from the bounds, in records, from which on they count as impossible to meet."""
+
+
+class ProjectionStatus(StrEnum):
+    """How far a projection came; where it did not converge the log-loss guarantee still holds."""
+
+    CONVERGED = "converged"
+    NOT_CONVERGED = "not_converged"
+    INFEASIBLE = "infeasible"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,7 +40,7 @@ class Projection(Result):
         The projected posterior, in the shape of the given one; the given one itself where nothing had to move or
         nothing can meet the statistics.
     status : str
-        "converged", "not_converged" (the log-loss guarantee still holds) or "infeasible".
+        A `ProjectionStatus`.
     reason : str
         One sentence on a status other than "converged"; empty otherwise.
     multipliers : ndarray of shape (rows,)
@@ -42,8 +50,6 @@ class Projection(Result):
         all. The divergence KL(q'‖q) once converged.
     residuals : ndarray of shape (rows,)
         By how much E[F_k] misses its bound, in the units of the statistics; 0 for an inequality that is met.
-    steps : int
-        Newton steps taken.
     """
 
     probability: Floats
@@ -57,34 +63,22 @@ class Projection(Result):
     @property
     def converged(self) -> bool:
         """Whether the statistics are met in expectation."""
-        return self.status == "converged"
+        return self.status == ProjectionStatus.CONVERGED
 
 
 def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     """Project a posterior on statistics.
 
-    Parameters
-    ----------
-    posterior : array-like of shape (n,) or (n, K), in [0, 1]
-        P(s = 1) of each record, or one row of probabilities over K groups a record, adding up to 1.
-    constraints : Constraints
-        Statistics over the same records and groups.
-
-    Returns
-    -------
-    Projection
-
-    Raises
-    ------
-    InputError
-        If the posterior holds no probabilities or does not fit the constraints.
+    The posterior, in [0, 1], is P(s = 1) of each record, or one row of probabilities over K groups a record, adding up
+    to 1; constraints are over the same records and groups. Raises `InputError` if the posterior holds no probabilities
+    or does not fit the constraints.
     """
     given = _posterior(posterior, constraints)
     problem = Dual(given, constraints)
     rest = problem.at(np.zeros(problem.bound.size))
     best, steps = climb(problem, rest)
     status, reason = _verdict(problem, best, len(given))
-    if best.value <= 0.0 or status == "infeasible":
+    if best.value <= 0.0 or status == ProjectionStatus.INFEASIBLE:
         best = rest
     return Projection(
         probability=problem.posterior(best),
@@ -97,15 +91,18 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     )
 
 
-def _verdict(problem: Dual, best: Point, n: int) -> tuple[str, str]:
+def _verdict(problem: Dual, best: Point, n: int) -> tuple[ProjectionStatus, str]:
     """Return the status and, unless converged, its reason."""
     left = problem.residual(best)
     if left <= max(_ACCEPTED, 1e-14 * n):
-        return "converged", ""
+        return ProjectionStatus.CONVERGED, ""
     miss = problem.least_miss()
     if miss > _IMPOSSIBLE:
-        return "infeasible", f"No probabilities meet the constraints: the closest miss one by {miss:.3g} records."
-    return "not_converged", f"The search stopped {left:.3g} records short of the constraints."
+        return (
+            ProjectionStatus.INFEASIBLE,
+            f"No probabilities meet the constraints: the closest miss one by {miss:.3g} records.",
+        )
+    return ProjectionStatus.NOT_CONVERGED, f"The search stopped {left:.3g} records short of the constraints."
 
 
 def _posterior(posterior: npt.ArrayLike, constraints: Constraints) -> Floats:

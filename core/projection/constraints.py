@@ -7,11 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Mask
 from core.errors import InputError
-
-__all__ = ["Constraints", "Floats"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,7 +38,7 @@ class Constraints:
     weights: Floats
     groups: Floats
     bound: Floats
-    equality: npt.NDArray[np.bool_]
+    equality: Mask
     width: Floats | None = None
     variance: Floats | None = None
 

@@ -14,9 +14,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from core.projection.constraints import Constraints, Floats
-
-__all__ = ["Dual", "Point"]
+from core.arrays import Floats
+from core.projection.constraints import Constraints
 
 _LARGE_PATTERNS = 128
 """Records a pattern, on average, from which on patterns are visited one by one, with sums that round well: numpy adds

@@ -9,16 +9,15 @@ from core.sweep.configurations import PAPER_TOLERANCES, TOLERANCES, grid, tolera
 from core.sweep.engine import sweep
 from core.sweep.identity import environment, point_key
 from core.sweep.point import SweepPoint, measure
-from core.sweep.store import FolderStore, MemoryStore, PointStore
+from core.sweep.store import FolderStore, MemoryStore
 from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise
-from core.sweep.tables import model_rows, recovery_rows, table_three
+from core.sweep.tables import table_three
 
 __all__ = [
     "PAPER_TOLERANCES",
     "TOLERANCES",
     "FolderStore",
     "MemoryStore",
-    "PointStore",
     "Spread",
     "SweepPoint",
     "SweepRow",
@@ -26,9 +25,7 @@ __all__ = [
     "environment",
     "grid",
     "measure",
-    "model_rows",
     "point_key",
-    "recovery_rows",
     "summarise",
     "sweep",
     "table_three",

@@ -15,8 +15,6 @@ from core.errors import FairLeakError, InputError
 from core.sweep.identity import environment
 from core.sweep.workers import Measure, Measured, measure_on_cluster
 
-__all__ = ["measured_on_cluster"]
-
 _PATIENCE = 10  # seconds to wait for the scheduler, and for a first worker
 _RETRIES = 3  # of a configuration whose worker was lost
 

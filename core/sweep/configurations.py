@@ -10,8 +10,6 @@ from itertools import product
 from core.config import AuditConfig
 from core.errors import InputError
 
-__all__ = ["PAPER_TOLERANCES", "SWEPT_METHODS", "TOLERANCES", "grid", "tolerance_configs"]
-
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,
 )  # fmt: skip
@@ -47,6 +45,8 @@ def grid(
 ) -> list[AuditConfig]:
     """Return every combination of the values, seed by seed, each once.
 
+    Raises `InputError` if a sequence is empty or a value breaks its rule.
+
     Parameters
     ----------
     base : AuditConfig
@@ -54,15 +54,6 @@ def grid(
     tolerances : sequence of float in [0, 1]
         Used by the methods that can be asked for a tolerance (`SWEPT_METHODS`); the others appear once for each
         metric and seed, with tolerance 0.
-    methods, metrics : sequence of str, optional
-        The base's own when left out.
-    seeds : sequence of int, optional
-        The base's own when left out.
-
-    Raises
-    ------
-    InputError
-        If a sequence is empty or a value breaks its rule.
     """
     methods = (base.method,) if methods is None else methods
     metrics = (base.metric,) if metrics is None else metrics

@@ -26,8 +26,6 @@ from core.sweep.point import measure as measure_point
 from core.sweep.store import PointStore
 from core.sweep.workers import Measure, Measured, measure_here, measure_in_process
 
-__all__ = ["sweep"]
-
 P = TypeVar("P", bound=Result)
 
 Jobs = Sequence[tuple[int, AuditConfig]]

@@ -11,8 +11,6 @@ from core.datasets.dataset import AuditDataset
 from core.fingerprint import code_fingerprint, fingerprint
 from core.results import Result
 
-__all__ = ["environment", "environment_name", "point_key"]
-
 _DECISIVE = ("numpy", "scipy", "scikit-learn", "fairlearn")
 
 

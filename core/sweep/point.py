@@ -15,8 +15,6 @@ from core.results import Result
 from core.sweep.configurations import SWEPT_METHODS
 from core.training import train_model
 
-__all__ = ["SweepPoint", "measure"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepPoint(Result):
@@ -30,7 +28,6 @@ class SweepPoint(Result):
         Unfairness on the training records: a fact about them.
     unfairness_test : Estimate
         The same on the test records.
-    difference_train : float
     difference_test : Estimate
         Difference between groups on either.
     accuracy_train, accuracy_test : Estimate

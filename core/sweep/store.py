@@ -27,8 +27,6 @@ from core.results import Result
 from core.sweep.identity import environment_name
 from core.sweep.point import SweepPoint
 
-__all__ = ["FolderStore", "MemoryStore", "PointStore"]
-
 P = TypeVar("P", bound=Result)
 
 _FORMAT = 1
@@ -78,15 +76,7 @@ class MemoryStore:
 class FolderStore:
     """Points as files in a folder.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be written to.
+    The folder is made if it is not there. Raises `InputError` if the folder cannot be written to.
     """
 
     on_disk = True

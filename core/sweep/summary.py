@@ -23,8 +23,6 @@ from core.sweep.point import SweepPoint
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Spread", "SweepRow", "SweepSummary", "summarise"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread(Result):
@@ -32,13 +30,10 @@ class Spread(Result):
 
     Attributes
     ----------
-    mean : float
     sd : float
         Standard deviation between seeds (n - 1 in the denominator); nan with one seed.
     low, high : float
         Interval; nan where there is none.
-    n : int
-        Seeds the number was measured with.
     over : {"seeds", "people", ""}
         What the interval is over: seeds if there are several, else people; empty where one seed measured a fact
         without an interval.
@@ -58,11 +53,8 @@ class SweepRow(Result):
 
     Attributes
     ----------
-    method, metric : str
     tolerance : float
         Trained for and told.
-    adversary, protocol, cost : str
-    seeds : tuple of int
     majority : Spread
         Control: accuracy of naming the larger group for everybody.
     before, balanced_before : Spread
@@ -75,7 +67,6 @@ class SweepRow(Result):
         Seeds in which the model satisfied what the attacker was told.
     model_train, model_test, model_majority : Spread
         Accuracy of the audited model, and of always predicting the more frequent label (on the test records).
-    unfairness_train, unfairness_test, difference_train, difference_test : Spread
     """
 
     method: str
@@ -114,12 +105,7 @@ _SPREADS = (
 class SweepSummary(Result):
     """A sweep over seeds.
 
-    Attributes
-    ----------
-    rows : tuple of SweepRow
-        By method, metric, tolerance and attacker.
-    level : float
-        Coverage the intervals over seeds aim at, in (0, 1); those over people keep their own.
+    Intervals over seeds aim at the coverage `level`, in (0, 1); those over people keep their own.
     """
 
     rows: tuple[SweepRow, ...]
@@ -135,11 +121,8 @@ class SweepSummary(Result):
 def summarise(points: Sequence[SweepPoint], *, level: float = 0.95) -> SweepSummary:
     """Gather the points of a sweep, in any order, setting by setting over seeds.
 
-    Raises
-    ------
-    InputError
-        If there are no points, two are of one configuration, some are of different tables, private trees have
-        different epsilons, or `level` is not in (0, 1).
+    Raises `InputError` if there are no points, two are of one configuration, some are of different tables, private
+    trees have different epsilons, or `level` is not in (0, 1).
     """
     _check(points, level)
     groups: dict[tuple[Any, ...], list[SweepPoint]] = defaultdict(list)
@@ -170,8 +153,8 @@ def _check(points: Sequence[SweepPoint], level: float) -> None:
 def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: float) -> SweepRow:
     config, told = points[0].config, [point.disclosures[attacker] for point in points]
 
-    def rate(values: Sequence[Estimate | float | None], least: float = 0.0) -> Any:
-        return _spread(values, level, least)
+    def over(found: Sequence[Any], name: str, least: float = 0.0) -> Any:
+        return _spread([getattr(one, name) for one in found], level, least)
 
     return SweepRow(
         method=config.method,
@@ -181,21 +164,21 @@ def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: fl
         protocol=attacker[1],
         cost=attacker[2],
         seeds=tuple(point.config.seed for point in points),
-        majority=rate([d.majority for d in told]),
-        before=rate([d.before for d in told]),
-        balanced_before=rate([d.balanced_before for d in told]),
-        before_corrected=rate([d.before for d in told if d.after is not None]),
-        after=rate([d.after for d in told]),
-        balanced_after=rate([d.balanced_after for d in told]),
-        gain=rate([d.gain for d in told], -1.0),
+        majority=over(told, "majority"),
+        before=over(told, "before"),
+        balanced_before=over(told, "balanced_before"),
+        before_corrected=over([d for d in told if d.after is not None], "before"),
+        after=over(told, "after"),
+        balanced_after=over(told, "balanced_after"),
+        gain=over(told, "gain", -1.0),
         n_true=sum(d.is_true for d in told),
-        model_train=rate([p.accuracy_train for p in points]),
-        model_test=rate([p.accuracy_test for p in points]),
-        model_majority=rate([p.majority_test for p in points]),
-        unfairness_train=rate([p.achieved for p in points]),
-        unfairness_test=rate([p.unfairness_test for p in points]),
-        difference_train=rate([p.difference_train for p in points]),
-        difference_test=rate([p.difference_test for p in points]),
+        model_train=over(points, "accuracy_train"),
+        model_test=over(points, "accuracy_test"),
+        model_majority=over(points, "majority_test"),
+        unfairness_train=over(points, "achieved"),
+        unfairness_test=over(points, "unfairness_test"),
+        difference_train=over(points, "difference_train"),
+        difference_test=over(points, "difference_test"),
     )
 
 
@@ -210,16 +193,12 @@ def _spread(values: Sequence[Estimate | float | None], level: float, least: floa
         own = there[0]
         low, high, over = (own.low, own.high, "people") if isinstance(own, Estimate) else (math.nan, math.nan, "")
         return Spread(mean=mean, sd=math.nan, low=low, high=high, n=1, over=over)
-    sd = statistics.stdev(numbers) if all(map(math.isfinite, numbers)) else math.nan
-    half = _t_quantile(level, len(numbers) - 1) * sd / math.sqrt(len(numbers))
-    low, high = (max(least, mean - half), min(1.0, mean + half)) if math.isfinite(half) else (math.nan, math.nan)
-    return Spread(mean=mean, sd=sd, low=low, high=high, n=len(numbers), over="seeds")
-
-
-def _t_quantile(level: float, degrees: int) -> float:
     from scipy.stats import t
 
-    return float(t.ppf(0.5 + level / 2, degrees))
+    sd = statistics.stdev(numbers) if all(map(math.isfinite, numbers)) else math.nan
+    half = float(t.ppf(0.5 + level / 2, len(numbers) - 1)) * sd / math.sqrt(len(numbers))
+    low, high = (max(least, mean - half), min(1.0, mean + half)) if math.isfinite(half) else (math.nan, math.nan)
+    return Spread(mean=mean, sd=sd, low=low, high=high, n=len(numbers), over="seeds")
 
 
 def _line(row: SweepRow) -> dict[str, Any]:

@@ -1,53 +1,18 @@
-"""The figures and the table of Ferry et al. (2023) as data, made from a summary.
-
-`recovery_rows` is figures 2-4 (and 9-11 for the other adversary), `model_rows` the curves of appendix B, and
-`table_three` table III. Bands in the paper are standard deviations over 100 seeds; here standard deviation and
-t-interval stand side by side.
-"""
+"""Table III of Ferry et al. (2023) as data, made from a summary, with t-intervals beside the standard deviations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
-from core.sweep.configurations import SWEPT_METHODS
 from core.sweep.summary import Spread, SweepRow, SweepSummary
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["model_rows", "recovery_rows", "table_three"]
-
 _FAIRNESS = ("unfairness_train", "unfairness_test", "difference_train", "difference_test")
 
 _ADVERSARIES = {"features": "A", "predictions": "A'"}
-
-
-def recovery_rows(
-    summary: SweepSummary, *, adversary: str, protocol: str = "held_out", cost: str = "published"
-) -> pandas.DataFrame:
-    """Return accuracy before and after correction against the tolerance, for the methods that are swept over it.
-
-    Columns: method, metric, tolerance, n_seeds, n_true, and mean, _sd, _low, _high, _n, _interval of majority,
-    before, after, gain.
-    """
-    names = ("majority", "before", "after", "gain")
-    chosen = _chosen(summary, adversary=adversary, protocol=protocol, cost=cost)
-    return _frame([row for row in chosen if row.method in SWEPT_METHODS], names)
-
-
-def model_rows(summary: SweepSummary) -> pandas.DataFrame:
-    """Return accuracy and fairness of every audited model on training and test records, with the majority baseline.
-
-    Columns: method, metric, tolerance, n_seeds, and mean, _sd, _low, _high, _n, _interval of model_train, model_test,
-    model_majority, unfairness_train, unfairness_test, difference_train, difference_test.
-    """
-    names = ("model_train", "model_test", "model_majority", *_FAIRNESS)
-    one: dict[tuple[str, str, float], SweepRow] = {}  # a model's figures are the same in the rows of all attackers
-    for row in summary.rows:
-        one.setdefault((row.method, row.metric, row.tolerance), row)
-    return _frame(list(one.values()), names).drop(columns="n_true")
 
 
 def table_three(
@@ -63,12 +28,7 @@ def table_three(
     difference_train, difference_test; majority; and for A (features) and A' (features and predictions) before, after
     and gain; other adversaries by their names. The paper prints mean and standard deviation, and raises the tolerance
     of 0 until the model keeps it; under "held_out" it stays 0, which often no correction can meet. A method that was
-    swept appears with its smallest tolerance.
-
-    Raises
-    ------
-    InputError
-        If the sweep has no point of `method`.
+    swept appears with its smallest tolerance. Raises `InputError` if the sweep has no point of `method`.
     """
     rows = [row for row in summary.rows if (row.method, row.protocol, row.cost) == (method, protocol, cost)]
     if not rows:
@@ -101,20 +61,3 @@ def _told(name: str, spread: Spread | None) -> dict[str, Any]:
     return {name: None if spread is None else spread.mean} | {
         f"{name}_{part}": None if spread is None else getattr(spread, part) for part in parts
     }
-
-
-def _chosen(summary: SweepSummary, *, adversary: str, protocol: str, cost: str) -> list[SweepRow]:
-    wanted = (adversary, protocol, cost)
-    rows = [row for row in summary.rows if (row.adversary, row.protocol, row.cost) == wanted]
-    if not rows:
-        known = sorted({" / ".join((row.adversary, row.protocol, row.cost)) for row in summary.rows})
-        raise InputError(f"The attacker must be one of {', '.join(known)}, got {' / '.join(wanted)}.")
-    return rows
-
-
-def _frame(rows: Sequence[SweepRow], names: Sequence[str]) -> pandas.DataFrame:
-    frame = SweepSummary(rows=tuple(rows), level=0.95).to_frame()
-    columns = ["method", "metric", "tolerance", "n_seeds", "n_true"]
-    for name in names:
-        columns += [name, *(f"{name}_{part}" for part in ("sd", "low", "high", "n", "interval"))]
-    return frame.reindex(columns=columns)

@@ -22,8 +22,6 @@ from core.records import dumps
 from core.results import Result
 from core.sweep.identity import environment
 
-__all__ = ["Measure", "Measured", "measure_here", "measure_in_process", "measure_on_cluster"]
-
 Measure = Callable[[AuditConfig, AuditDataset], Result]
 Measured = tuple[int, str]
 """Position of the configuration, and the point's record."""
@@ -31,9 +29,18 @@ Measured = tuple[int, str]
 _NICE = 10  # how far the worker processes give way
 _GLANCE = 0.25  # seconds between two looks at the parent
 
-_settled = False
-_last: tuple[bytes, AuditDataset] | None = None
-"""The dataset of this process's last job, and its bytes: with it goes what `core.attack` remembers of it."""
+
+class _Process:
+    """What a worker process knows of itself from job to job.
+
+    With the dataset of its last job (and its bytes) goes what is remembered of it.
+    """
+
+    settled = False
+    last: tuple[bytes, AuditDataset] | None = None
+
+
+_process = _Process()
 
 
 def measure_here(index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure) -> Measured:
@@ -55,10 +62,7 @@ def measure_on_cluster(
 ) -> Measured:
     """Measure on a cluster's worker, provided it has the versions `wanted`.
 
-    Raises
-    ------
-    InputError
-        If its versions are others: its numbers might differ.
+    Raises `InputError` if its versions are others: its numbers might differ.
     """
     if environment() != wanted:
         other = ", ".join(sorted(set(environment()) - set(wanted)))
@@ -77,18 +81,16 @@ def _one_thread() -> Any:
 
 def _same(dataset: AuditDataset) -> AuditDataset:
     """Return the last job's dataset if this one is the same to the bit."""
-    global _last
     written = pickle.dumps(dataset)
-    if _last is None or _last[0] != written:
-        _last = written, dataset
-    return _last[1]
+    if _process.last is None or _process.last[0] != written:
+        _process.last = written, dataset
+    return _process.last[1]
 
 
 def _settle(parent: int) -> None:
-    global _settled
-    if _settled:
+    if _process.settled:
         return
-    _settled = True
+    _process.settled = True
     threading.Thread(target=_end_with, args=(parent,), daemon=True, name="fairleak-watch").start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(os, "nice") and os.nice(0) < _NICE:

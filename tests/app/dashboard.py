@@ -15,7 +15,9 @@ from core.attack import ATTACKERS, PROTOCOLS
 from core.config import AuditConfig
 from core.correction import COSTS
 from core.datasets.dataset import AuditDataset
-from core.sweep import PointStore, SweepPoint, point_key, sweep
+from core.sweep import SweepPoint, sweep
+from core.sweep.identity import point_key
+from core.sweep.store import PointStore
 from pages.common.jobs import Job, Work
 from tests.expected import run_once
 from tests.patience import PATIENT

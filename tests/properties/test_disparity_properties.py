@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.membership import disparities, recall_by_range, vulnerability_disparity
-from core.membership.disparity import resampling
+from core.membership.disparity.resampling import permuted
 from core.membership.disparity.tally import Tally
 from core.membership.disparity.verdicts import GAPS
 from tests.unit.membership.judged_people import judged
@@ -79,6 +79,6 @@ def test_two_groups_by_name_are_the_same_comparison(counts: Tally) -> None:
 
 @given(tallies())
 def test_permutations_keep_who_is_flagged(counts: Tally) -> None:
-    drawn = resampling.permuted(counts, 50, np.random.default_rng(0))
+    drawn = permuted(counts, 50, np.random.default_rng(0))
     assert (drawn.sum(axis=1) == counts.flagged.sum(axis=0)).all()
     assert (drawn >= 0).all() and (drawn <= counts.people).all()

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.membership import fairpick, fairpick_counts, fairpick_literal, fairpick_program
+from core.membership import fairpick_counts
+from core.membership.fairpick.literal import fairpick_literal, what_equations_ask
+from core.membership.fairpick.pick import fairpick
 from core.membership.fairpick.rounding import whole
+from tests.oracles.fairpick import fairpick_program
 
 THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))
 
@@ -50,7 +53,7 @@ def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(count
 
 @given(counts_of_clusters())
 def test_theta_one_deletes_nobody(counts: np.ndarray) -> None:
-    assert not fairpick_counts(counts, 1.0).any() and not fairpick_literal(counts, 1.0).deletions.any()
+    assert not fairpick_counts(counts, 1.0).any() and not fairpick_literal(counts, 1.0)[0].any()
 
 
 @given(counts_of_clusters(), THETA)
@@ -73,16 +76,17 @@ def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float
 
 @given(counts_of_clusters(), st.floats(0.01, 0.99))
 def test_the_published_variant_solves_its_equations_and_ignores_negative_requests(counts, theta: float) -> None:
-    found, sizes = fairpick_literal(counts, theta), counts.sum(axis=0)
+    deletions, ignored = fairpick_literal(counts, theta)
+    asked, sizes = what_equations_ask(counts, theta), counts.sum(axis=0)
     dd = np.array([float(d) for d in exact_differences(counts.tolist())])
-    shares = found.asked.sum(axis=0) / sizes
-    reached = found.asked[:, 1] / sizes[1] - found.asked[:, 0] / sizes[0]
+    shares = asked.sum(axis=0) / sizes
+    reached = asked[:, 1] / sizes[1] - asked[:, 0] / sizes[0]
     assert shares[0] == pytest.approx(shares[1], abs=1e-9)
     assert reached == pytest.approx((1 - theta) * dd + theta * dd * shares[0], abs=1e-9)
-    assert np.linalg.norm(found.asked) <= np.linalg.norm(fairpick_counts(counts, theta)) + 1e-9 * counts.sum()
-    assert found.ignored == int((found.asked < -1e-9 * counts.sum()).sum())
-    assert (found.deletions >= 0).all() and (found.deletions <= counts).all()
-    assert found.ignored > 0 or np.abs(dd).max() * (1 - theta) * counts.sum() < 1e-6
+    assert np.linalg.norm(asked) <= np.linalg.norm(fairpick_counts(counts, theta)) + 1e-9 * counts.sum()
+    assert ignored == int((asked < -1e-9 * counts.sum()).sum())
+    assert (deletions >= 0).all() and (deletions <= counts).all()
+    assert ignored > 0 or np.abs(dd).max() * (1 - theta) * counts.sum() < 1e-6
 
 
 @given(counts_of_clusters(), THETA)

@@ -13,9 +13,11 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from core.correction import soft_constraints, soft_correct, soft_projection
+from core.correction import soft_correct
+from core.correction.soft import soft_constraints
 from core.projection import Constraints, project
 from tests.problem_bank import METRICS, parts
+from tests.unit.test_projection import soft_projection
 
 EXTREME = st.sampled_from([0.0, 1.0, 5e-324, 1e-300, 1e-17, 1e-12, 1e-9, 0.5, 1 - 1e-9, 1 - 1e-12, 1 - 2**-53])
 CHANCE = st.one_of(EXTREME, st.floats(0, 1), st.sampled_from([0.25, 0.5, 0.75]))

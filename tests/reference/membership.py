@@ -6,17 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.membership import (
-    MemberPeople,
-    MembershipSplit,
-    TargetFindings,
-    id3_target,
-    member_split,
-    network_attack,
-    precision_recall,
-    quality,
-    roc,
-)
+from core.membership import MemberPeople, MembershipSplit, member_split, roc
+from core.membership.attacks.guess import precision_recall
+from core.membership.attacks.network import network_attack
+from core.membership.findings import TargetFindings
+from core.membership.targets import id3_target, quality
 
 
 @dataclass(frozen=True, kw_only=True)

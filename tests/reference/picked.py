@@ -15,9 +15,9 @@ from core.membership import (
     Train,
     default_depth,
     fairpick_curve,
-    id3_target,
     member_people,
 )
+from core.membership.targets import id3_target
 from core.seeds import child_generator
 
 Points = dict[tuple[str, float], list[CurvePoint]]

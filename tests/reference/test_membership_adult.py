@@ -29,18 +29,10 @@ import numpy as np
 import pytest
 
 from core.datasets import load
-from core.membership import (
-    group_rocs,
-    id3_target,
-    lira_boosted,
-    lira_from,
-    loss_attack,
-    member_people,
-    network_attack,
-    roc,
-    table_grouping,
-    train_shadows,
-)
+from core.membership import lira_boosted, lira_from, loss_attack, member_people, roc, table_grouping, train_shadows
+from core.membership.attacks.network import network_attack
+from core.membership.roc import group_rocs
+from core.membership.targets import id3_target
 from tests.reference.membership import caught_gap, gaps, run
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
@@ -76,7 +68,7 @@ def runs(people):
 def shadows(people, runs):
     """64 shadows of the first run."""
     target = id3_target(people, max_depth=DEPTH)
-    return train_shadows(target, people.labels, runs[0].split, seed=0, shadows=64, n_jobs=2)
+    return train_shadows(target, people.labels, runs[0].split, seed=0, shadows=64)
 
 
 @pytest.fixture(scope="module")

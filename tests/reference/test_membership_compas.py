@@ -30,7 +30,9 @@ import numpy as np
 import pytest
 
 from core.datasets import load
-from core.membership import group_rocs, id3_target, judging_everybody, lira, member_people, roc
+from core.membership import judging_everybody, lira, member_people, roc
+from core.membership.roc import group_rocs
+from core.membership.targets import id3_target
 from tests.reference.membership import caught_gap, gaps, run
 
 FILE = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "compas/compas_two_years.csv"

@@ -29,9 +29,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.adversaries.forest import AttackedRecords
 from core.attack import AttackFindings, attack_model
 from core.config import AuditConfig
-from core.correction import AttackedRecords, disclose, gain_of_best
+from core.correction import disclose, gain_of_best
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
 from core.estimates import Estimate

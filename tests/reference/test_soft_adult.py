@@ -28,7 +28,8 @@ import pytest
 from core.adversaries import train_strong
 from core.audit import AuditFindings, run
 from core.config import AuditConfig
-from core.correction import Attribution, StepMeasures, attribute_leak
+from core.correction import Attribution, attribute_leak
+from core.correction.attribution import StepMeasures
 from core.datasets import AuditDataset, build_dataset, load, split
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))

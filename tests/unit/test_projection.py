@@ -9,11 +9,18 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.correction import soft_constraints, soft_correct, soft_projection
+from core.correction import soft_correct
+from core.correction.soft import soft_constraints
 from core.errors import InputError
-from core.projection import Constraints, project
+from core.projection import Constraints, Projection, project
 
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
+
+
+def soft_projection(posterior, predictions, **disclosed) -> Projection:
+    """Return the whole projection behind `soft_correct`."""
+    n_groups = 2 if np.ndim(posterior) == 1 else np.shape(posterior)[1]
+    return project(posterior, soft_constraints(predictions, n_groups=n_groups, **disclosed))
 
 
 def one_row(bound: float, *, n: int, equality: bool = True, weight: float = 1.0) -> Constraints:

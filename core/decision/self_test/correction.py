@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from core.adversaries import AttackedRecords
 from core.attack import AttackFindings
-from core.correction import AttackedRecords
 from core.decision.attacks import CORRECTED
 from core.decision.audited import Audited
 from core.decision.measures.correction_gain import correction_gain

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.membership.halves import halves
 from core.seeds import child_generator, child_seed
-
-__all__ = ["TAUGHT", "cross_fitted"]
 
 TAUGHT = 100_000
 """Most people of a half who teach; of more, so many are drawn at random. All are judged."""
@@ -24,28 +23,20 @@ TAUGHT = 100_000
 _TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
 """Small: a few numbers a person, and more trees learn the teaching half's chance."""
 
-_Floats = npt.NDArray[np.float64]
 
-
-def cross_fitted(
-    evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8], *, seed: int, name: str
-) -> tuple[_Floats, npt.NDArray[np.uint8]]:
+def cross_fitted(evidence: npt.NDArray[np.float32], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
     """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
+
+    The score lies in (0, 1); the verdict is 1 where boosting finds a member likelier than a non-member, both as
+    frequent: the largest TPR - FPR.
 
     Parameters
     ----------
     evidence : ndarray of shape (n, d), float32
         Nan where there is none.
     member : ndarray of shape (n,), 0 or 1
-    seed : int
     name : str
         Of the attack, for its own use of chance.
-
-    Returns
-    -------
-    score : ndarray of shape (n,), in (0, 1)
-    verdict : ndarray of shape (n,), 0 or 1
-        1 where boosting finds a member likelier than a non-member, both as frequent: the largest TPR - FPR.
     """
     from scipy.stats import rankdata
 
@@ -63,7 +54,7 @@ def cross_fitted(
     return score, verdict
 
 
-def _fitted(evidence: npt.NDArray[np.float32], member: npt.NDArray[np.uint8], seed: int) -> Any:
+def _fitted(evidence: npt.NDArray[np.float32], member: Codes, seed: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from threadpoolctl import threadpool_limits
 

@@ -12,20 +12,11 @@ from core.membership.attacks.guess import MemberGuess, checked
 from core.membership.attacks.thresholds import best_threshold
 from core.membership.splits import MembershipSplit
 
-__all__ = ["confidence_attack"]
-
 
 def confidence_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
     """Judge people by the probability of the label the model prefers.
 
-    Parameters
-    ----------
-    probability : array-like of shape (n,), in [0, 1]
-        P(label = 1) of everybody.
-    labels : array-like of shape (n,), 0 or 1
-        Checked, not used.
-    split : MembershipSplit
-        The threshold with the best balanced accuracy is set on the known.
+    The arguments are those of `loss_attack`; labels are checked, not used.
     """
     p, _ = checked(probability, labels)
     score = np.maximum(p, 1.0 - p)

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.validation import binary_array, one_length
-
-__all__ = ["MemberGuess", "checked", "precision_recall", "true_label_probability"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +30,15 @@ class MemberGuess:
     """
 
     name: str
-    rows: npt.NDArray[np.int64] = field(repr=False)
-    score: npt.NDArray[np.float64] = field(repr=False)
-    verdict: npt.NDArray[np.uint8] | None = field(repr=False)
+    rows: Ints = field(repr=False)
+    score: Floats = field(repr=False)
+    verdict: Codes | None = field(repr=False)
 
 
-def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:
+def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Codes]:
     """Return P(label = 1) and the label of everybody as arrays.
 
-    Raises
-    ------
-    InputError
-        If their lengths differ, a probability is outside [0, 1] or a label is not 0 or 1.
+    Raises `InputError` if their lengths differ, a probability is outside [0, 1] or a label is not 0 or 1.
     """
     p, y = np.asarray(probability, dtype=np.float64), binary_array(labels, name="labels")
     one_length(probability=p, labels=y)
@@ -51,9 +47,7 @@ def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[npt.NDAr
     return p, y
 
 
-def true_label_probability(
-    probability: npt.NDArray[np.float64], labels: npt.NDArray[np.uint8]
-) -> npt.NDArray[np.float64]:
+def true_label_probability(probability: Floats, labels: Codes) -> Floats:
     """Return the probability the model gave to each person's own label."""
     return np.where(labels == 1, probability, 1.0 - probability)
 

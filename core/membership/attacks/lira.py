@@ -17,13 +17,13 @@ a target trained on none of the people the AUC is .499 and the TPR .0095.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints, Mask
 from core.errors import InputError
 from core.membership.attacks.boosted import cross_fitted
 from core.membership.attacks.guess import MemberGuess, checked, true_label_probability
@@ -31,9 +31,7 @@ from core.membership.splits import MembershipSplit
 from core.seeds import child_generator, child_seed
 from core.validation import binary_array, one_length
 
-__all__ = ["FEWEST_SHADOWS", "Shadows", "Train", "lira", "lira_boosted", "lira_from", "train_shadows"]
-
-Train = Callable[[npt.NDArray[np.int64], int], npt.NDArray[np.float64]]
+Train = Callable[[Ints, int], Floats]
 """Trains a model on these rows with this seed and returns P(label = 1) of everybody."""
 
 Report = Callable[[int, int], None]
@@ -55,8 +53,6 @@ _LEAST_DEVIATION = 1e-3
 _OFFLINE_SHARE = 0.75
 """Most of the people open to them that offline shadows are trained on, so that no two are alike."""
 
-_Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shadows:
@@ -69,12 +65,11 @@ class Shadows:
         φ of each person's own label.
     inside : ndarray of shape (shadows, m), bool
         Whether the shadow was trained on the person; never, offline.
-    online : bool
     """
 
-    rows: npt.NDArray[np.int64] = field(repr=False)
-    logits: _Floats = field(repr=False)
-    inside: npt.NDArray[np.bool_] = field(repr=False)
+    rows: Ints = field(repr=False)
+    logits: Floats = field(repr=False)
+    inside: Mask = field(repr=False)
     online: bool
 
 
@@ -87,53 +82,39 @@ def lira(
     seed: int,
     shadows: int = 64,
     online: bool = True,
-    own_variance: bool | None = None,
-    n_jobs: int = 1,
     report: Report | None = None,
 ) -> MemberGuess:
     """Judge people by how the target's answer compares with that of shadow models.
 
+    There are scores alone, and no verdict.
+
     Parameters
     ----------
     train : callable
-        Trains a model as the target was trained; see `Train`. Called from several threads if `n_jobs` is above 1.
+        Trains a model as the target was trained; see `Train`.
     probability : array-like of shape (n,), in [0, 1]
         The target's P(label = 1) of everybody.
     labels : array-like of shape (n,), 0 or 1
     split : MembershipSplit
         Whom to judge; nobody's membership is used.
-    seed : int
-        The same gives the same scores, whatever `n_jobs`.
     shadows : int
         Even, at least `FEWEST_SHADOWS`.
     online : bool
         Whether shadows are trained with and without the judged, or without them alone.
-    own_variance : bool, optional
-        Whether each person has variances of her own, or all share one inside and one outside; by default from 64
-        shadows on.
-    n_jobs : int
-        Shadows trained at a time.
     report : callable, optional
         Called with (shadows done, shadows in all); may raise `core.errors.Cancelled`.
-
-    Returns
-    -------
-    MemberGuess
-        With scores alone, and no verdict.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
     """
-    made = train_shadows(train, labels, split, seed=seed, shadows=shadows, online=online, n_jobs=n_jobs, report=report)
-    return lira_from(made, probability, labels, own_variance=own_variance)
+    made = train_shadows(train, labels, split, seed=seed, shadows=shadows, online=online, report=report)
+    return lira_from(made, probability, labels)
 
 
 def lira_from(
     shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike, *, own_variance: bool | None = None
 ) -> MemberGuess:
-    """Score the judged with shadows that are trained already; see `lira`."""
+    """Score the judged with shadows that are trained already; see `lira`.
+
+    Each person has variances of her own, or all share one inside and one outside; by default from 64 shadows on.
+    """
     observed = _observed(shadows, probability, labels)
     own = len(shadows.logits) >= _OWN_VARIANCE if own_variance is None else own_variance
     out_mean, out_deviation = _normal(shadows.logits, ~shadows.inside, own)
@@ -151,21 +132,14 @@ def lira_boosted(
     """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ.
 
     Unlike `lira` it knows who is a member of the half of the judged that teaches; see
-    `core.membership.attacks.boosted`.
-
-    Parameters
-    ----------
-    shadows : Shadows
-    probability, labels : array-like of shape (n,)
-        As for `lira`.
-    member : array-like of shape (m,), 0 or 1
-        Of the judged, in the order of `shadows.rows`.
-    seed : int
+    `core.membership.attacks.boosted`. Membership is that of the judged, in the order of `shadows.rows`; the other
+    arguments are those of `lira`.
     """
     inside = binary_array(member, name="member")
     one_length(member=inside, judged=shadows.rows)
     observed = _observed(shadows, probability, labels)
-    means = [_normal(shadows.logits, used, True) for used in _sides(shadows)]
+    without_and_with = (~shadows.inside, shadows.inside)[: 1 + shadows.online]  # offline there are none with
+    means = [_normal(shadows.logits, used, True) for used in without_and_with]
     columns = [observed, np.asarray(labels)[shadows.rows]]
     for mean, deviation in means:
         columns += [mean, deviation, observed - mean]
@@ -184,7 +158,6 @@ def train_shadows(
     seed: int,
     shadows: int = 64,
     online: bool = True,
-    n_jobs: int = 1,
     report: Report | None = None,
 ) -> Shadows:
     """Train shadow models on random people, as many as the target's members each; see `lira`.
@@ -195,40 +168,20 @@ def train_shadows(
     """
     if isinstance(shadows, bool) or not isinstance(shadows, int) or shadows < FEWEST_SHADOWS or shadows % 2:
         raise InputError(f"shadows must be an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
-        raise InputError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}.")
     y = np.asarray(labels)
     rows, _ = split.judged
     drawn = _draws(split, seed, shadows, online)
-    seeds = [child_seed(seed, f"membership shadow {i}") for i in range(shadows)]
-
-    def answer(i: int) -> _Floats:
-        p = np.asarray(train(drawn[i], seeds[i]), dtype=np.float64)
-        return _logit(true_label_probability(p[rows], y[rows]))
-
     logits = np.empty((shadows, rows.size))
-    for done, found in enumerate(_answers(answer, shadows, n_jobs), 1):
-        logits[done - 1] = found
+    for i, chosen in enumerate(drawn):
+        p = np.asarray(train(chosen, child_seed(seed, f"membership shadow {i}")), dtype=np.float64)
+        logits[i] = _logit(true_label_probability(p[rows], y[rows]))
         if report is not None:
-            report(done, shadows)
+            report(i + 1, shadows)
     inside = np.stack([np.isin(rows, chosen) for chosen in drawn])
     return Shadows(rows=rows, logits=logits, inside=inside, online=online)
 
 
-def _answers(answer: Callable[[int], _Floats], shadows: int, n_jobs: int) -> Iterator[_Floats]:
-    """Return every shadow's answers in order, training several at a time in threads."""
-    if n_jobs == 1:
-        yield from (answer(i) for i in range(shadows))
-        return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        waiting = [pool.submit(answer, i) for i in range(shadows)]
-        try:
-            yield from (future.result() for future in waiting)
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> list[npt.NDArray[np.int64]]:
+def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> list[Ints]:
     """Return whom each shadow is trained on."""
     rng = child_generator(seed, "membership shadows")
     everybody = np.concatenate([split.members, split.outsiders])
@@ -241,23 +194,18 @@ def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> lis
     return [np.sort(rng.permutation(pool)[:size]) for _ in range(shadows)]
 
 
-def _observed(shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike) -> _Floats:
+def _observed(shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     """Return the target's φ of the judged."""
     p, y = checked(probability, labels)
     return _logit(true_label_probability(p, y))[shadows.rows]
 
 
-def _sides(shadows: Shadows) -> tuple[npt.NDArray[np.bool_], ...]:
-    """Return which shadows are without, and which with, each person; offline there are none with."""
-    return (~shadows.inside, shadows.inside) if shadows.online else (~shadows.inside,)
-
-
-def _logit(p: _Floats) -> _Floats:
+def _logit(p: Floats) -> Floats:
     cut = np.clip(p, _LEAST, 1.0 - _LEAST)
     return np.asarray(np.log(cut) - np.log1p(-cut))
 
 
-def _normal(logits: _Floats, used: npt.NDArray[np.bool_], own: bool) -> tuple[_Floats, _Floats]:
+def _normal(logits: Floats, used: Mask, own: bool) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of each person's φ over the shadows used for her.
 
     Somebody without such a shadow gets the mean of all people; the shared deviation is the one around own means.
@@ -271,6 +219,6 @@ def _normal(logits: _Floats, used: npt.NDArray[np.bool_], own: bool) -> tuple[_F
     return mean, np.sqrt(np.maximum(variance, _LEAST_DEVIATION**2))
 
 
-def _log_density(x: _Floats, mean: _Floats, deviation: _Floats) -> _Floats:
+def _log_density(x: Floats, mean: Floats, deviation: Floats) -> Floats:
     """Return the log density of a normal distribution, but for its constant."""
     return np.asarray(-np.log(deviation) - 0.5 * ((x - mean) / deviation) ** 2)

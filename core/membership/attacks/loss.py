@@ -12,14 +12,14 @@ from core.membership.attacks.guess import MemberGuess, checked, true_label_proba
 from core.membership.attacks.thresholds import best_threshold
 from core.membership.splits import MembershipSplit
 
-__all__ = ["loss_attack"]
-
 _LEAST = 1e-12
 """A probability of 0 counts as this, so that a loss is finite."""
 
 
 def loss_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
     """Judge people by the model's loss on their own label.
+
+    The score is the log of the probability of the true label, the loss with its sign turned.
 
     Parameters
     ----------
@@ -28,11 +28,6 @@ def loss_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: Member
     labels : array-like of shape (n,), 0 or 1
     split : MembershipSplit
         The threshold with the best balanced accuracy is set on the known.
-
-    Returns
-    -------
-    MemberGuess
-        The score is the log of the probability of the true label, the loss with its sign turned.
     """
     p, y = checked(probability, labels)
     score = np.log(np.maximum(np.round(true_label_probability(p, y), 12), _LEAST))  # 1 - 0.8 ties with 0.2

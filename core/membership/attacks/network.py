@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.membership.attacks.guess import MemberGuess, checked
 from core.membership.splits import MembershipSplit
 from core.seeds import child_seed
-
-__all__ = ["HIDDEN", "network_attack"]
 
 HIDDEN = 300
 """Units of the hidden layer, as published."""
@@ -29,8 +28,6 @@ _BATCH = 400
 _NO_PROGRESS = 1e9
 """A loss that falls by less is not falling: always."""
 
-_Floats = npt.NDArray[np.float64]
-
 
 def network_attack(
     probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit, *, seed: int, balance: bool = False
@@ -39,11 +36,8 @@ def network_attack(
 
     Parameters
     ----------
-    probability : array-like of shape (n,), in [0, 1]
-        P(label = 1) of everybody.
-    labels : array-like of shape (n,), 0 or 1
-    split : MembershipSplit
-    seed : int
+    probability, labels, split
+        As for `loss_attack`.
     balance : bool
         Let members and outsiders of a label weigh the same. Needed once members of one label were deleted from the
         training data: else the networks learn how many were.
@@ -65,26 +59,23 @@ def network_attack(
     return MemberGuess(name="network", rows=rows, score=score, verdict=(score >= 0.5).astype(np.uint8))
 
 
-def _learned(known: _Floats, member: npt.NDArray[np.uint8], asked: _Floats, seed: int, balance: bool) -> _Floats:
+def _learned(known: Floats, member: Codes, asked: Floats, seed: int, balance: bool) -> Floats:
     """Return the probability of being a member for the answers asked about, of one label."""
     if not asked.size or np.unique(member).size < 2:
         return np.full(asked.size, member.mean() if member.size else 0.5)
-    weights = _even(member) if balance else np.ones(member.size)
+    weights = np.ones(member.size)
+    if balance:  # members and outsiders count the same, one on average
+        share = float(member.mean())
+        weights = np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
     network = _fitted(known, member, weights, seed)
     return np.asarray(network.predict_proba(_pairs(asked))[:, 1], dtype=np.float64)
 
 
-def _pairs(p: _Floats) -> _Floats:
+def _pairs(p: Floats) -> Floats:
     return np.column_stack([1.0 - p, p])
 
 
-def _even(member: npt.NDArray[np.uint8]) -> _Floats:
-    """Return weights with which members and outsiders count the same, one on average."""
-    share = float(member.mean())
-    return np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
-
-
-def _fitted(p: _Floats, member: npt.NDArray[np.uint8], weights: _Floats, seed: int) -> Any:
+def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
     """Return a trained network. Each distinct pair of answer and membership enters once, with its people's weight.
 
     The loss is the one of all people, but there are few distinct answers. No pass over them counts as progress, so

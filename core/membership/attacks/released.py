@@ -10,12 +10,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes
 from core.membership.attacks.boosted import cross_fitted
 from core.membership.attacks.guess import MemberGuess, checked, true_label_probability
 from core.membership.splits import MembershipSplit
 from core.validation import binary_array, one_length
-
-__all__ = ["gap_attack", "released_attack"]
 
 
 def released_attack(
@@ -36,12 +35,6 @@ def released_attack(
         Predicted and true labels.
     split : MembershipSplit
         Of each half of those judged the attacker knows who is a member, when the other half is judged.
-    seed : int
-
-    Returns
-    -------
-    MemberGuess
-        See `core.membership.attacks.boosted`.
     """
     predicted, y = _labels(predictions, labels)
     rows, member = split.judged
@@ -64,7 +57,7 @@ def gap_attack(predictions: npt.ArrayLike, labels: npt.ArrayLike, split: Members
     return MemberGuess(name="gap", rows=rows, score=right.astype(np.float64), verdict=right.astype(np.uint8))
 
 
-def _labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+def _labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
     predicted, y = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
     one_length(predictions=predicted, labels=y)
     return predicted, y

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-__all__ = ["best_threshold"]
+from core.arrays import Codes, Floats
 
 
-def best_threshold(score: npt.NDArray[np.float64], member: npt.NDArray[np.uint8]) -> float:
+def best_threshold(score: Floats, member: Codes) -> float:
     """Return the score from which up people are called members for the best balanced accuracy.
 
     Of several as good the highest, which calls the fewest people members; infinity, which calls nobody one, if no
-    threshold is better than chance.
-
-    Parameters
-    ----------
-    score : ndarray of shape (m,)
-    member : ndarray of shape (m,), 0 or 1
-        With at least one of each.
+    threshold is better than chance. There is at least one member and one outsider.
     """
     levels, place = np.unique(score, return_inverse=True)
     members = np.bincount(place, weights=member, minlength=levels.size)

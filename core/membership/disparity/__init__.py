@@ -1,10 +1,9 @@
 """Gaps between groups in what a membership attack says and in what it finds out."""
 
-from core.membership.disparity.low_fpr import lira_gap, lira_gaps
-from core.membership.disparity.muting import is_muted
+from core.membership.disparity.low_fpr import lira_gaps
 from core.membership.disparity.ranges import recall_by_range
 from core.membership.disparity.results import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
-from core.membership.disparity.verdicts import disparities, vulnerability_disparity
+from core.membership.disparity.verdicts import disparities, is_muted, vulnerability_disparity
 
 __all__ = [
     "Disparities",
@@ -15,7 +14,6 @@ __all__ = [
     "RangeTable",
     "disparities",
     "is_muted",
-    "lira_gap",
     "lira_gaps",
     "recall_by_range",
     "vulnerability_disparity",

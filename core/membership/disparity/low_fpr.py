@@ -23,67 +23,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
-from core.membership.disparity import resampling
+from core.membership.disparity.resampling import (
+    checked_draws,
+    gap_estimate,
+    share_as_extreme,
+    smallest_detectable,
+    variances,
+)
 from core.membership.disparity.results import GapResult, GapTest
 from core.membership.disparity.tally import FEWEST, both_kinds
 from core.membership.disparity.verdicts import one_against_others
 from core.membership.tpr_at_fpr import members_above, position
 from core.multiplicity import holm
 from core.seeds import child_generator
-from core.validation import binary_array, one_length
-
-__all__ = ["lira_gap", "lira_gaps"]
+from core.validation import one_length
 
 _LEAST = 10
 """False positives an FPR must rest on."""
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
-
-def lira_gap(
-    score: npt.ArrayLike,
-    group: npt.ArrayLike,
-    member: npt.ArrayLike,
-    *,
-    fpr: float = 0.01,
-    level: float = 0.95,
-    bootstraps: int = 2000,
-    permutations: int = 2000,
-    seed: int = 0,
-    names: tuple[str, str] = ("group", "others"),
-) -> GapResult:
-    """Return the gap in TPR at an FPR.
-
-    Parameters
-    ----------
-    score : array-like of shape (n,)
-        Higher means rather a member; finite.
-    group, member : array-like of shape (n,)
-        0 or 1, as for `vulnerability_disparity`.
-    fpr : float in (0, 1)
-    level, bootstraps, permutations, seed, names
-        As for `vulnerability_disparity`.
-
-    Returns
-    -------
-    GapResult
-        All nan, with a reason, where a side has fewer than 10 / fpr non-members or 10 members. The p-value is for
-        scores that are distributed alike in both groups, among members and among non-members; `significant` asks for
-        an interval that leaves out 0 besides.
-
-    Raises
-    ------
-    InputError
-        If an array or a setting breaks its rule.
-    """
-    side = binary_array(group, name="group")
-    values, inside = _checked(score, member, fpr, side)
-    resampling.checked_draws(bootstraps, permutations)
-    own = _Settings(fpr=fpr, level=level, bootstraps=bootstraps, permutations=permutations, seed=seed)
-    return _measured(values, side, inside, names, own, comparisons=1)
 
 
 def lira_gaps(
@@ -98,23 +57,29 @@ def lira_gaps(
     permutations: int = 2000,
     seed: int = 0,
 ) -> tuple[GapResult, ...]:
-    """Return `lira_gap` of each group against all others (of two: group 1 against group 0), p-values adjusted.
+    """Return the gap in TPR at an FPR of each group against all others; of two, of group 1 against group 0.
 
-    Groups too small for it are there too, with their reason; the arguments are those of `disparities`.
+    The score is finite and higher for members; the other arguments are those of `disparities`. A group with fewer
+    than 10 / fpr non-members or 10 members on either side is there too, all nan, with its reason. P-values are for
+    scores that are distributed alike in both groups, among members and among non-members, adjusted over the groups
+    measured; `significant` asks for an interval that leaves out 0 besides.
     """
     values, inside = _checked(score, member, fpr, groups)
-    resampling.checked_draws(bootstraps, permutations)
+    checked_draws(bootstraps, permutations)
     own = _Settings(fpr=fpr, level=level, bootstraps=bootstraps, permutations=permutations, seed=seed)
     pairs = one_against_others(groups, names, inside.size)
     able = sum(not _reason(side, inside, pair, fpr) for pair, side in pairs)
     found = [_measured(values, side, inside, pair, own, comparisons=able) for pair, side in pairs]
     adjusted = iter(holm([result.test.p_value for result in found if result.test]))
-    return tuple(_with(result, next(adjusted), level) if result.test else result for result in found)
-
-
-def _with(result: GapResult, p: float, level: float) -> GapResult:
-    assert result.test is not None
-    return replace(result, test=replace(result.test, p_adjusted=p, significant=_told(p, result.estimate, level)))
+    return tuple(
+        replace(
+            result,
+            test=replace(result.test, p_adjusted=(p := next(adjusted)), significant=_told(p, result.estimate, level)),
+        )
+        if result.test
+        else result
+        for result in found
+    )
 
 
 def _told(p: float, gap: Estimate, level: float) -> bool:
@@ -152,9 +117,7 @@ class _Side:
         return members_above(place, self.false_positives, self.true_positives)
 
 
-def _checked(
-    score: npt.ArrayLike, member: npt.ArrayLike, fpr: float, groups: npt.ArrayLike
-) -> tuple[Floats, npt.NDArray[np.uint8]]:
+def _checked(score: npt.ArrayLike, member: npt.ArrayLike, fpr: float, groups: npt.ArrayLike) -> tuple[Floats, Codes]:
     values, inside = np.asarray(score, dtype=np.float64), both_kinds(member)
     if values.ndim != 1:
         raise InputError(f"score must be one-dimensional, got {values.ndim} dimensions.")
@@ -166,7 +129,7 @@ def _checked(
     return values, inside
 
 
-def _reason(side: npt.NDArray[np.uint8], inside: npt.NDArray[np.uint8], names: tuple[str, str], fpr: float) -> str:
+def _reason(side: Codes, inside: Codes, names: tuple[str, str], fpr: float) -> str:
     """Return why the gap is not measured; empty if it is."""
     need = math.ceil(_LEAST / fpr - 1e-9)
     for kind, least, told in ((0, need, "non-members"), (1, FEWEST, "members")):
@@ -179,8 +142,8 @@ def _reason(side: npt.NDArray[np.uint8], inside: npt.NDArray[np.uint8], names: t
 
 def _measured(
     values: Floats,
-    side: npt.NDArray[np.uint8],
-    inside: npt.NDArray[np.uint8],
+    side: Codes,
+    inside: Codes,
     names: tuple[str, str],
     own: _Settings,
     *,
@@ -205,19 +168,19 @@ def _measured(
     rng = child_generator(own.seed, f"bootstrap of low false alarms, {names[0]}")
     drawn = np.column_stack([_resampled(s, own.bootstraps, rng) for s in sides])
     first, second, gap = (
-        resampling.gap_estimate(weights, caught, members, drawn @ weights, level=own.level)
+        gap_estimate(weights, caught, members, drawn @ weights, level=own.level)
         for weights in ((1, 0), (0, 1), (1, -1))
     )
     rng = child_generator(own.seed, f"permutations of low false alarms, {names[0]}")
     everybody = _side(values, np.ones(values.size, dtype=np.bool_), inside == 1, own.fpr)
-    p = resampling.share_as_extreme(gap.value, _permuted(sides, everybody, own.permutations, rng))
-    error = max(float((drawn @ (1, -1)).std()), float(resampling.variances(caught, members).sum() ** 0.5))
-    least = resampling.smallest_detectable(error, level=own.level, comparisons=comparisons)
+    p = share_as_extreme(gap.value, _permuted(sides, everybody, own.permutations, rng))
+    error = max(float((drawn @ (1, -1)).std()), float(variances(caught, members).sum() ** 0.5))
+    least = smallest_detectable(error, level=own.level, comparisons=comparisons)
     test = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=_told(p, gap, own.level))
     return GapResult(group=names[0], others=names[1], fpr=own.fpr, estimate=gap, rates=(first, second), test=test)
 
 
-def _side(values: Floats, here: npt.NDArray[np.bool_], inside: npt.NDArray[np.bool_], fpr: float) -> _Side:
+def _side(values: Floats, here: Mask, inside: Mask, fpr: float) -> _Side:
     levels, place = np.unique(-values[here], return_inverse=True)
     counts = (np.bincount(place[inside[here] == kind], minlength=levels.size) for kind in (False, True))
     false, true = (np.append(0, np.cumsum(count)).astype(np.int64) for count in counts)

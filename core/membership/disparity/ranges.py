@@ -11,11 +11,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
 from core.membership.disparity.results import RangeRow, RangeTable
 from core.validation import binary_array, one_length
-
-__all__ = ["RANGES", "recall_by_range"]
 
 RANGES = 10
 """Ranges of equal width; a probability of 1 is in the last."""
@@ -31,6 +30,8 @@ def recall_by_range(
 ) -> RangeTable:
     """Return the flagged members of a group and of the others by range.
 
+    Raises `InputError` if an array breaks its rule, or the group or the others have no member.
+
     Parameters
     ----------
     probability : array-like of shape (n,)
@@ -39,11 +40,6 @@ def recall_by_range(
         As for `vulnerability_disparity`.
     names : tuple of str
         Of the group and of the others.
-
-    Raises
-    ------
-    InputError
-        If an array breaks its rule, or the group or the others have no member.
     """
     p = _probabilities(probability)
     told, side, inside = (
@@ -65,7 +61,7 @@ def recall_by_range(
     return RangeTable(group=names[0], others=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
 
 
-def _probabilities(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def _probabilities(values: npt.ArrayLike) -> Floats:
     p = np.asarray(values, dtype=np.float64)
     if p.ndim != 1:
         raise InputError(f"probability must be one-dimensional, got {p.ndim} dimensions.")

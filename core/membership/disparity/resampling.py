@@ -18,23 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.membership.disparity.tally import Tally
-
-__all__ = [
-    "POWER",
-    "SPARSE",
-    "checked_draws",
-    "gap_estimate",
-    "gap_p_value",
-    "newcombe",
-    "permuted",
-    "resampled",
-    "share_as_extreme",
-    "smallest_detectable",
-    "variances",
-]
 
 SPARSE = 10
 """Fewest flagged, and not flagged, people of a stratum with which the percentile interval stands by itself."""
@@ -44,9 +31,6 @@ POWER = 0.8
 
 _ROUNDING = 1e-9
 """Statistics no farther apart than this count as equal."""
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 def checked_draws(bootstraps: int, permutations: int) -> None:
@@ -122,12 +106,7 @@ def share_as_extreme(found: float, drawn: Floats) -> float:
 def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
     """Return the p-value of Σ weight · rate = 0.
 
-    Parameters
-    ----------
-    weights : array-like of shape (2, 2)
-    counts : Tally
-    drawn : ndarray of shape (draws, 2, 2)
-        Flagged people of the permutations.
+    The weights have the shape (2, 2); `drawn`, of shape (draws, 2, 2), are flagged people of the permutations.
 
     Notes
     -----
@@ -147,14 +126,8 @@ def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
 def smallest_detectable(error: float, *, level: float, comparisons: int) -> float:
     """Return the smallest gap found in four of five cases.
 
-    Parameters
-    ----------
-    error : float
-        Standard error of the gap.
-    level : float in (0, 1)
-        One minus the significance level of all comparisons together.
-    comparisons : int
-        Groups compared; each is tested at the strictest of Holm's levels, (1 - level) / comparisons.
+    One minus the level is the significance level of all comparisons together; each group is tested at the strictest of
+    Holm's levels, (1 - level) / comparisons.
     """
     normal = NormalDist()
     return (normal.inv_cdf(1 - (1 - level) / (2 * comparisons)) + normal.inv_cdf(POWER)) * error

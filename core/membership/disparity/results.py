@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from core.estimates import Estimate
 from core.results import Result
 
-__all__ = ["Disparities", "DisparityResult", "GapResult", "GapTest", "RangeRow", "RangeTable"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapTest(Result):
@@ -37,7 +35,6 @@ class DisparityResult(Result):
 
     Attributes
     ----------
-    group, others : str
     vd : Estimate
         Vulnerability disparity: members called members (Zhang et al. 2020, equation 2).
     fpr_gap : Estimate
@@ -66,14 +63,12 @@ class GapResult(Result):
 
     Attributes
     ----------
-    group, others : str
     fpr : float
         The rate of false alarms, of each group by itself.
     estimate : Estimate
         Group minus others; nan where it was not measured.
     rates : tuple of Estimate
         Of the group and of the others.
-    test : GapTest or None
     reason : str
         Why it was not measured; empty if it was.
     """
@@ -91,11 +86,7 @@ class GapResult(Result):
 class Disparities(Result):
     """Each of several groups against all others; of two groups, the first against the other.
 
-    Attributes
-    ----------
-    results : tuple of DisparityResult
-    not_measured : tuple of (str, str)
-        Groups that are too small, and why, in one sentence.
+    Groups that are too small are in `not_measured`, with the reason in one sentence.
     """
 
     results: tuple[DisparityResult, ...]
@@ -125,15 +116,7 @@ class RangeRow(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeTable(Result):
-    """Ten ranges whose differences add up to the vulnerability disparity (Zhang et al. 2020, equation 5).
-
-    Attributes
-    ----------
-    group, others : str
-    rows : tuple of RangeRow
-    vd : float
-        The sum of the differences.
-    """
+    """Ten ranges whose differences add up to the vulnerability disparity (Zhang et al. 2020, equation 5)."""
 
     group: str
     others: str

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Ints
 from core.errors import InputError
 from core.validation import binary_array, one_length
-
-__all__ = ["FEWEST", "Tally", "both_kinds", "enough", "tally"]
 
 FEWEST = 10
 """Members, and outsiders, that a group and the others must have."""
@@ -24,23 +23,17 @@ FEWEST = 10
 class Tally:
     """Counts by side and membership.
 
-    Attributes
-    ----------
-    flagged, people : ndarray of shape (2, 2), int
-        Called members, and all, at [side, member].
+    `flagged` and `people`, of shape (2, 2), are those called members, and all, at [side, member].
     """
 
-    flagged: npt.NDArray[np.int64]
-    people: npt.NDArray[np.int64]
+    flagged: Ints
+    people: Ints
 
 
 def tally(verdict: npt.ArrayLike, group: npt.ArrayLike, member: npt.ArrayLike) -> Tally:
     """Return the counts of a verdict; all three of shape (n,), 0 or 1.
 
-    Raises
-    ------
-    InputError
-        If an array holds anything but 0 and 1, or the lengths differ.
+    Raises `InputError` if an array holds anything but 0 and 1, or the lengths differ.
     """
     told = binary_array(verdict, name="verdict")
     side = binary_array(group, name="group")
@@ -51,7 +44,7 @@ def tally(verdict: npt.ArrayLike, group: npt.ArrayLike, member: npt.ArrayLike) -
     return Tally(flagged=np.bincount(cell[told == 1], minlength=4).reshape(2, 2), people=people)
 
 
-def both_kinds(member: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+def both_kinds(member: npt.ArrayLike) -> Codes:
     """Return `member` if it holds members and outsiders."""
     inside = binary_array(member, name="member")
     if not inside.size or inside.min() == inside.max():
@@ -60,7 +53,7 @@ def both_kinds(member: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return inside
 
 
-def enough(people: npt.NDArray[np.int64], names: tuple[str, str]) -> str:
+def enough(people: Ints, names: tuple[str, str]) -> str:
     """Return why sides of this size, people[side, member], are too small for a gap; empty if they are not."""
     for side in (1, 0):
         outsiders, members = people[side]

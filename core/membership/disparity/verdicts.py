@@ -17,16 +17,23 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes
 from core.errors import InputError
-from core.estimates import proportion
-from core.membership.disparity import resampling
+from core.estimates import Estimate, proportion
+from core.membership.disparity.resampling import (
+    checked_draws,
+    gap_estimate,
+    gap_p_value,
+    permuted,
+    resampled,
+    smallest_detectable,
+    variances,
+)
 from core.membership.disparity.results import Disparities, DisparityResult, GapTest
 from core.membership.disparity.tally import Tally, both_kinds, enough, tally
 from core.multiplicity import holm
 from core.seeds import child_generator
 from core.validation import binary_array, group_array, one_length
-
-__all__ = ["GAPS", "OTHERS", "disparities", "group_names", "one_against_others", "vulnerability_disparity"]
 
 GAPS = {
     "vd": ((0, -1), (0, 1)),
@@ -52,6 +59,9 @@ def vulnerability_disparity(
 ) -> DisparityResult:
     """Return the three gaps between a group and the others.
 
+    Raises `InputError` if an array or a setting breaks its rule, or the group or the others have fewer than 10 members
+    or outsiders.
+
     Parameters
     ----------
     verdict, group, member : array-like of shape (n,)
@@ -60,20 +70,14 @@ def vulnerability_disparity(
         Of the intervals; one minus it is the level of the tests.
     bootstraps, permutations : int
         At least 100.
-    seed : int
     names : tuple of str
         Of the group and of the others.
-
-    Raises
-    ------
-    InputError
-        If an array or a setting breaks its rule, or the group or the others have fewer than 10 members or outsiders.
     """
     counts = tally(verdict, group, member)
     reason = enough(counts.people, names)
     if reason:
         raise InputError(reason)
-    resampling.checked_draws(bootstraps, permutations)
+    checked_draws(bootstraps, permutations)
     return _compared(counts, names, level, (bootstraps, permutations), seed, comparisons=1)
 
 
@@ -90,29 +94,20 @@ def disparities(
 ) -> Disparities:
     """Return the gaps of each group against all others; of two groups, of group 1 against group 0.
 
+    P-values of one gap are adjusted over the groups measured. A group that is too small is named with its reason.
+    Raises `InputError` if an array or a setting breaks its rule, or everybody is a member, or nobody.
+
     Parameters
     ----------
     verdict, member : array-like of shape (n,)
         As for `vulnerability_disparity`.
     groups : array-like of shape (n,)
         Codes from 0 to K - 1; pairs of attributes are groups like any others.
-    names : sequence of str
-        Of the K groups.
     level, bootstraps, permutations, seed
         As for `vulnerability_disparity`.
-
-    Returns
-    -------
-    Disparities
-        P-values of one gap are adjusted over the groups measured. A group that is too small is named with its reason.
-
-    Raises
-    ------
-    InputError
-        If an array or a setting breaks its rule, or everybody is a member, or nobody.
     """
     called, inside = binary_array(verdict, name="verdict"), both_kinds(member)
-    resampling.checked_draws(bootstraps, permutations)
+    checked_draws(bootstraps, permutations)
     measured, left_out = [], []
     for pair, side in one_against_others(groups, names, inside.size):
         counts = tally(called, side, inside)
@@ -126,6 +121,14 @@ def disparities(
     return Disparities(results=_adjusted(found, level), not_measured=tuple(left_out))
 
 
+def is_muted(auc: Estimate) -> bool:
+    """Return whether gaps of verdicts say nothing of leakage, the attack not being measurably better than chance.
+
+    So it is unless the interval of its AUC lies above 0.5: where it holds 0.5, lies below, or is not there.
+    """
+    return not auc.low > 0.5
+
+
 def group_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of at least two groups, all different."""
     told = tuple(str(name) for name in names)
@@ -134,9 +137,7 @@ def group_names(names: Sequence[str]) -> tuple[str, ...]:
     return told
 
 
-def one_against_others(
-    groups: npt.ArrayLike, names: Sequence[str], n: int
-) -> list[tuple[tuple[str, str], npt.NDArray[np.uint8]]]:
+def one_against_others(groups: npt.ArrayLike, names: Sequence[str], n: int) -> list[tuple[tuple[str, str], Codes]]:
     """Return the names and the sides, shape (n,), of each comparison: one of two groups, K of more."""
     told = group_names(names)
     codes = group_array(groups, len(told), name="groups")
@@ -158,14 +159,14 @@ def _compared(
         )
         for kind in (1, 0)
     )
-    rates = resampling.resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
-    permuted = resampling.permuted(counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}"))
+    rates = resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
+    shuffled = permuted(counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}"))
     gaps, tests = {}, {}
     for name, weights in GAPS.items():
-        gaps[name] = resampling.gap_estimate(weights, k, n, (rates * weights).sum(axis=(1, 2)), level=level)
-        p = resampling.gap_p_value(weights, counts, permuted)
-        error = float((np.square(weights) * resampling.variances(k, n)).sum() ** 0.5)
-        least = resampling.smallest_detectable(error, level=level, comparisons=comparisons)
+        gaps[name] = gap_estimate(weights, k, n, (rates * weights).sum(axis=(1, 2)), level=level)
+        p = gap_p_value(weights, counts, shuffled)
+        error = float((np.square(weights) * variances(k, n)).sum() ** 0.5)
+        least = smallest_detectable(error, level=level, comparisons=comparisons)
         tests[name] = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=p < 1 - level)
     return DisparityResult(
         group=names[0], others=names[1], recall=recall, false_alarms=false_alarms, tests=tests, **gaps

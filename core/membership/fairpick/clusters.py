@@ -15,13 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
-from core.membership.fairpick.counts import Floats
 from core.results import Result
 from core.seeds import child_seed
 from core.validation import binary_array, one_length
-
-__all__ = ["FEWEST", "MOST", "Clusters", "clusters", "feature_array"]
 
 FEWEST = 10
 """People of each group in every cluster."""
@@ -46,21 +44,16 @@ class Clusters(Result):
         By which features are standardised; the deviation of one that never varies is 1.
     """
 
-    cluster: npt.NDArray[np.int64] = field(repr=False)
-    counts: dict[int, npt.NDArray[np.int64]]
+    cluster: Ints = field(repr=False)
+    counts: dict[int, Ints]
     centres: dict[int, Floats] = field(repr=False)
     mean: Floats = field(repr=False)
     deviation: Floats = field(repr=False)
 
-    def nearest(self, codes: npt.ArrayLike, labels: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    def nearest(self, codes: npt.ArrayLike, labels: npt.ArrayLike) -> Ints:
         """Return the cluster of her label whose centre is nearest to each of other people, shape (m,).
 
-        Parameters
-        ----------
-        codes : array-like of shape (m, d)
-            The features that the clusters were made of.
-        labels : array-like of shape (m,)
-            0 or 1.
+        The codes, of shape (m, d), are the features that the clusters were made of.
         """
         from scipy.spatial.distance import cdist
 
@@ -72,25 +65,12 @@ class Clusters(Result):
         return found
 
 
-def clusters(
-    codes: npt.ArrayLike, labels: npt.ArrayLike, groups: npt.ArrayLike, *, fewest: int = FEWEST, seed: int = 0
-) -> Clusters:
+def clusters(codes: npt.ArrayLike, labels: npt.ArrayLike, groups: npt.ArrayLike, *, seed: int = 0) -> Clusters:
     """Return clusters within each label.
 
-    Parameters
-    ----------
-    codes : array-like of shape (n, d)
-        Features without the protected attribute, finite.
-    labels, groups : array-like of shape (n,)
-        0 or 1; group 1 is the protected one.
-    fewest : int
-        People of each group in every cluster, at least 1.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        If an array breaks its rule, a label is missing, or a group has fewer than `fewest` people with a label.
+    The features, of shape (n, d), are without the protected attribute, and finite; labels and groups are 0 or 1, group
+    1 the protected one. Raises `InputError` if an array breaks its rule, a label is missing, or a group has fewer than
+    `FEWEST` people with a label.
     """
     features, mean, deviation = _standardised(codes)
     y, g = binary_array(labels, name="labels"), _two_groups(groups)
@@ -98,31 +78,29 @@ def clusters(
     number, counts, centres = np.zeros(y.size, dtype=np.int64), {}, {}
     for label in (0, 1):
         here = np.flatnonzero(y == label)
-        _check(np.bincount(g[here], minlength=2), label, fewest)
+        _check(np.bincount(g[here], minlength=2), label)
         random_state = child_seed(seed, f"clusters of label {label}")
-        number[here], centres[label] = _largest(features[here], g[here], fewest, random_state)
+        number[here], centres[label] = _largest(features[here], g[here], random_state)
         counts[label] = _counts(number[here], g[here], len(centres[label]))
     return Clusters(cluster=number, counts=counts, centres=centres, mean=mean, deviation=deviation)
 
 
-def _largest(
-    features: Floats, groups: npt.NDArray[np.uint8], fewest: int, random_state: int
-) -> tuple[npt.NDArray[np.int64], Floats]:
+def _largest(features: Floats, groups: Codes, random_state: int) -> tuple[Ints, Floats]:
     """Return everybody's cluster and the centres (k, d) for the largest k that serves; one cluster always does."""
     from sklearn.cluster import KMeans
 
-    possible = min(MOST, int(np.bincount(groups, minlength=2).min()) // fewest)
+    possible = min(MOST, int(np.bincount(groups, minlength=2).min()) // FEWEST)
     if possible > 1:
         possible = min(possible, len(np.unique(features, axis=0)))
     for k in range(possible, 1, -1):
         means = KMeans(k, n_init=1, random_state=random_state).fit(features)
         found = means.labels_.astype(np.int64)
-        if _counts(found, groups, k).min() >= fewest:
+        if _counts(found, groups, k).min() >= FEWEST:
             return found, np.asarray(means.cluster_centers_, dtype=np.float64)
     return np.zeros(groups.size, dtype=np.int64), features.mean(axis=0, keepdims=True)
 
 
-def _counts(cluster: npt.NDArray[np.int64], groups: npt.NDArray[np.uint8], k: int) -> npt.NDArray[np.int64]:
+def _counts(cluster: Ints, groups: Codes, k: int) -> Ints:
     """Return the people by cluster and group, of shape (k, 2)."""
     return np.bincount(2 * cluster + groups, minlength=2 * k).reshape(k, 2)
 
@@ -147,7 +125,7 @@ def _standardised(codes: npt.ArrayLike) -> tuple[Floats, Floats, Floats]:
     return (values - mean) / deviation, mean, deviation
 
 
-def _two_groups(groups: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+def _two_groups(groups: npt.ArrayLike) -> Codes:
     """Return `groups` if there are no more than two."""
     given = np.asarray(groups)
     if given.dtype.kind in "iu" and given.size and given.max() > 1:
@@ -155,13 +133,11 @@ def _two_groups(groups: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return binary_array(given, name="groups")
 
 
-def _check(people: npt.NDArray[np.int64], label: int, fewest: int) -> None:
-    if fewest < 1:
-        raise InputError(f"fewest must be at least 1, got {fewest!r}.")
+def _check(people: Ints, label: int) -> None:
     if not people.any():
         raise InputError(f"FairPick needs people with both labels, got none with label {label}.")
-    if people.min() < fewest:
+    if people.min() < FEWEST:
         raise InputError(
-            f"FairPick needs at least {fewest} people of each group with label {label}, got {people.min()} of group "
+            f"FairPick needs at least {FEWEST} people of each group with label {label}, got {people.min()} of group "
             f"{int(people.argmin())}."
         )

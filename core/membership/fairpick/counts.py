@@ -25,27 +25,16 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
-
-__all__ = ["checked_arguments", "checked_theta", "differences", "fairpick_counts"]
-
-Floats = npt.NDArray[np.float64]
 
 
 def fairpick_counts(counts: npt.ArrayLike, theta: float) -> Floats:
     """Return the deletions, of shape (k, 2), not rounded.
 
-    Parameters
-    ----------
-    counts : array-like of shape (k, 2)
-        People of each cluster; column 1 is the protected group.
-    theta : float in (0, 1]
-        Share of each difference that stays; 1 deletes nobody.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, or the groups share no cluster and theta is below 1.
+    `counts`, of shape (k, 2), are the people of each cluster, column 1 the protected group; theta in (0, 1] is the
+    share of each difference that stays: 1 deletes nobody. Raises `InputError` if an argument breaks its rule, or the
+    groups share no cluster and theta is below 1.
     """
     n, theta = checked_arguments(counts, theta)
     dd = differences(n)

@@ -13,18 +13,14 @@ from collections.abc import Collection
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Ints
 from core.errors import InputError
 from core.membership.fairpick.clusters import Clusters, feature_array
-from core.membership.fairpick.control import RandomDeletion
 from core.membership.fairpick.pick import FairPick
 from core.membership.fairpick.rounding import chosen, whole
 from core.membership.fairpick.rows import checked_rows
 from core.seeds import child_generator
 from core.validation import one_length
-
-__all__ = ["like_outsiders", "outsiders_at_random"]
-
-_Rows = npt.NDArray[np.int64]
 
 
 def like_outsiders(
@@ -37,8 +33,10 @@ def like_outsiders(
     found: Clusters,
     seed: int,
     leave_out: Collection[int] = (),
-) -> _Rows:
+) -> Ints:
     """Return the outsiders that stay after FairPick, rising.
+
+    Raises `InputError` if an argument breaks its rule, or the clusters are of other members.
 
     Parameters
     ----------
@@ -46,16 +44,8 @@ def like_outsiders(
         As FairPick was given them.
     outsiders : array-like of int
         Rows.
-    like : FairPick
-    found : Clusters
-        Of the same members.
     seed : int
         Of who stays. As among the members, numbers are rounded by largest remainders within each label and group.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, or the clusters are of other members.
     """
     features, y, g = feature_array(codes), np.asarray(labels), np.asarray(groups)
     rows = checked_rows(outsiders, one_length(codes=features, labels=y, groups=g), name="outsiders")
@@ -73,8 +63,7 @@ def like_outsiders(
     return rows[~gone]
 
 
-def outsiders_at_random(outsiders: npt.ArrayLike, *, like: RandomDeletion, seed: int) -> _Rows:
-    """Return outsiders that stay beside the control, rising: the share that stayed among the members, at random."""
+def outsiders_at_random(outsiders: npt.ArrayLike, n: int, *, seed: int) -> Ints:
+    """Return n outsiders, rising, drawn at random to stay beside the control."""
     rows = np.sort(np.asarray(outsiders, dtype=np.int64))
-    stay = round(rows.size * like.kept.size / max(like.kept.size + like.deleted.size, 1))
-    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(rows)[:stay])
+    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(rows)[:n])

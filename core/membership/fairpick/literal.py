@@ -8,51 +8,25 @@ x = a + s b, and then s = −a·b / b·b.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from core.membership.fairpick.counts import Floats, checked_arguments, differences
-from core.results import Result
-
-__all__ = ["PublishedDeletions", "fairpick_literal"]
+from core.arrays import Floats
+from core.membership.fairpick.counts import checked_arguments, differences
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedDeletions(Result):
-    """What the published variant deletes.
+def fairpick_literal(counts: npt.ArrayLike, theta: float) -> tuple[Floats, int]:
+    """Return what the published variant deletes, not rounded, and how many negative requests it ignores.
 
-    Attributes
-    ----------
-    deletions : ndarray of shape (k, 2)
-        Not rounded; 0 where a negative number was asked for.
-    asked : ndarray of shape (k, 2)
-        What the equations ask for.
-    ignored : int
-        Clusters and groups with a negative request.
-    """
-
-    deletions: Floats
-    asked: Floats
-    ignored: int
-
-
-def fairpick_literal(counts: npt.ArrayLike, theta: float) -> PublishedDeletions:
-    """Return the published variant's deletions; the arguments are those of `fairpick_counts`.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
+    Arguments and errors are those of `fairpick_counts`.
     """
     n, theta = checked_arguments(counts, theta)
-    asked = _smallest(n, theta) if theta < 1.0 else np.zeros_like(n)
+    asked = what_equations_ask(n, theta) if theta < 1.0 else np.zeros_like(n)
     negative = asked < -1e-9 * n.sum()
-    return PublishedDeletions(deletions=np.clip(asked, 0.0, n), asked=asked, ignored=int(negative.sum()))
+    return np.clip(asked, 0.0, n), int(negative.sum())
 
 
-def _smallest(n: Floats, theta: float) -> Floats:
+def what_equations_ask(n: Floats, theta: float) -> Floats:
     """Return the smallest x that solves the equations."""
     k, sizes, dd = n.shape[0], n.sum(axis=0), differences(n)
     scale = sizes / sizes.max()  # the unknowns are x / max N, so that the equations have coefficients near 1

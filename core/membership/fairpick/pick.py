@@ -13,17 +13,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.errors import InputError
 from core.membership.fairpick.clusters import Clusters, clusters, feature_array
-from core.membership.fairpick.counts import Floats, checked_theta, differences, fairpick_counts
+from core.membership.fairpick.counts import checked_theta, differences, fairpick_counts
 from core.membership.fairpick.literal import fairpick_literal
 from core.membership.fairpick.rounding import chosen, whole
-from core.membership.fairpick.rows import member_rows
+from core.membership.fairpick.rows import checked_rows
 from core.results import Result
 from core.seeds import child_generator
 from core.validation import one_length
-
-__all__ = ["DELETION_REMINDER", "FairPick", "fairpick", "member_clusters"]
 
 DELETION_REMINDER = (
     "Which people are deleted depends on everybody's records, so deleting before training voids a later epsilon "
@@ -38,9 +37,6 @@ class FairPick(Result):
 
     Attributes
     ----------
-    theta : float
-    literal : bool
-        Whether negative deletions were asked for and ignored, as published.
     kept, deleted : ndarray of int
         Rows, rising; together the members given.
     deleted_by_group : dict
@@ -48,15 +44,13 @@ class FairPick(Result):
     clusters : dict
         Label -> number of clusters.
     ignored : int
-        Negative deletions that were ignored; 0 unless `literal`.
+        Negative deletions that were ignored; 0 unless as published.
     dd_before, dd_after : dict
         Label -> differences of the groups' shares by cluster, of shape (k,).
     """
 
-    theta: float
-    literal: bool
-    kept: npt.NDArray[np.int64] = field(repr=False)
-    deleted: npt.NDArray[np.int64] = field(repr=False)
+    kept: Ints = field(repr=False)
+    deleted: Ints = field(repr=False)
     deleted_by_group: dict[str, int]
     clusters: dict[int, int]
     ignored: int
@@ -89,6 +83,9 @@ def fairpick(
 ) -> FairPick:
     """Return which members stay.
 
+    Raises `InputError` if an argument breaks its rule, there are more than two groups or only one label, or a group has
+    fewer than 10 members with a label.
+
     Parameters
     ----------
     codes : array-like of shape (n, d)
@@ -109,14 +106,8 @@ def fairpick(
         Of group 0 and of group 1.
     found : Clusters, optional
         What `member_clusters` returned for the same members; found here otherwise.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, there are more than two groups or only one label, or a group has fewer than 10
-        members with a label.
     """
-    theta, rows = checked_theta(theta), member_rows(members, len(np.asarray(groups)))
+    theta, rows = checked_theta(theta), checked_rows(members, len(np.asarray(groups)), name="members")
     if found is None:
         found = member_clusters(codes, labels, groups, rows, leave_out=leave_out, seed=seed)
     y, g = np.asarray(labels)[rows], np.asarray(groups)[rows]
@@ -126,16 +117,12 @@ def fairpick(
     gone, ignored = np.zeros(rows.size, dtype=bool), 0
     before, after = {}, {}
     for label, counts in found.counts.items():
-        if literal:
-            published = fairpick_literal(counts, theta)
-            ignored += published.ignored
-        deletions = whole(published.deletions if literal else fairpick_counts(counts, theta), counts)
+        wanted, negative = fairpick_literal(counts, theta) if literal else (fairpick_counts(counts, theta), 0)
+        deletions, ignored = whole(wanted, counts), ignored + negative
         cell = np.where(y == label, 2 * found.cluster + g, -1)
         gone |= chosen(cell, deletions.ravel(), order)
         before[label], after[label] = differences(counts), differences(counts - deletions)
     return FairPick(
-        theta=theta,
-        literal=literal,
         kept=rows[~gone],
         deleted=rows[gone],
         deleted_by_group={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(names)},
@@ -157,5 +144,5 @@ def member_clusters(
 ) -> Clusters:
     """Return the clusters of the members; the arguments are those of `fairpick`, and theta is not among them."""
     features, y, g = feature_array(codes), np.asarray(labels), np.asarray(groups)
-    rows = member_rows(members, one_length(codes=features, labels=y, groups=g))
+    rows = checked_rows(members, one_length(codes=features, labels=y, groups=g), name="members")
     return clusters(np.delete(features[rows], sorted(leave_out), axis=1), y[rows], g[rows], seed=seed)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["chosen", "whole"]
+from core.arrays import Ints, Mask
 
 
-def whole(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def whole(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> Ints:
     """Return whole deletions by largest remainders, of the same shape (k, groups).
 
     Each is the real one rounded down or up, and so at most the whole number of people there are; each column adds up
@@ -24,9 +24,7 @@ def whole(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> npt.NDArray[np.int
     return np.minimum(down.astype(np.int64) + up, np.asarray(counts).astype(np.int64))
 
 
-def chosen(
-    cell: npt.NDArray[np.int64], deletions: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
-) -> npt.NDArray[np.bool_]:
+def chosen(cell: Ints, deletions: Ints, order: Ints) -> Mask:
     """Return who is deleted: of each cell the first so many in a random order; cell -1 loses nobody."""
     placed = order[np.argsort(cell[order], kind="stable")]  # by cell, and by the order within
     cells = cell[placed]

@@ -5,29 +5,20 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Ints
 from core.errors import InputError
 
-__all__ = ["checked_rows", "member_rows"]
 
-
-def member_rows(members: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
-    """Return the rows of the members, rising; see `checked_rows`."""
-    return checked_rows(members, n, name="members")
-
-
-def checked_rows(people: npt.ArrayLike, n: int, *, name: str) -> npt.NDArray[np.int64]:
+def checked_rows(people: npt.ArrayLike, n: int | None = None, *, name: str) -> Ints:
     """Return rows of people, rising.
 
-    Raises
-    ------
-    InputError
-        If they are not whole numbers from 0 to n - 1, all different.
+    Raises `InputError` if they are not whole numbers from 0 to n - 1, all different.
     """
     rows = np.asarray(people)
     if rows.ndim != 1 or rows.dtype.kind not in "iu" or not rows.size:
         raise InputError(f"{name} must be a list of rows, got {rows.dtype} of the shape {rows.shape}.")
     rising = np.sort(rows).astype(np.int64)
-    if rising[0] < 0 or rising[-1] >= n:
+    if n is not None and (rising[0] < 0 or rising[-1] >= n):
         wrong = rising[0] if rising[0] < 0 else rising[-1]
         raise InputError(f"{name} must be rows from 0 to {n - 1}, got {wrong}.")
     twice = rising[1:][np.diff(rising) == 0]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.adversaries import permuted_by_set, permuted_predictions, train_adversary
+from core.adversaries import permuted_by_set, train_adversary
+from core.adversaries.permuted import permuted_predictions
 from core.errors import InputError
 from tests.samples import dataset
 

@@ -11,15 +11,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from core.adversaries import (
-    OBJECTIVES,
-    PINNED,
-    ForestTrial,
-    TunedForest,
-    forest_parameters,
-    train_adversary,
-    tune_forest,
-)
+from core.adversaries import TunedForest, forest_parameters, train_adversary, tune_forest
+from core.adversaries.parameters import PINNED
+from core.adversaries.tuning import OBJECTIVES
 from core.datasets import AuditDataset
 from core.errors import Cancelled, InputError
 from core.records import dumps, loads
@@ -155,36 +149,15 @@ def test_progress_is_told_before_each_evaluation_and_at_the_end(people: AuditDat
     assert stop.heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
 
 
-def test_a_cancelled_search_goes_on_where_it_stopped(people: AuditDataset, found: TunedForest) -> None:
-    """It stops where the estimator has begun to choose, so that the resumed sampler must know all before it."""
-    kept = list(found.trials[:10])
-    with pytest.raises(Cancelled):
-        _search(people, resume=found.trials[:10], report=Stop(11), keep=kept.append)
-    assert tuple(kept) == found.trials[:11]
-    later: list[ForestTrial] = []
-    assert _search(people, resume=kept, keep=later.append) == found
-    assert tuple(later) == found.trials[11:]
-
-
 def test_a_search_cancelled_at_once_evaluates_nothing(people: AuditDataset) -> None:
-    kept: list[ForestTrial] = []
     stop = Stop(0)
     with pytest.raises(Cancelled):
-        _search(people, report=stop, keep=kept.append)
-    assert kept == [] and stop.heard == [(0, EVALUATIONS)]
+        _search(people, report=stop)
+    assert stop.heard == [(0, EVALUATIONS)]
 
 
-def test_a_search_survives_being_written_down(people: AuditDataset, found: TunedForest) -> None:
+def test_a_search_survives_being_written_down(found: TunedForest) -> None:
     assert loads(dumps(found), TunedForest) == found
-    stored = [loads(dumps(trial), ForestTrial) for trial in found.trials]
-    assert _search(people, resume=stored) == found
-
-
-def test_trials_of_another_search_are_refused(people: AuditDataset, found: TunedForest) -> None:
-    with pytest.raises(InputError, match="same search, got another forest at evaluation 2"):
-        _search(people, seed=4, resume=found.trials)
-    with pytest.raises(InputError, match="At most 3 trials can be resumed by this search, got 12"):
-        _search(people, evaluations=3, resume=found.trials)
 
 
 def test_nothing_is_written_and_the_logging_is_left_as_it_was(

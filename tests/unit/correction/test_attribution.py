@@ -11,16 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from core.correction import (
-    BUILDS_ON,
-    MEASURES,
-    STEPS,
-    Attribution,
-    StepMeasures,
-    attribute_leak,
-    attribute_over_seeds,
-    soft_correct,
-)
+from core.correction import MEASURES, STEPS, Attribution, attribute_leak, attribute_over_seeds, soft_correct
+from core.correction.attribution import BUILDS_ON, StepMeasures
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
 

@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.correction import AttackedRecords, Disclosure, correct, disclose, gain_of_best, soft_correct
+from core.adversaries.forest import AttackedRecords
+from core.correction import Disclosure, correct, disclose, gain_of_best, soft_correct
+from core.correction.blocks import Blocks
 from core.correction.bootstrap import rightly, steps_in_draws, widened
-from core.correction.disclosure import blocks_of, prices_of
+from core.correction.disclosure import prices_of
 from core.correction.soft import soft_constraints
 from core.correction.tilt import Tilt
 from core.estimates import Estimate
@@ -50,7 +52,7 @@ def test_blocks_reach_what_correcting_each_draw_reaches(groups: int, n: int, dra
     """And raise the tolerance as it is raised: the unfairness of each draw, up to the next thousandth."""
     records = people(n, 1, groups=groups, bias=1.5)
     prices, _ = prices_of(records, people(400, 2, groups=groups), 0.02, metric, "published")
-    blocks = blocks_of(records, records.guess, prices, metric)
+    blocks = Blocks.of(records, records.guess, prices, metric=metric)
     rng = np.random.default_rng(5)
     rows = [np.arange(n), *(np.sort(rng.integers(0, n, n)) for _ in range(draws))]
     counts = np.array([np.bincount(blocks.place[own], minlength=blocks.everybody.size) for own in rows], dtype=float)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core import integer_programs
-from core.correction import correct, ilp, smallest_tolerance
+from core.correction import correct, ilp, smallest_tolerance, solve
 from core.correction.certificate import Claim, certify
 from core.correction.claim import bound_of
 from core.errors import InputError
@@ -59,7 +59,10 @@ def test_a_group_empty_on_one_row_set_breaks_the_certificate():
 def test_a_solver_that_breaks_the_tolerance_is_not_believed(monkeypatch):
     from core.correction.problem import Outcome
 
-    monkeypatch.setattr(ilp, "solve", lambda problem, **_: Outcome(vector=problem.guess.copy(), bound=0.0))
+    def unchanged(problem, **_):
+        return Outcome(vector=problem.guess.copy(), bound=0.0)
+
+    monkeypatch.setattr(solve, "solve_rows_by_ilp", unchanged)
     result = correct([1, 1, 0, 0], [1, 1, 0, 0], tolerance=0.1, solver="ilp")
     assert result.certificate.status == "not_solved" and result.certificate.residual == pytest.approx(0.4)
     assert result.reconstruction is None and result.objective is None and result.smallest_tolerance is None
@@ -91,7 +94,7 @@ def test_rows_are_tightened_once_when_a_solution_breaks_them(monkeypatch):
     monkeypatch.setattr(ilp, "_solve_counts", breaks_first)
     arguments = adult_like(200)
     result = correct(**arguments, tolerance=0.02, solver="ilp")
-    assert margins == [0.0, pytest.approx(200 * ilp._TIGHTENING)]
+    assert margins == [0.0, pytest.approx(200 * ilp._ROW_TIGHTENING)]
     assert result.certificate.residual == 0
     assert result.objective == pytest.approx(correct(**arguments, tolerance=0.02).objective)
     assert result.certificate.best_bound <= result.objective * (1 + 1e-12)

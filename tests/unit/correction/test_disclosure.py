@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from core.correction import COSTS, AttackedRecords, disclose
+from core.adversaries.forest import AttackedRecords
+from core.correction import COSTS, disclose
 from core.errors import InputError
 from core.fairness import METRICS
 

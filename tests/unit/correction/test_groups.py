@@ -6,11 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from core.correction import SOLVERS, Disclosed, correct, correct_jointly, enumeration, smallest_tolerance, tangents
+from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance, solve, tangents
 from core.correction.certificate import certify
 from core.correction.claim import Claim, bound_of, share_counts
-from core.correction.counts import components, count_problem
+from core.correction.counts import CountOutcome, components, count_problem
 from core.correction.smallest import smallest_fraction
+from core.correction.solve import SOLVERS
 from core.errors import InputError
 from core.fairness import unfairness
 from tests.joint_bank import HAND_SOLVED, brute_force, joint_bank, shares_true, told_true
@@ -71,9 +72,9 @@ def test_bank(problem, solver):
 
 
 def test_enumeration_and_integer_programs_agree_on_the_bank(monkeypatch):
-    alone = [p for p in BANK if any(enumeration.applies(part) for part in _parts(p))]
+    alone = [p for p in BANK if any(tangents.is_one_row_set(part) for part in _parts(p))]
     assert len(alone) > 30
-    monkeypatch.setattr(enumeration, "applies", lambda problem: False)
+    monkeypatch.setattr(tangents, "is_one_row_set", lambda problem: False)
     for problem in alone:
         result = correct_jointly(**problem.arguments())
         expected = None if math.isinf(problem.objective) else pytest.approx(problem.objective, rel=1e-9)
@@ -108,7 +109,7 @@ def test_enumeration_and_integer_programs_agree_on_thousands_of_records(metric, 
     arguments["labels"] = np.random.default_rng(1).integers(0, 2, 4000)
     told = {"tolerance": 0.004}, {"unfairness": (0.0035, 0.0045)}
     first = [correct(**arguments, **known) for known in told]
-    monkeypatch.setattr(enumeration, "applies", lambda problem: False)
+    monkeypatch.setattr(tangents, "is_one_row_set", lambda problem: False)
     for result, known in zip(first, told, strict=True):
         other = correct(**arguments, **known)
         assert result.certificate.status == other.certificate.status == "optimal"
@@ -232,9 +233,9 @@ def test_a_time_limit_is_told_with_its_reason(solver):
 
 def test_a_solver_that_breaks_a_share_is_not_believed(monkeypatch):
     def wrong(problem, **_):
-        return tangents.CountOutcome(counts=problem.old.copy(), bound=0.0)
+        return CountOutcome(counts=problem.old.copy(), bound=0.0)
 
-    monkeypatch.setattr(tangents, "solve", wrong)
+    monkeypatch.setattr(solve, "solve_counts", wrong)
     result = correct([0, 0, 1, 2], [1, 0, 1, 0], tolerance=1.0, group_shares=(0.25, 0.25, 0.5))
     assert result.certificate.status == "not_solved" and result.certificate.residual == pytest.approx(0.25)
     assert result.reconstruction is None

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.correction import choose_exponent, correct, enumeration, solve, tangents
+from core.correction import correct, enumeration, solve, tangents
 from core.correction.certificate import Correction
+from core.correction.costs import choose_exponent
 
 
 def problem(n: int = 400, groups: int = 4) -> dict[str, Any]:

@@ -9,19 +9,14 @@ import pytest
 from sklearn.cluster import KMeans
 
 from core.errors import InputError
-from core.membership import (
-    DELETION_REMINDER,
-    clusters,
-    fairpick,
-    fairpick_counts,
-    fairpick_literal,
-    fairpick_program,
-    member_clusters,
-    random_deletion,
-)
-from core.membership.fairpick.clusters import FEWEST, MOST
+from core.membership import DELETION_REMINDER, fairpick_counts
+from core.membership.fairpick.clusters import FEWEST, MOST, clusters
+from core.membership.fairpick.control import random_deletion
+from core.membership.fairpick.literal import fairpick_literal, what_equations_ask
+from core.membership.fairpick.pick import fairpick, member_clusters
 from core.membership.fairpick.rounding import whole
 from core.seeds import child_seed
+from tests.oracles.fairpick import fairpick_program
 
 
 def people(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -57,9 +52,9 @@ def test_the_closed_form_is_the_solvers_minimum_on_many_clusters() -> None:
 
 def test_the_published_variant_asks_to_duplicate_and_misses_its_goal() -> None:
     counts = np.array([[25, 150], [75, 50]])
-    found = fairpick_literal(counts, 0.5)
-    assert found.ignored == 2 and (found.deletions == np.maximum(found.asked, 0)).all()
-    left = (counts - found.deletions) / (counts - found.deletions).sum(axis=0)
+    deletions, ignored = fairpick_literal(counts, 0.5)
+    assert ignored == 2 and (deletions == np.maximum(what_equations_ask(counts, 0.5), 0)).all()
+    left = (counts - deletions) / (counts - deletions).sum(axis=0)
     assert abs(left[0, 1] - left[0, 0]) > 0.5 * 0.5 + 0.05
 
 
@@ -127,24 +122,22 @@ def test_the_seed_decides_and_nothing_else_does() -> None:
 def test_the_published_variant_is_told() -> None:
     found = fairpick(CODES, LABELS, GROUPS, MEMBERS, theta=0.5, seed=4, leave_out=(3,), literal=True)
     usual = fairpick(CODES, LABELS, GROUPS, MEMBERS, theta=0.5, seed=4, leave_out=(3,))
-    assert found.literal and found.ignored > 0 and not usual.literal and usual.ignored == 0
+    assert found.ignored > 0 and usual.ignored == 0
     assert found.largest_after > usual.largest_after
 
 
 def test_the_control_deletes_as_many_whoever_they_are() -> None:
     like = fairpick(CODES[:, :3], LABELS, GROUPS, MEMBERS, theta=0.5, seed=4, names=("men", "women"))
-    deleted = [random_deletion(GROUPS, MEMBERS, like, seed=seed) for seed in range(60)]
-    for found in deleted:
-        assert found.deleted.size == like.deleted.size
-        assert sorted([*found.kept, *found.deleted]) == sorted(MEMBERS)
-        assert found.deleted_by_group == {
-            name: int((GROUPS[found.deleted] == g).sum()) for g, name in enumerate(("men", "women"))
-        }
+    kept = [random_deletion(MEMBERS, like.deleted.size, seed=seed) for seed in range(60)]
+    gone = [np.setdiff1d(MEMBERS, stay) for stay in kept]
+    for stay, deleted in zip(kept, gone, strict=True):
+        assert deleted.size == like.deleted.size and np.array_equal(stay, np.sort(stay))
+        assert sorted([*stay, *deleted]) == sorted(MEMBERS)
     share, n = float(GROUPS[MEMBERS].mean()), like.deleted.size
-    women = float(np.mean([found.deleted_by_group["women"] for found in deleted]))
+    women = float(np.mean([GROUPS[deleted].sum() for deleted in gone]))
     assert women == pytest.approx(share * n, abs=3 * math.sqrt(share * (1 - share) * n / 60))
-    assert len({tuple(found.deleted) for found in deleted}) == 60
-    assert (random_deletion(GROUPS, MEMBERS, like, seed=3).deleted == deleted[3].deleted).all()
+    assert len({tuple(deleted) for deleted in gone}) == 60
+    assert np.array_equal(random_deletion(MEMBERS, like.deleted.size, seed=3), kept[3])
 
 
 def test_the_reminder_names_the_guarantee() -> None:

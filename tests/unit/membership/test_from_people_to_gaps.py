@@ -12,15 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core.membership import (
-    Disparities,
-    MemberPeople,
-    MembershipSettings,
-    attacked,
-    disparities,
-    loss_attack,
-    target_of,
-)
+from core.membership import MemberPeople, MembershipSettings, attacked, disparities, loss_attack, target_of
+from core.membership.disparity.results import Disparities
 
 Codes = npt.NDArray[np.int64]
 

@@ -11,27 +11,23 @@ import pytest
 
 from core.errors import InputError
 from core.membership import (
-    Clusters,
     CurvePoint,
-    FairPick,
     MemberPeople,
     MembershipSettings,
     MembershipSplit,
     attacked,
-    clusters,
-    clusters_of,
-    confidence_attack,
     fairpick_curve,
     fairpick_differences,
     findings_of,
-    like_outsiders,
-    member_clusters,
     member_split,
-    outsiders_at_random,
-    random_deletion,
     roc,
 )
-from core.membership.attacked import left_by, pick
+from core.membership.attacked import clusters_of, left_by, pick
+from core.membership.attacks.confidence import confidence_attack
+from core.membership.fairpick.clusters import Clusters, clusters
+from core.membership.fairpick.control import random_deletion
+from core.membership.fairpick.likeness import like_outsiders, outsiders_at_random
+from core.membership.fairpick.pick import FairPick, member_clusters
 from core.seeds import child_seed
 from tests.unit.membership.villagers import half
 
@@ -154,12 +150,10 @@ def test_the_seed_decides_which_outsiders_stay() -> None:
 
 def test_the_control_thins_outsiders_by_its_share() -> None:
     split, _, picked = parts(6)
-    control = random_deletion(people().groups, split.members, picked, seed=6)
-    stay = [outsiders_at_random(split.outsiders, like=control, seed=seed) for seed in (0, 0, 1)]
+    kept = random_deletion(split.members, picked.deleted.size, seed=6)
+    stay = [outsiders_at_random(split.outsiders, kept.size, seed=seed) for seed in (0, 0, 1)]
     assert np.array_equal(stay[0], stay[1]) and not np.array_equal(stay[0], stay[2])
-    assert stay[0].size == control.kept.size and np.isin(stay[0], split.outsiders).all()
-    half = outsiders_at_random(split.outsiders[::2], like=control, seed=0)
-    assert half.size == round(control.kept.size / 2)
+    assert stay[0].size == kept.size and np.isin(stay[0], split.outsiders).all()
 
 
 def test_accuracy_is_measured_on_all_outsiders() -> None:

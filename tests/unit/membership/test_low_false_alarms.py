@@ -9,10 +9,16 @@ import pytest
 from scipy.stats import ks_2samp
 
 from core.errors import InputError
-from core.membership import lira_gap, lira_gaps, roc
+from core.membership import GapResult, lira_gaps, roc
 from core.membership.disparity import low_fpr
 
 FEW = {"bootstraps": 200, "permutations": 200}
+
+
+def lira_gap(score, group, member, *, names: tuple[str, str] = ("group", "others"), **settings) -> GapResult:
+    """Return the gap between a group and the others."""
+    (found,) = lira_gaps(score, group, member, names=names[::-1], **settings)
+    return found
 
 
 def scored(n: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -84,8 +90,6 @@ def test_coarse_ties_in_unlike_groups_are_no_gap() -> None:
         told += found.test.significant
         holds = found.estimate.low <= 0 <= found.estimate.high
         assert found.test.significant == (found.test.p_value < 0.05 and not holds)
-        (adjusted,) = lira_gaps(score, group, member, names=("men", "women"), **FEW)
-        assert adjusted.test is not None and adjusted.test.significant == found.test.significant
     assert max(refused, told) <= 4
 
 
@@ -142,7 +146,7 @@ def test_several_groups_are_each_compared_with_all_others() -> None:
         ({"member": np.ones(40)}, "member must hold both 0 and 1, got only 1."),
         ({"fpr": 0.0}, "fpr must be in (0, 1), got 0.0."),
         ({"fpr": math.nan}, "fpr must be in (0, 1), got nan."),
-        ({"group": np.full(40, 2)}, "group must hold only 0 and 1, got 2."),
+        ({"group": np.full(40, 2)}, "groups must hold only 0 and 1, got 2."),
         ({"bootstraps": 0}, "bootstraps must be a whole number of at least 100, got 0."),
     ],
 )

@@ -9,16 +9,8 @@ import pytest
 
 from core.datasets import build_dataset
 from core.errors import InputError
-from core.membership import (
-    Grouping,
-    column_grouping,
-    grouped_by,
-    member_people,
-    own_grouping,
-    pair_groups,
-    regrouped,
-    table_grouping,
-)
+from core.membership import column_grouping, grouped_by, member_people, table_grouping
+from core.membership.grouping import Grouping, pair_groups, regrouped
 from tests.unit.membership.villagers import ROLES, frame, table, villagers
 
 
@@ -101,7 +93,8 @@ def test_of_two_groups_by_a_column_the_smaller_comes_first(turned):
 
 def test_groups_by_a_pair():
     people, cells = villagers(), frame()
-    both = grouped_by(people, (own_grouping(people), "town"))
+    own = Grouping(codes=people.groups, names=people.group_names, attribute=people.attribute)
+    both = grouped_by(people, (own, "town"))
     assert both.n_groups == 6 and both.attribute == "origin and town"
     for code, name in enumerate(both.group_names):
         origin, town = name.split(", ")
@@ -144,20 +137,3 @@ def test_bad_groupings_are_refused():
         regrouped(people, column_grouping(villagers(300), "town"))
     with pytest.raises(InputError, match="must be a column of the table, got 'age'"):
         table_grouping(table(), ROLES, replace(ROLES, sensitive="age"))
-
-
-def test_a_given_range_sets_the_bins():
-    numbers = frame()["skill"].to_numpy()
-    people = member_people(table(), ROLES, ranges={"skill": (-1.0, 1.0), "nowhere": (0, 1)})
-    there = ~np.isnan(numbers)
-    expected = [sum(x >= edge for edge in np.linspace(-1, 1, 11)[1:10]) for x in numbers[there]]
-    assert numbers[there].min() < -1 and numbers[there].max() > 1
-    assert np.array_equal(people.codes[there, 0], expected)
-    assert people.notes[-1].endswith("but for the range of skill.") and people.fingerprint != villagers().fingerprint
-    assert people.values[0][0] == "-1 to -0.8"
-
-
-@pytest.mark.parametrize("limits", [(1.0, 1.0), (2.0, 1.0), (0.0, np.inf), (np.nan, 1.0)])
-def test_a_bad_range_is_refused(limits):
-    with pytest.raises(InputError, match="range of 'skill' must be two rising, finite numbers"):
-        member_people(table(), ROLES, ranges={"skill": limits})

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.membership import most_caught, most_times
+from core.membership import most_caught
+from core.membership.promise import most_times
 
 FAR = 60
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.membership import group_rocs, roc
-from core.membership.roc import area
+from core.membership import roc
+from core.membership.roc import area, group_rocs
 
 
 @st.composite

@@ -11,7 +11,14 @@ from scipy.stats import ks_2samp
 from core.errors import InputError
 from core.estimates import Estimate
 from core.membership import disparities, is_muted, vulnerability_disparity
-from core.membership.disparity import resampling
+from core.membership.disparity.resampling import (
+    gap_estimate,
+    gap_p_value,
+    permuted,
+    resampled,
+    smallest_detectable,
+    variances,
+)
 from core.membership.disparity.tally import Tally, tally
 from core.membership.disparity.verdicts import GAPS
 from core.multiplicity import holm
@@ -46,7 +53,7 @@ def test_people_are_drawn_again_as_in_a_plain_loop() -> None:
                 stratum = verdict[(group == side) & (member == kind)]
                 rates[side, kind] = stratum[rng.integers(0, stratum.size, stratum.size)].mean()
         plain.append([float((rates * weights).sum()) for weights in GAPS.values()])
-    drawn = resampling.resampled(counts, 3000, np.random.default_rng(6))
+    drawn = resampled(counts, 3000, np.random.default_rng(6))
     for j, weights in enumerate(GAPS.values()):
         assert ks_2samp(np.array(plain)[:, j], (drawn * weights).sum(axis=(1, 2))).pvalue > 0.01
 
@@ -75,8 +82,8 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
             extreme += statistic(sides) >= statistic(group) - 1e-9
             every += 1
     exact = extreme / every
-    drawn = resampling.permuted(counts, 40_000, np.random.default_rng(1))
-    found = resampling.gap_p_value(GAPS[name], counts, drawn)
+    drawn = permuted(counts, 40_000, np.random.default_rng(1))
+    found = gap_p_value(GAPS[name], counts, drawn)
     assert 0.01 < exact < 0.99
     assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
 
@@ -106,10 +113,10 @@ def test_intervals_cover_the_gap(rates, people) -> None:
     covered = dict.fromkeys(GAPS, 0)
     for _ in range(runs):
         counts = sampled_tally(rates, people, rng)
-        drawn = resampling.resampled(counts, 500, rng)
+        drawn = resampled(counts, 500, rng)
         for name, weights in GAPS.items():
             gaps = (drawn * weights).sum(axis=(1, 2))
-            found = resampling.gap_estimate(weights, counts.flagged, counts.people, gaps, level=0.95)
+            found = gap_estimate(weights, counts.flagged, counts.people, gaps, level=0.95)
             covered[name] += found.low <= truth[name] <= found.high
     for name, count in covered.items():
         assert count / runs >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / runs), name
@@ -118,13 +125,13 @@ def test_intervals_cover_the_gap(rates, people) -> None:
 @pytest.mark.parametrize("comparisons", [1, 5])
 def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons: int) -> None:
     people, base, runs = np.full((2, 2), 250), 0.4, 400
-    error = math.sqrt(float(resampling.variances(np.full(2, base * 250), np.full(2, 250)).sum()))
-    gap = resampling.smallest_detectable(error, level=0.95, comparisons=comparisons)
+    error = math.sqrt(float(variances(np.full(2, base * 250), np.full(2, 250)).sum()))
+    gap = smallest_detectable(error, level=0.95, comparisons=comparisons)
     rng, found = np.random.default_rng(4), 0
     for _ in range(runs):
         counts = sampled_tally([[base, base], [base, base + gap]], people, rng)
-        drawn = resampling.permuted(counts, 999, rng)
-        found += resampling.gap_p_value(GAPS["vd"], counts, drawn) < 0.05 / comparisons
+        drawn = permuted(counts, 999, rng)
+        found += gap_p_value(GAPS["vd"], counts, drawn) < 0.05 / comparisons
     assert found / runs == pytest.approx(0.8, abs=0.07)
 
 

@@ -163,7 +163,7 @@ def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
 
 
 def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(workers, "_last", None)
+    monkeypatch.setattr(workers._process, "last", None)
     monkeypatch.setattr(workers, "_settle", lambda parent: None)
     seen: list[AuditDataset] = []
 
@@ -177,7 +177,7 @@ def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(m
     for sent in (first, pickle.loads(pickle.dumps(first)), shuffled, own, pickle.loads(pickle.dumps(own))):
         workers.measure_in_process(0, BASE, sent, look, 1)
     assert seen[1] is seen[0] is first and seen[2] is shuffled and seen[3] is own and seen[4] is not own
-    assert workers._last is not None and workers._last[1] is shuffled
+    assert workers._process.last is not None and workers._process.last[1] is shuffled
 
 
 def test_the_grid_of_a_method_without_tolerance_is_measured():

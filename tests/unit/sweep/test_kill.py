@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from core.sweep import FolderStore, SweepPoint, point_key, sweep
+from core.sweep import FolderStore, SweepPoint, sweep
+from core.sweep.identity import point_key
 from tests.patience import PATIENT, wait_until
 from tests.sweep_work import CONFIGS, begun, people
 

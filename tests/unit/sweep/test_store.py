@@ -12,7 +12,8 @@ import pytest
 import core
 from core.errors import FairLeakError, InputError
 from core.fingerprint import fingerprint
-from core.sweep import FolderStore, SweepPoint, measure, point_key, sweep, tolerance_configs
+from core.sweep import FolderStore, SweepPoint, measure, sweep, tolerance_configs
+from core.sweep.identity import point_key
 from tests import samples
 from tests.sweep_work import BASE, people, surroundings
 

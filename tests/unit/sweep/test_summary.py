@@ -16,7 +16,7 @@ from scipy import stats
 from core.config import AuditConfig
 from core.errors import InputError
 from core.estimates import Estimate, proportion
-from core.sweep import SweepPoint, grid, measure, model_rows, recovery_rows, summarise, table_three
+from core.sweep import SweepPoint, grid, measure, summarise, table_three
 from tests.sweep_work import BASE, people
 
 ATTACKERS = list(itertools.product(("features", "predictions"), ("held_out", "as_published"), ("published", "count")))
@@ -164,21 +164,6 @@ def test_the_order_of_points_does_not_matter(points: list[SweepPoint]):
     assert summarise(points[::-1]).rows == summarise(points).rows
 
 
-def test_the_papers_figures_are_rows_by_tolerance(points: list[SweepPoint]):
-    summary = summarise(points)
-    found = recovery_rows(summary, adversary="predictions", cost="count")
-    assert list(zip(found.metric, found.tolerance, strict=True)) == list(
-        itertools.product(("equal_opportunity", "statistical_parity"), (0.0, 0.1))
-    )
-    whole = summary.to_frame().set_index(SETTING)
-    for line in found.itertuples():
-        here = whole.loc[(line.method, line.metric, line.tolerance, "predictions", "held_out", "count")]
-        assert (line.before, line.after, line.gain_low) == (here.before, here.after, here.gain_low)
-    models = model_rows(summary)
-    assert len(models) == 6 and {"unfairness_test_high", "model_majority"} <= set(models)
-    assert "n_true" not in models
-
-
 def test_table_three_is_a_line_a_metric_with_both_adversaries(points: list[SweepPoint]):
     summary = summarise(points)
     table = table_three(summary)
@@ -212,5 +197,3 @@ def test_what_cannot_be_summarised_is_told(points: list[SweepPoint]):
     swept = summarise([p for p in points if p.config.method == "exponentiated_gradient"])
     with pytest.raises(InputError, match="needs points of threshold_optimizer"):
         table_three(swept)
-    with pytest.raises(InputError, match="The attacker must be one of"):
-        recovery_rows(swept, adversary="magic")

@@ -9,10 +9,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.convex import solve
-from core.membership.fairpick.counts import Floats, checked_arguments, differences
-
-__all__ = ["fairpick_program"]
+from core.membership.fairpick.counts import checked_arguments, differences
 
 _TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
 

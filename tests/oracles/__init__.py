@@ -1,0 +1,1 @@
+"""Second formulations, slow and plain, that only tests call."""
