@@ -17,8 +17,6 @@ from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums
 from core.queries.mechanisms.base import people
 from core.results import Result
 
-__all__ = ["ErrorQuantiles", "answer_error"]
-
 RANGE = 1.0  # a gap lies in [-1, 1]
 
 

@@ -20,8 +20,6 @@ from core.errors import InputError
 from core.queries.checks import Floats, answer_array, check_sizes
 from core.queries.designs import BITS_A_QUESTION, design_scores, most_questions
 
-__all__ = ["reveal_bits"]
-
 NEIGHBOURS = sorted(range(-16, 17), key=abs)
 
 

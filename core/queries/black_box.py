@@ -21,8 +21,6 @@ from core.queries.checks import Floats, score_matrix
 from core.queries.mechanisms import Mechanism
 from core.results import Result
 
-__all__ = ["EpsilonAudit", "black_box_epsilon", "exact_limits"]
-
 TAILS = 60  # thresholds tried for each statistic and side
 CAUTION = 1000  # choosing allows this many times less error than testing, or a rare event wins by luck
 

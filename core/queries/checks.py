@@ -8,8 +8,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.validation import binary_array
 
-__all__ = ["Floats", "answer_array", "attribute_array", "check_sizes", "counted", "score_matrix"]
-
 Floats = npt.NDArray[np.float64]
 
 

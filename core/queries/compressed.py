@@ -29,8 +29,6 @@ from core.queries.programs import ProgramSolution, solve_program
 from core.queries.recovery import Recovery
 from core.validation import binary_array, choice
 
-__all__ = ["RECOVERY_METHODS", "recover_compressed", "recover_opportunity", "reveal_compressed"]
-
 RECOVERY_METHODS = ("l1", "nonnegative", "box", "sizes_unknown")
 SURE = 1e-9  # a prior nearer to 0 or 1 counts as this, so that its weight is finite
 

@@ -25,8 +25,6 @@ from core.queries.checks import Floats, check_sizes, counted, score_matrix
 from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, Rounded, SumsRelease, centred_scores
 from core.queries.propagation import propagate
 
-__all__ = ["balanced_guess", "decode_many", "decode_noisy"]
-
 SHARPEST = 0.03  # exact answers are taken for noisy by this share of a person's effect: with less, propagation sticks
 
 Answers = npt.ArrayLike | SumsRelease | Sequence[SumsRelease]

@@ -33,8 +33,6 @@ from core.queries.mechanisms import Rounded
 from core.queries.propagation import propagate
 from core.validation import choice
 
-__all__ = ["DECODERS", "PROGRAMS", "Answered", "Reading", "read_answers"]
-
 DECODERS = ("strongest", "without_prior", "published")
 """Kinds of attackers, from the one that knows most."""
 

@@ -24,8 +24,6 @@ from core.errors import InputError
 from core.queries.checks import Floats, answer_array, score_matrix
 from core.queries.recovery import Recovery
 
-__all__ = ["recover_flips", "reveal_double", "reveal_flips", "reveal_single"]
-
 SAME = 1e-12  # scores nearer than this cannot be told apart by their answers
 
 

@@ -35,8 +35,6 @@ from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SmoothL
 from core.queries.mechanisms.base import people
 from core.results import Result
 
-__all__ = ["PrivacyLoss", "laplace_delta", "privacy_loss"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyLoss(Result):

@@ -14,8 +14,6 @@ import numpy as np
 
 from core.queries.checks import Floats
 
-__all__ = ["ProgramSolution", "solve_program"]
-
 TOLERANCE = 1e-6  # of a row, relative to its size; HiGHS works to 1e-7
 
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from core.queries.checks import Floats
 from core.results import Result
 
-__all__ = ["Recovery"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery(Result):

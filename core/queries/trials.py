@@ -25,8 +25,6 @@ from core.results import Result
 from core.seeds import child_generator
 from core.validation import choice, seed_value
 
-__all__ = ["Asking", "Leak", "QuestionAccuracy", "Trials", "needed", "question_numbers", "repeats_for"]
-
 
 def repeats_for(n: int) -> int:
     """Return how many repeats a curve takes: fewer with more people, whose leakage varies less and costs more."""

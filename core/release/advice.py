@@ -21,8 +21,6 @@ from core.validation import binary_array
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DECIMALS", "EPSILONS", "Advice", "Tried", "advise"]
-
 Floats = npt.NDArray[np.float64]
 
 DECIMALS = (None, 4, 3, 2, 1)

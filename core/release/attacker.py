@@ -16,8 +16,6 @@ from core.datasets.splits import Splits, taught
 from core.errors import InputError
 from core.seeds import child_generator
 
-__all__ = ["attacker_posterior", "attacker_posteriors"]
-
 _FOLDS = 5
 
 

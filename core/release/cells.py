@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Cells"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:

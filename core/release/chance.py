@@ -16,8 +16,6 @@ from core.estimates import Estimate
 from core.release.modes import Modes
 from core.results import Result
 
-__all__ = ["Chance", "distance_variance", "formula_chance", "student"]
-
 _NAT = 1.0 / math.log(2)
 """Bits in a nat."""
 

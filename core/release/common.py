@@ -20,8 +20,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CommonValue", "InCommon", "in_common"]
-
 _FEW_NUMBERS = 8
 """Up to so many different numbers each is a value of its own; more are cut into quarters."""
 

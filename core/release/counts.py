@@ -19,8 +19,6 @@ from core.errors import InputError
 from core.release.numbers import count_of, part_of
 from core.release.statistics import Release, part_name
 
-__all__ = ["Counts", "count_intervals", "known_sizes"]
-
 _WITHIN = ("label 1", "label 0")
 
 _ROUNDING = 1e-6

@@ -13,8 +13,6 @@ from core.release.published import Published, PublishedNumber
 from core.results import Result
 from core.validation import binary_array
 
-__all__ = ["Disputed", "disputed", "table_value"]
-
 _ROUNDING = 1e-9
 """What a number computed again may be off by."""
 

@@ -17,8 +17,6 @@ from core.results import Result
 from core.seeds import child_generator
 from core.validation import binary_array
 
-__all__ = ["DRAWS", "Draws", "noise_generator", "worst_of_draws"]
-
 DRAWS = 20
 """Draws of the noise in which a budget has to pin nobody down. With three, budgets were advised of which up to half of
 all draws pin somebody; nobody in 20 means at most one draw in seven does (95% confidence, 1 − 0.05^(1/20))."""

@@ -26,8 +26,6 @@ from core.projection import Constraints
 from core.release.numbers import part_of
 from core.release.published import Published
 
-__all__ = ["Equations", "equations"]
-
 Floats = npt.NDArray[np.float64]
 
 _REACH = 4.0

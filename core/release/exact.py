@@ -10,8 +10,6 @@ from core.release.numbers import SIZE_PARTS, part_of, value_of
 from core.release.projection import posterior_array
 from core.release.published import Published
 
-__all__ = ["DISTANCE_MEDIAN", "DISTANCE_WORST", "MOST_PEOPLE", "exact_posterior"]
-
 Floats = npt.NDArray[np.float64]
 
 MOST_PEOPLE = 20

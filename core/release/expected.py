@@ -12,8 +12,6 @@ from core.release.noise import noise_scale, strata
 from core.release.numbers import number_names, part_of
 from core.release.statistics import Release
 
-__all__ = ["LATTICE", "Rows", "expected_rows"]
-
 Floats = npt.NDArray[np.float64]
 
 LATTICE = 1.0 / (2.0 * math.pi * math.e)

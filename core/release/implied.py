@@ -16,8 +16,6 @@ from core.errors import InputError
 from core.release.numbers import count_of, part_of
 from core.release.statistics import PARTS, Release, part_name
 
-__all__ = ["MOST_PEOPLE", "implied_sizes"]
-
 MOST_PEOPLE = 100_000
 """People of a part up to whom every size is tried."""
 

@@ -14,8 +14,6 @@ from core.release.projection import posterior_array
 from core.results import Result
 from core.validation import binary_array
 
-__all__ = ["Measured", "gained_bits", "measured", "moved_bits"]
-
 Floats = npt.NDArray[np.float64]
 
 

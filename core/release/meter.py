@@ -13,8 +13,6 @@ from core.release.published import Published
 from core.release.statistics import Release
 from core.results import Result
 
-__all__ = ["Meter", "entropy_bits", "meter", "meter_of"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from core.release.projection import posterior_array
 from core.release.published import Published
 from core.release.statistics import Release
 
-__all__ = ["Modes", "modes_of"]
-
 Floats = npt.NDArray[np.float64]
 
 

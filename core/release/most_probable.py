@@ -17,8 +17,6 @@ from core.release.published import Published
 from core.results import Result
 from core.validation import at_least_zero, choice
 
-__all__ = ["SOLVERS", "Certificate", "MostProbable", "most_probable"]
-
 Floats = npt.NDArray[np.float64]
 
 SOLVERS = ("lp", "milp")

@@ -22,8 +22,6 @@ from core.results import Result
 from core.seeds import child_generator
 from core.validation import choice
 
-__all__ = ["FAMILIES", "NaturalModels", "natural_models"]
-
 FAMILIES = ("mixed", "seeds", "depths", "features", "tolerances")
 """Resampled training records; tree depths; feature subsets; fair models over a sweep of tolerances; the first three
 in turn ("mixed")."""

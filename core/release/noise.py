@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from core.release.statistics import PARTS, Release
 
-__all__ = ["NoisySums", "noise_scale", "noisy_sums", "strata"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NoisySums:

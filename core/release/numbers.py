@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from core.release.statistics import PARTS
 
-__all__ = ["SIZE_PARTS", "count_of", "each_number", "number_names", "part_of", "statistic_of", "value_of"]
-
 Floats = npt.NDArray[np.float64]
 
 SIZE_PARTS = {"size": "all", "size_label_1": "label 1", "size_label_0": "label 0"}

@@ -24,8 +24,6 @@ from core.validation import binary_array, choice
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["EVERYBODY_ELSE", "MODELS", "SETS", "ReleasedPeople", "released_people", "released_rows"]
-
 MODELS = ("audited", "mixed", "seeds", "depths", "features", "tolerances", "given")
 """Which models are released: the audited one alone; the audited one, then a family of natural models; or prediction
 columns that were handed in."""

@@ -13,8 +13,6 @@ from core.release.projection import posterior_array
 from core.results import Result
 from core.validation import binary_array
 
-__all__ = ["SETTLED", "UNSURE", "Pinned", "pinned"]
-
 UNSURE = (0.05, 0.95)
 """Before: the attacker's probability lies in here."""
 

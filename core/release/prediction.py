@@ -27,8 +27,6 @@ from core.release.statistics import Release
 from core.results import Result
 from core.seeds import child_generator
 
-__all__ = ["MOST_DRAWS", "Prediction", "predict"]
-
 Floats = npt.NDArray[np.float64]
 
 MOST_DRAWS = 24

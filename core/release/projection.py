@@ -11,8 +11,6 @@ from core.projection import project as project_on
 from core.release.equations import equations
 from core.release.published import Published
 
-__all__ = ["posterior_array", "project"]
-
 _ROUNDS = 6
 """Times gaps of groups of unknown size are linearised anew, at most."""
 

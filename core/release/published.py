@@ -20,8 +20,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Published", "PublishedNumber"]
-
 HALF_STEP_ROUNDING = 1e-12
 """What a rounded number may be off by in floats."""
 

@@ -14,8 +14,6 @@ from core.release.published import HALF_STEP_ROUNDING, Published, PublishedNumbe
 from core.release.statistics import Release, part_name
 from core.validation import binary_array
 
-__all__ = ["publish"]
-
 Floats = npt.NDArray[np.float64]
 
 _MIDDLE = math.log(20.0) / math.sqrt(2.0)

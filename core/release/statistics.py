@@ -17,8 +17,6 @@ from core.validation import binary_array, choice, privacy_budget
 if TYPE_CHECKING:
     from core.release.published import Published
 
-__all__ = ["MOST_MODELS", "PARTS", "STATISTICS", "STATISTIC_TITLES", "Release", "part_name"]
-
 STATISTICS = ("sp_gap", "tpr_gap", "fpr_gap", "sp_rate", "tpr_rate", "fpr_rate")
 """What may be published of a model: signed gaps, group 1 minus group 0, and both groups' rates."""
 

@@ -26,8 +26,6 @@ from core.results import Result, plain
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ReleaseSettings", "ReleaseStudy", "drawn_again", "release_of", "study"]
-
 _TOLD = (
     "settings",
     "title",

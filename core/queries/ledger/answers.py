@@ -12,17 +12,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "METRICS",
-    "LedgerAnswer",
-    "LedgerStatus",
-    "LoggedAnswer",
-    "Quote",
-    "Registration",
-    "Verification",
-    "VerifiedBudget",
-]
-
 METRICS = ("statistical_parity", "equal_opportunity")
 """Gaps a ledger answers: of all people, and of those with label 1."""
 

@@ -11,8 +11,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["FIRST", "Damaged", "Entry", "canonical", "chained", "checked_body"]
-
 FIRST = "0" * 64
 """What stands for the hash before the first entry."""
 

@@ -30,8 +30,6 @@ from core.queries.ledger.planning import packed
 if TYPE_CHECKING:
     from core.queries.ledger.store import Store, Transaction
 
-__all__ = ["Ledger"]
-
 
 class Ledger:
     """Registered test sets, their budgets, and every answer ever given; made by `open_ledger`.

@@ -20,8 +20,6 @@ from core.queries.ledger.amounts import epsilon_of
 from core.queries.ledger.answers import Verification, VerifiedBudget
 from core.queries.ledger.chain import Damaged, Entry, canonical
 
-__all__ = ["export_bytes", "verify_export", "write_export"]
-
 _KIND = "FairLeak ledger export"
 _CLOCKS = timedelta(hours=1)
 """How far the clocks of machines that share a ledger may lie apart."""

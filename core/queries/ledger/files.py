@@ -20,8 +20,6 @@ from core.queries.ledger.people import Columns, TestSet, check_different
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["frame_of", "predictions_of", "read_predictions", "read_test_set", "test_set_of"]
-
 _MOST_COLUMNS, _MOST_ROWS = 500, 2_000_000
 
 

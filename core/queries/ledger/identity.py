@@ -19,8 +19,6 @@ from core.queries.ledger.accounts import Account, Books
 from core.queries.ledger.normal_form import normal_form
 from core.queries.ledger.people import Columns, TestSet
 
-__all__ = ["MOST_WRONG", "refuse_a_second_budget", "title", "turned_away"]
-
 MOST_WRONG = 20
 """Wrong files about the registered people within a day, after which the test set is closed."""
 

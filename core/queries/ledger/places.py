@@ -24,8 +24,6 @@ from core.queries.ledger.accounts import FORMAT
 from core.queries.ledger.planning import unpacked
 from core.queries.ledger.store import BUSY_SECONDS, Step, Store, disk_said, hash_of_key
 
-__all__ = ["fill", "now", "open_store"]
-
 _APPLICATION = 0x464C4B4C  # "FLKL", in the file's header by PRAGMA application_id
 _MAGIC = b"SQLite format 3\0"
 

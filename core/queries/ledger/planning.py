@@ -20,8 +20,6 @@ from core.queries.ledger.gap_interval import LEVEL
 from core.queries.ledger.noise import GRID, Noise, centred, combined_bound
 from core.queries.ledger.spans import Combination, combine
 
-__all__ = ["Load", "Plan", "Question", "packed", "plan_for", "unpacked"]
-
 _ENOUGH = (1 + LEVEL) / 2  # sum and count each may miss in half of the remaining cases
 Ints = npt.NDArray[np.int64]
 Load = Callable[[set[str]], Mapping[str, bytes]]

@@ -26,8 +26,6 @@ from core.queries.checks import Floats, score_matrix
 from core.queries.gaps import statistical_parity_gap
 from core.validation import binary_array, one_length
 
-__all__ = ["AdditiveNoise", "Mechanism", "people", "positive_epsilon", "public_grid", "to_grid"]
-
 FINENESS = 1024  # cells to one noise scale, at least
 REACH = 2.0**50  # cells to either side of 0; within it a cell's number is exact in double precision
 

@@ -14,8 +14,6 @@ from core.queries.checks import Floats
 from core.queries.mechanisms.base import AdditiveNoise
 from core.queries.sensitivity import global_sensitivity
 
-__all__ = ["LaplaceGlobal"]
-
 
 @dataclass(frozen=True, slots=True)
 class LaplaceGlobal(AdditiveNoise):

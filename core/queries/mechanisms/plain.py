@@ -12,8 +12,6 @@ from core.errors import InputError
 from core.queries.checks import Floats
 from core.queries.mechanisms.base import Mechanism, people
 
-__all__ = ["Exact", "Rounded"]
-
 
 @dataclass(frozen=True, slots=True)
 class Exact(Mechanism):

@@ -17,8 +17,6 @@ from core.queries.checks import Floats
 from core.queries.mechanisms.base import AdditiveNoise, positive_epsilon
 from core.queries.sensitivity import smooth_sensitivity
 
-__all__ = ["SmoothCauchy", "SmoothLaplace"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Smooth(AdditiveNoise):

@@ -27,8 +27,6 @@ from core.queries.checks import Floats
 from core.queries.mechanisms.base import Mechanism, people, positive_epsilon, public_grid, to_grid
 from core.results import Result
 
-__all__ = ["NoisySums", "SumScales", "SumsRelease", "centred_scores", "gaps_from_sums"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SumScales(Result):
