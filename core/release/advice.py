@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.release.draws import DRAWS, worst_of_draws
+from core.release.equations import posterior_array
 from core.release.meter import Meter, meter
+from core.release.numbers import Floats
 from core.release.prediction import predict
-from core.release.projection import posterior_array
 from core.release.statistics import Release
 from core.results import Result
 from core.validation import binary_array
@@ -21,7 +22,6 @@ from core.validation import binary_array
 if TYPE_CHECKING:
     import pandas
 
-Floats = npt.NDArray[np.float64]
 
 DECIMALS = (None, 4, 3, 2, 1)
 """Roundings tried, from exact to coarse."""

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.release.equations import posterior_array
 from core.release.pinned import pinned
-from core.release.projection import posterior_array, project
+from core.release.projection import project
 from core.release.statistics import Release
 from core.results import Result
 from core.seeds import child_generator

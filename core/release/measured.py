@@ -9,12 +9,11 @@ import numpy.typing as npt
 
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
 from core.release.chance import Chance
+from core.release.equations import posterior_array
 from core.release.meter import entropy_bits
-from core.release.projection import posterior_array
+from core.release.numbers import Floats
 from core.results import Result
 from core.validation import binary_array
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

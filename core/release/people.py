@@ -16,6 +16,7 @@ from core.datasets.splits import split
 from core.errors import InputError
 from core.release.attacker import attacker_posterior
 from core.release.natural import FAMILIES, natural_models
+from core.release.numbers import Floats
 from core.results import Result
 from core.seeds import child_generator
 from core.training import train_model
@@ -70,7 +71,7 @@ class ReleasedPeople(Result):
     group: str
     other: str
     rows: npt.NDArray[np.intp] = field(repr=False)
-    posterior: npt.NDArray[np.float64] = field(repr=False)
+    posterior: Floats = field(repr=False)
     predictions: npt.NDArray[np.uint8] = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
     labels: npt.NDArray[np.uint8] = field(repr=False)

@@ -20,14 +20,11 @@ from core.release.disputed import table_value
 from core.release.measured import gained_bits
 from core.release.meter import Meter, meter_of
 from core.release.modes import Modes, modes_of
-from core.release.numbers import SIZE_PARTS, part_of
+from core.release.numbers import SIZE_PARTS, Floats, part_of
 from core.release.projection import project
-from core.release.published import Published, PublishedNumber
-from core.release.statistics import Release
+from core.release.statistics import Published, PublishedNumber, Release
 from core.results import Result
 from core.seeds import child_generator
-
-Floats = npt.NDArray[np.float64]
 
 MOST_DRAWS = 24
 _FEWEST_DRAWS = 8

@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from core.errors import InputError
 from core.estimates import Estimate
 from core.release.common import InCommon, in_common
@@ -15,12 +12,12 @@ from core.release.disputed import Disputed, disputed
 from core.release.draws import Draws, noise_generator, worst_of_draws
 from core.release.measured import Measured, measured
 from core.release.meter import Meter, meter
+from core.release.numbers import Floats
 from core.release.people import ReleasedPeople
 from core.release.pinned import Pinned, pinned
 from core.release.prediction import Prediction, predict
 from core.release.projection import project
-from core.release.published import Published
-from core.release.statistics import Release
+from core.release.statistics import Published, Release
 from core.results import Result, plain
 
 if TYPE_CHECKING:
@@ -127,7 +124,7 @@ class ReleaseStudy(Result):
     measured: Measured
     pinned: Pinned = field(repr=False)
     in_common: InCommon
-    probability: npt.NDArray[np.float64] = field(repr=False)
+    probability: Floats = field(repr=False)
     draws: Draws | None = None
     disputed: tuple[Disputed, ...] = ()
 
