@@ -55,7 +55,6 @@ def answer_error(
 
     Parameters
     ----------
-    mechanism : Mechanism
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive : array-like of shape (n,), 0 or 1
     rng : numpy Generator

@@ -41,7 +41,6 @@ class EpsilonAudit(Result):
         Testing runs of each vector.
     delta : float
         δ that was granted.
-    level : float
     """
 
     epsilon_low: float
@@ -78,12 +77,10 @@ def black_box_epsilon(
 
     Parameters
     ----------
-    mechanism : Mechanism
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive, neighbour : array-like of shape (n,), 0 or 1
     runs : int, at least 20
         Runs on each of the two vectors, half of them to choose the event.
-    rng : numpy Generator
     level : float, in (0, 1)
         Confidence in the result.
     delta : float, in [0, 1)

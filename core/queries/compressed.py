@@ -19,6 +19,7 @@ keeps the simplex on short paths.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,26 +34,9 @@ RECOVERY_METHODS = ("l1", "nonnegative", "box", "sizes_unknown")
 SURE = 1e-9  # a prior nearer to 0 or 1 counts as this, so that its weight is finite
 
 
-def reveal_compressed(
-    scores: npt.ArrayLike,
-    answers: npt.ArrayLike,
-    *,
-    n_advantaged: int | None = None,
-    n_disadvantaged: int | None = None,
-    method: str = "l1",
-    prior: npt.ArrayLike | None = None,
-    slack: float = 0.0,
-) -> npt.NDArray[np.uint8]:
+def reveal_compressed(scores: npt.ArrayLike, answers: npt.ArrayLike, **known: Any) -> npt.NDArray[np.uint8]:
     """Return the recovered attribute, shape (n,), 1 = advantaged: `recover_compressed` without the rest."""
-    return recover_compressed(
-        scores,
-        answers,
-        n_advantaged=n_advantaged,
-        n_disadvantaged=n_disadvantaged,
-        method=method,
-        prior=prior,
-        slack=slack,
-    ).recovered
+    return recover_compressed(scores, answers, **known).recovered
 
 
 def recover_compressed(
@@ -115,11 +99,8 @@ def recover_opportunity(
     answers: npt.ArrayLike,
     labels: npt.ArrayLike,
     *,
-    n_advantaged: int | None = None,
-    n_disadvantaged: int | None = None,
-    method: str = "l1",
     prior: npt.ArrayLike | None = None,
-    slack: float = 0.0,
+    **known: Any,
 ) -> Recovery:
     """Recover the attribute of the people with label 1 from equal opportunity gaps, in their order.
 
@@ -129,16 +110,8 @@ def recover_opportunity(
     y = binary_array(labels, name="labels") == 1
     if not y.any():
         raise InputError("labels must have somebody with label 1, got none.")
-    h = score_matrix(scores, n=y.size)
-    return recover_compressed(
-        h[:, y],
-        answers,
-        n_advantaged=n_advantaged,
-        n_disadvantaged=n_disadvantaged,
-        method=method,
-        prior=None if prior is None else _prior(prior, y.size)[y],
-        slack=slack,
-    )
+    h, own = score_matrix(scores, n=y.size), None if prior is None else _prior(prior, y.size)[y]
+    return recover_compressed(h[:, y], answers, prior=own, **known)
 
 
 def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None) -> ProgramSolution:

@@ -64,7 +64,6 @@ class Answered:
         P(advantaged) from features and label.
     mechanism : object
         How the answers were made.
-    n_advantaged, n_disadvantaged : int
     """
 
     design: str

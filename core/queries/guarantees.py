@@ -133,7 +133,6 @@ def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, 
 
     Parameters
     ----------
-    mechanism : Mechanism
     n_advantaged, n_disadvantaged : int, at least 1
     m : int, at least 1
         Questions answered together.

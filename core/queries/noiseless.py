@@ -45,7 +45,6 @@ class NoiselessRow(Result):
         Share of repeats in which everybody was recovered.
     bits_complete : bool
         Whether the bits attack recovered everybody in every repeat, with `bits_questions` questions.
-    bits_questions : int
     """
 
     n: int

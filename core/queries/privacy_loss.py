@@ -68,7 +68,6 @@ def privacy_loss(
 
     Parameters
     ----------
-    mechanism : Mechanism
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive, neighbour : array-like of shape (n,), 0 or 1
     labels : array-like of shape (n,), 0 or 1, optional
@@ -140,7 +139,6 @@ def laplace_delta(move: float, scale: float, other: float, *, m: int, epsilon: f
         Scale of the law the outcome is drawn from, and of the other one.
     m : int
         Number of coordinates.
-    epsilon : float
     """
     from scipy.special import gammainc, gammaincc
 

@@ -53,7 +53,6 @@ class Asking(Result):
         People, drawn anew from the test set in every repeat.
     design : str
         One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps).
-    repeats, seed : int
     width : float
         Half width of the jitter, in (0, 1].
     """
@@ -79,8 +78,6 @@ class Leak(Result):
 
     Attributes
     ----------
-    m : int
-    decoder : str
     leakage : Estimate
         Balanced accuracy, mean and 95% interval over repeats.
     gain : Estimate
@@ -124,8 +121,6 @@ class Trials:
 
     Parameters
     ----------
-    pool : QueryPool
-    asking : Asking
     most : int, optional
         Most questions that are asked; by default where (nearly) everybody is known. The first questions are the same.
 

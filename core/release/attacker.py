@@ -30,13 +30,10 @@ def attacker_posterior(
 
     Parameters
     ----------
-    dataset : AuditDataset
-    splits : Splits
     rows : ndarray of int
         The released records.
     group : int
         The group that counts as s = 1; with more than two groups everybody else is 0.
-    seed : int
 
     Raises
     ------

@@ -28,7 +28,6 @@ class Chance(Result):
 
     Attributes
     ----------
-    mean, deviation, skewness : float
     noise : bool
         Whether there is privacy noise; without it no release loses bits.
     """

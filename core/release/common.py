@@ -68,10 +68,8 @@ def in_common(found: Pinned, columns: pandas.DataFrame, release: Release, *, mos
 
     Parameters
     ----------
-    found : Pinned
     columns : pandas.DataFrame of n rows
         What is known of everybody.
-    release : Release
     most : int
         Values returned at most.
 

@@ -28,10 +28,8 @@ class Measured(Result):
         where no prediction was handed in.
     moved_bits : float
         KL(q'‖q) in bits; equal to `bits` for exact numbers.
-    accuracy_before, accuracy_after : Estimate
     accuracy_gain : Estimate
         Paired.
-    balanced_before, balanced_after, balanced_gain : Estimate
     majority, majority_balanced : Estimate
         Control: naming the larger group for everybody.
     """

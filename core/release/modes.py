@@ -26,7 +26,6 @@ class Modes:
 
     Attributes
     ----------
-    release : Release
     posterior : ndarray of shape (n,)
     values : ndarray of shape (modes,)
         Eigenvalues: variance before the release over what is left open of it.

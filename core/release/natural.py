@@ -40,7 +40,6 @@ class NaturalModels(Result):
     ----------
     predictions : ndarray of shape (k, n), uint8
         One row a model, over the released records.
-    names : tuple of str
     """
 
     predictions: npt.NDArray[np.uint8]
@@ -63,8 +62,6 @@ def natural_models(
 
     Parameters
     ----------
-    dataset : AuditDataset
-    splits : Splits
     rows : ndarray of int
         The released records.
     count : int in 1..200

@@ -54,7 +54,6 @@ class ReleasedPeople(Result):
     posterior : ndarray of shape (n,)
         What the attacker knows without the release.
     predictions : ndarray of shape (k, n), uint8
-    names : tuple of str
     labels : ndarray of shape (n,), uint8
     sensitive : ndarray of shape (n,), uint8
         1 = the group, 0 = everybody else.
@@ -107,7 +106,6 @@ def released_people(
     ----------
     config : AuditConfig
         The audited model, splits and seed.
-    dataset : AuditDataset
     models : str
         One of `MODELS`.
     count : int in 1..200

@@ -73,7 +73,6 @@ def predict(
         P(s = 1) of each person before the release.
     released : Release or Published
         A `Published` one is tried out with the same numbers, as precise as these are.
-    seed : int
     metered : Meter, optional
         Of the same release; worked out when left out.
 

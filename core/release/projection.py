@@ -37,7 +37,6 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
     ----------
     posterior : array-like of shape (n,), in [0, 1]
         P(s = 1) of each person before the release.
-    published : Published
 
     Returns
     -------

@@ -65,9 +65,6 @@ class ReleaseSettings(Result):
         The first so many models of the people's.
     statistics : tuple of str
         From `core.release.STATISTICS`.
-    sizes : bool
-    decimals : int or None
-    epsilon : float or None
     seed : int
         Draws the privacy noise.
     """
@@ -86,20 +83,14 @@ class ReleaseStudy(Result):
 
     Attributes
     ----------
-    settings : ReleaseSettings
     title, attribute, group, other : str
         From `ReleasedPeople`.
     n, n_models, n_numbers : int
         People, models, published numbers.
-    published : Published
     status, reason : str
         Of the projection: "converged", "not_converged", "infeasible", and one sentence on the latter two.
-    meter : Meter
     prediction : Prediction
         The expected gain, without anybody's true attribute.
-    measured : Measured
-    pinned : Pinned
-    in_common : InCommon
     probability : ndarray of shape (n,)
         The posterior after the release.
     draws : Draws or None
@@ -186,8 +177,6 @@ def study(people: ReleasedPeople, settings: ReleaseSettings, *, published: Publi
 
     Parameters
     ----------
-    people : ReleasedPeople
-    settings : ReleaseSettings
     published : Published, optional
         Numbers that are out already, about these people and models; computed from the attribute when left out.
 

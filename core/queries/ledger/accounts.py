@@ -40,7 +40,6 @@ class Released:
         Digest of the question; None for a count.
     units : int
         The number itself, in units.
-    noise : Noise
     """
 
     entry: int

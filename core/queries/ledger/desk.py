@@ -61,7 +61,6 @@ class Ledger:
         ----------
         name : str
             What askers will call it.
-        test_set : TestSet
         budget : number in [0.000001, 1000]
             Epsilon for everything ever released about the attribute; it cannot be raised later.
         columns : Columns
@@ -127,7 +126,6 @@ class Ledger:
 
         Parameters
         ----------
-        name : str
         test_set : TestSet
             The registered one; the order of its people may differ.
         scores : array-like of shape (n,), in [0, 1]

@@ -68,11 +68,9 @@ def predictions_of(
 
     Parameters
     ----------
-    content, name : bytes, str
     ids : sequence of n str
         The people of the test set; the file must have each of them once and nobody else, in any order, in any spelling
         of the same normal form.
-    id_column : str
     score : str or None
         Column with the scores in [0, 1]; when None, the file's only other column.
 

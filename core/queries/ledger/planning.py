@@ -31,7 +31,6 @@ class Question:
 
     Attributes
     ----------
-    metric : str
     steps : ndarray of shape (n,)
     people : ndarray of shape (n,), bool
         Whom the metric is about.
@@ -127,11 +126,8 @@ def plan_for(
 
     Parameters
     ----------
-    question : Question
-    account : Account
     positive : ndarray of shape (n,), bool, or None
         Who has label 1.
-    epsilon : int
     again : bool
         Release a new sum although the past answers the question, to know it better.
     load : callable

@@ -146,7 +146,6 @@ class Store:
 
     Parameters
     ----------
-    engine : Engine
     place : str
         What to call the ledger in a sentence, without any password.
     on_step : callable

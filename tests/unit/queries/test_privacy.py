@@ -136,7 +136,7 @@ class TestSmoothLaplace:
     @pytest.mark.parametrize("epsilon", [0.05, 0.5, 0.999, 5.0, 50.0])  # from 1 on the theorem is silent
     def test_epsilon_and_delta_hold(self, epsilon: float, delta: float, absolute: bool):
         mechanism = SmoothLaplace(epsilon, delta, absolute=absolute)
-        assert mechanism.within_theorem == (epsilon < 1)
+        assert mechanism.holds(3, 3) == (epsilon < 1)
         for n in (3, 5, 10, 60):
             for n0 in {1, 2, 3, n // 2, n - 2} & set(range(1, n)):
                 a = (0,) * n0 + (1,) * (n - n0)
