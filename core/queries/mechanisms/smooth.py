@@ -80,8 +80,8 @@ class SmoothCauchy(_Smooth):
 class SmoothLaplace(_Smooth):
     """Laplace noise of scale 2 S/ε with β = ε/(4(m + ln(2/δ))), (ε, δ)-differentially private (theorem 8).
 
-    The theorem is stated for ε and δ below 1. Above, nothing is promised in general; `privacy_loss` bounds δ for any
-    given questions and vectors, and kept to it wherever it was tried (ε up to 50).
+    The theorem is stated for ε and δ below 1. Above, nothing is promised in general; for given questions and vectors δ
+    can be bounded, and it kept to that wherever it was tried (ε up to 50).
 
     Attributes
     ----------
