@@ -124,12 +124,8 @@ class ReleaseStudy(Result):
             "predicted_bits": prediction.bits,
             "predicted_bits_of_a_draw": (prediction.bits.value, prediction.low, prediction.high),
             "prediction_draws": float(prediction.draws),
-            **{
-                field.name: getattr(self.measured, field.name)
-                for field in fields(Measured)
-                if field.name != "moved_bits"
-            },
-            "moved_bits": self.measured.moved_bits,
+            **measured,
+            "moved_bits": moved,
             "unsure": float(self.pinned.n_unsure),
             "pinned": float(self.pinned.count),
         }
