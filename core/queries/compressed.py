@@ -182,10 +182,7 @@ def _slack(slack: float) -> float:
 def _sizes(n_advantaged: int | None, n_disadvantaged: int | None, n: int) -> tuple[int, int]:
     if n_advantaged is None or n_disadvantaged is None:
         raise InputError("n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown.")
-    sizes = check_sizes(n_advantaged, n_disadvantaged)
-    if sum(sizes) != n:
-        raise InputError(f"n_advantaged and n_disadvantaged must sum to {n} people, got {sizes[0]} and {sizes[1]}.")
-    return sizes
+    return check_sizes(n_advantaged, n_disadvantaged, n)
 
 
 def _prior(prior: npt.ArrayLike, n: int) -> Floats:

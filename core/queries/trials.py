@@ -19,7 +19,7 @@ from core.queries.checks import Floats
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
 from core.queries.gaps import leakage
-from core.queries.mechanisms import Exact
+from core.queries.mechanisms import Exact, NoisySums
 from core.questions import People, QueryPool
 from core.results import Result
 from core.seeds import child_generator
@@ -174,7 +174,7 @@ class Trials:
         answers, released = np.zeros(scores.shape[:2]), []
         for i, r in enumerate(chosen if m else ()):
             people, rng = self.people[r], self._rng("noise", r)
-            if hasattr(mechanism, "release"):
+            if isinstance(mechanism, NoisySums):
                 made = mechanism.release(scores[i], people.sensitive, rng=rng)
                 released.append(made)
                 answers[i] = made.gaps
@@ -218,7 +218,8 @@ class Trials:
 
     def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
         """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""
-        for m in _coarse_first(self.numbers):
+        numbers = self.numbers
+        for m in dict.fromkeys([numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]):
             yield from ((m, decoder) for decoder in decoders)
 
     def reading(self, m: int, mechanism: Any, decoder: str, repeat: int = 0) -> tuple[People, Reading]:
@@ -250,8 +251,3 @@ def needed(leaks: Sequence[Leak], share: float) -> int | None:
             break
         fewest = leak.m
     return fewest
-
-
-def _coarse_first(numbers: Sequence[int]) -> list[int]:
-    order = [numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]
-    return list(dict.fromkeys(order))

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.projection import Constraints
+from core.release.expected import noisy_features
 from core.release.numbers import Floats, part_of
 from core.release.statistics import Published
 
@@ -63,16 +64,14 @@ class Equations:
         both = np.isfinite(self.low) & np.isfinite(self.high)
         only_low = np.isfinite(self.low) & ~both
         sign = np.where(only_low, -1.0, 1.0)
-        middle = np.where(both, (np.where(both, self.low, 0.0) + np.where(both, self.high, 0.0)) / 2, 0.0)
-        limit = np.where(both, middle, np.where(only_low, -self.low, self.high))
-        width = np.where(both, (np.where(both, self.high, 0.0) - np.where(both, self.low, 0.0)) / 2, 0.0)
+        low, high = np.where(both, self.low, 0.0), np.where(both, self.high, 0.0)
         return Constraints(
             pattern=self.pattern,
             weights=self.features * sign[:, None],
             groups=np.tile([0.0, 1.0], (self.low.size, 1)),
-            bound=limit,
+            bound=np.where(both, (low + high) / 2, np.where(only_low, -self.low, self.high)),
             equality=both,
-            width=width,
+            width=(high - low) / 2,
             variance=self.variance,
         )
 
@@ -127,12 +126,10 @@ def equations(published: Published, posterior: Floats) -> Equations:
 def _noisy_equations(published: Published) -> Equations:
     release, noise = published.release, published.noise
     assert noise is not None
-    inside = np.stack([release.cells.inside(part) for part in noise.parts]).astype(np.float64)
-    accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
     value = np.concatenate([noise.sizes, noise.sums.ravel()])
     return Equations(
         pattern=release.cells.pattern,
-        features=np.vstack([inside, accepted.reshape(-1, inside.shape[1])]),
+        features=noisy_features(release),
         low=value,
         high=value,
         variance=np.full(value.size, noise.variance),

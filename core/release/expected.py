@@ -26,7 +26,8 @@ class Rows:
 def expected_rows(release: Release, q: Floats) -> Rows:
     """Return the rows at the group sizes and counts a posterior (n,) expects."""
     if release.epsilon is not None:
-        return _noisy_rows(release)
+        rows = noisy_features(release)
+        return Rows(features=rows, variance=np.full(len(rows), max(2 * release.noise_scale**2, LATTICE)))
     expected, spread = release.cells.expected(q), release.cells.expected(q * (1.0 - q))
     step = 0.0 if release.decimals is None else 10.0**-release.decimals
     features: list[Floats] = []
@@ -89,8 +90,8 @@ def _different(rows: Floats) -> npt.NDArray[np.intp]:
     return np.array(list(seen.values()), dtype=np.intp)
 
 
-def _noisy_rows(release: Release) -> Rows:
+def noisy_features(release: Release) -> Floats:
+    """Return what noisy numbers count: group 1 in each stratum, then those of them each model accepts."""
     inside = np.stack([release.cells.inside(part) for part in release.strata]).astype(np.float64)
     accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
-    features = np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
-    return Rows(features=features, variance=np.full(len(features), max(2 * release.noise_scale**2, LATTICE)))
+    return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])

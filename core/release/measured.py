@@ -61,7 +61,8 @@ def measured(
     gain = float(gained_bits(before, after, s).sum())
     bits = replace(not_measured(), value=gain, n=s.size)
     if chance is not None:
-        bits = chance.expected(gain, s.size, most=_to_know(before, s))
+        cost, entropy = float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum())
+        bits = chance.expected(gain, s.size, most=max(cost, entropy))  # what there was to know
     guess, now = (before > 0.5).astype(np.uint8), (after > 0.5).astype(np.uint8)
     was_right, is_right = guess == s, now == s
     won, lost = int(np.count_nonzero(is_right & ~was_right)), int(np.count_nonzero(was_right & ~is_right))
@@ -87,11 +88,6 @@ def moved_bits(before: Floats, after: Floats) -> float:
         there = to > 0
         total += float((to[there] * np.log2(to[there] / of[there])).sum())
     return total
-
-
-def _to_know(before: Floats, s: npt.NDArray[np.uint8]) -> float:
-    """Return the bits that the truth costs before the release, or is expected to cost if these are more."""
-    return max(float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum()))
 
 
 def gained_bits(before: Floats, after: Floats, s: npt.NDArray[np.uint8]) -> Floats:

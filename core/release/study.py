@@ -117,14 +117,14 @@ class ReleaseStudy(Result):
         import pandas as pd
 
         prediction = self.prediction
-        measured = {field.name: getattr(self.measured, field.name) for field in fields(Measured)}
-        moved = measured.pop("moved_bits")
+        figures = {field.name: getattr(self.measured, field.name) for field in fields(Measured)}
+        moved = figures.pop("moved_bits")
         rows: dict[str, float | tuple[float, float, float] | Estimate] = {
             **{name: getattr(self.meter, name) for name in ("df_bits", "joint_bits", "prior_bits", "person_bits")},
             "predicted_bits": prediction.bits,
             "predicted_bits_of_a_draw": (prediction.bits.value, prediction.low, prediction.high),
             "prediction_draws": float(prediction.draws),
-            **measured,
+            **figures,
             "moved_bits": moved,
             "unsure": float(self.pinned.n_unsure),
             "pinned": float(self.pinned.count),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -70,8 +70,8 @@ class Plan:
     everybody: Floats
     new_sum: Noise | None = None
     new_count: Noise | None = None
-    part: Combination | None = field(default=None)
-    size: Combination | None = field(default=None)
+    part: Combination | None = None
+    size: Combination | None = None
 
     @property
     def charged(self) -> int:

@@ -87,6 +87,11 @@ class Mechanism:
     as_published: bool = field(default=False, kw_only=True)
     noise: ClassVar[str] = "none"
 
+    @property
+    def half_width(self) -> float:
+        """How far rounding can take an answer from the true one."""
+        return 0.0
+
     def exact(self, scores: Floats, sensitive: npt.NDArray[np.uint8]) -> Floats:
         """Return the true answers, shape (m,)."""
         gaps = statistical_parity_gap(scores, sensitive)
@@ -125,7 +130,7 @@ class Mechanism:
             If the noise carries a promise that it does not keep for these groups (see `holds`).
         """
         self._warn(sensitive, labels)
-        return np.asarray(self.draws(scores, sensitive, rng=rng, draws=1, labels=labels)[0])
+        return np.asarray(self._answers(*people(scores, sensitive, labels), rng, 1)[0])
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether these answers are as private as they promise among groups of about these sizes."""
@@ -134,17 +139,9 @@ class Mechanism:
     def _warn(self, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None) -> None:
         """Warn of a promise that is not kept; answers without noise promise nothing."""
 
-    def draws(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        draws: int,
-        labels: npt.ArrayLike | None = None,
-    ) -> Floats:
+    def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
         """Return the answers of `draws` independent runs, shape (draws, m)."""
-        return self._answers(*people(scores, sensitive, labels), rng, draws)
+        return self._answers(*people(scores, sensitive, None), rng, draws)
 
     def observed(
         self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int

@@ -37,7 +37,7 @@ class Rounded(Mechanism):
 
     @property
     def half_width(self) -> float:
-        """Return how far a rounded answer can be from the true one."""
+        """How far rounding can take an answer from the true one."""
         return 0.5 * 10.0**-self.decimals
 
     def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:

@@ -120,16 +120,9 @@ class NoisySums(Mechanism):
             raise InputError(f"A gap needs at least 2 people, got {a.size}.")
         return self._gaps(h, self._seen(h, a, rng, draws))
 
-    def release(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        labels: npt.ArrayLike | None = None,
-    ) -> SumsRelease:
+    def release(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> SumsRelease:
         """Return count, sums and gaps of one run; parameters as `answer`, but a group may be empty."""
-        h, a = people(scores, sensitive, labels)
+        h, a = people(scores, sensitive, None)
         seen = self._seen(h, a, rng, 1)
         return SumsRelease(
             n_disadvantaged=float(seen[0, 0]), sums=seen[0, 1:], gaps=self._gaps(h, seen)[0], scales=self.scales(h)
