@@ -27,7 +27,7 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.queries.checks import Floats, answer_array, check_sizes, score_matrix
 from core.queries.programs import ProgramSolution, solve_program
-from core.queries.recovery import Recovery
+from core.queries.recovery import Recovery, RecoveryStatus
 from core.validation import binary_array, choice
 
 RECOVERY_METHODS = ("l1", "nonnegative", "box", "sizes_unknown")
@@ -163,7 +163,7 @@ def _recovery(found: ProgramSolution, c: float, *, before: npt.NDArray[np.uint8]
     if found.x is None:
         return Recovery(values=None, threshold=None, recovered=before, status=found.status, reason=found.reason)
     told = (found.x <= 0.5).astype(np.uint8)
-    return Recovery(values=found.x * c, threshold=c / 2, recovered=told, status="recovered", reason="")
+    return Recovery(values=found.x * c, threshold=c / 2, recovered=told, status=RecoveryStatus.RECOVERED, reason="")
 
 
 def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint8]:
