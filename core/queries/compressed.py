@@ -78,19 +78,22 @@ def recover_compressed(
     """
     choice(method, RECOVERY_METHODS, name="method")
     h = score_matrix(scores)
-    sp, room = answer_array(answers), _slack(slack)
+    sp = answer_array(answers)
+    if not (slack >= 0.0 and math.isfinite(slack)):
+        raise InputError(f"slack must be at least 0, got {slack!r}.")
     if sp.size != len(h):
         raise InputError(f"answers must have one value for each of {len(h)} questions, got {sp.size}.")
     if prior is not None and method != "box":
         raise InputError(f"A prior needs the method box, got {method}.")
     if method == "sizes_unknown":
-        return _without_sizes(h, sp, room)
-    sizes = _sizes(n_advantaged, n_disadvantaged, h.shape[1])
+        return _without_sizes(h, sp, slack)
+    if n_advantaged is None or n_disadvantaged is None:
+        raise InputError("n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown.")
+    n_adv, n_dis = sizes = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
     p = None if prior is None else _prior(prior, h.shape[1])
-    n_adv, n_dis = sizes
     c = 1.0 / n_dis + 1.0 / n_adv
     target = (h.sum(axis=1) / n_adv - sp) / c
-    found = _box(h, target, room / c, n_dis, p) if method == "box" else _sparse(h, target, room / c, sizes, method)
+    found = _box(h, target, slack / c, n_dis, p) if method == "box" else _sparse(h, target, slack / c, sizes, method)
     return _recovery(found, c, before=_before(sizes, p))
 
 
@@ -171,18 +174,6 @@ def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint
     if prior is not None:
         return (prior >= sizes[0] / sum(sizes)).astype(np.uint8)
     return np.full(sum(sizes), sizes[0] >= sizes[1], dtype=np.uint8)
-
-
-def _slack(slack: float) -> float:
-    if not (slack >= 0.0 and math.isfinite(slack)):
-        raise InputError(f"slack must be at least 0, got {slack!r}.")
-    return float(slack)
-
-
-def _sizes(n_advantaged: int | None, n_disadvantaged: int | None, n: int) -> tuple[int, int]:
-    if n_advantaged is None or n_disadvantaged is None:
-        raise InputError("n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown.")
-    return check_sizes(n_advantaged, n_disadvantaged, n)
 
 
 def _prior(prior: npt.ArrayLike, n: int) -> Floats:
