@@ -83,15 +83,20 @@ def natural_models(
     choice(family, FAMILIES, name="family")
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_MODELS:
         raise InputError(f"count must be a whole number from 1 to {MOST_MODELS}, got {count!r}.")
-    columns = _columns(dataset, without)
+    columns, train = _columns(dataset, without), splits.train
+    x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
     predictions, names = [], []
     for i in range(count):
         if report is not None:
             report(i, count)
         if family == "tolerances":
-            name, answers = _fair(dataset, splits, rows, columns, metric, _TOLERANCES * i / max(count - 1, 1), seed)
+            tolerance = _TOLERANCES * i / max(count - 1, 1)
+            model = fit_model(
+                "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
+            )
+            name, answers = f"fair, tolerance {tolerance:.3f}", model.predict(x[rows], s[rows], seed=seed)
         else:
-            name, answers = _trained(dataset, splits, rows, columns, family, i, seed)
+            name, answers = _trained(dataset, train, rows, columns, family, i, seed)
         predictions.append(answers)
         names.append(f"{i + 1} {name}")
     if report is not None:
@@ -119,7 +124,7 @@ def _recipe(family: str, i: int) -> tuple[str, str, int]:
 
 def _trained(
     dataset: AuditDataset,
-    splits: Splits,
+    train: npt.NDArray[np.intp],
     rows: npt.NDArray[np.intp],
     columns: npt.NDArray[np.intp],
     family: str,
@@ -129,7 +134,7 @@ def _trained(
     """Return name and predictions of one model."""
     kind, learner, depth = _recipe(family, i)
     rng = child_generator(seed, f"natural model {i}")
-    y, train, name = dataset.labels, splits.train, learner
+    y, name = dataset.labels, learner
     if learner != "logistic":
         name += f", depth {depth}"
     if kind == "seeds":  # as many records drawn with replacement, within each label
@@ -176,21 +181,3 @@ def _logistic(categorical: npt.NDArray[np.bool_]) -> Any:
         ]
     )
     return make_pipeline(prepared, LogisticRegression(max_iter=2000))
-
-
-def _fair(
-    dataset: AuditDataset,
-    splits: Splits,
-    rows: npt.NDArray[np.intp],
-    columns: npt.NDArray[np.intp],
-    metric: str,
-    tolerance: float,
-    seed: int,
-) -> tuple[str, npt.NDArray[np.uint8]]:
-    """Return name and one draw of the predictions of a fair model."""
-    x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
-    train = splits.train
-    model = fit_model(
-        "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
-    )
-    return f"fair, tolerance {tolerance:.3f}", model.predict(x[rows], s[rows], seed=seed)
