@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from core.decision.sections import Section
 from core.errors import InputError
-from core.release.numbers import SIZE_PARTS, each_number
-from core.release.statistics import STATISTICS
+from core.release.numbers import SIZE_PARTS, STATISTICS, each_number
 
 __all__ = ["Interval", "read_numbers"]
 

@@ -38,7 +38,6 @@ from core.queries.noiseless import (
     noiseless_row,
 )
 from core.queries.partition import partition_absolute, sizes_from_answer
-from core.queries.privacy_loss import PrivacyLoss, privacy_loss
 from core.queries.published import MEASURED_LEAKAGES, TABLE_1, PublishedRow
 from core.queries.recovery import Recovery
 from core.queries.sensitivity import global_sensitivity, local_sensitivity, smooth_sensitivity
@@ -63,7 +62,6 @@ __all__ = [
     "Mechanism",
     "NoiselessRow",
     "NoisySums",
-    "PrivacyLoss",
     "PublishedRow",
     "QuestionAccuracy",
     "Reading",
@@ -93,7 +91,6 @@ __all__ = [
     "noiseless_row",
     "partition_absolute",
     "prior_given_sizes",
-    "privacy_loss",
     "question_numbers",
     "read_answers",
     "recover_compressed",

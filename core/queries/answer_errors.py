@@ -17,8 +17,6 @@ from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums
 from core.queries.mechanisms.base import people
 from core.results import Result
 
-__all__ = ["ErrorQuantiles", "answer_error"]
-
 RANGE = 1.0  # a gap lies in [-1, 1]
 
 
@@ -57,7 +55,6 @@ def answer_error(
 
     Parameters
     ----------
-    mechanism : Mechanism
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive : array-like of shape (n,), 0 or 1
     rng : numpy Generator

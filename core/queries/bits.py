@@ -20,8 +20,6 @@ from core.errors import InputError
 from core.queries.checks import Floats, answer_array, check_sizes
 from core.queries.designs import BITS_A_QUESTION, design_scores, most_questions
 
-__all__ = ["reveal_bits"]
-
 NEIGHBOURS = sorted(range(-16, 17), key=abs)
 
 
@@ -47,9 +45,7 @@ def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvan
     InputError
         If there are more answers than questions, an answer is not finite, or the sizes do not sum to n.
     """
-    sizes = check_sizes(n_advantaged, n_disadvantaged)
-    if sum(sizes) != n:
-        raise InputError(f"n_advantaged and n_disadvantaged must sum to {n} people, got {sizes[0]} and {sizes[1]}.")
+    sizes = check_sizes(n_advantaged, n_disadvantaged, n)
     sp = answer_array(answers)
     most = most_questions("bits", n) or 1
     if not 1 <= sp.size <= most:

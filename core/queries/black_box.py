@@ -21,8 +21,6 @@ from core.queries.checks import Floats, score_matrix
 from core.queries.mechanisms import Mechanism
 from core.results import Result
 
-__all__ = ["EpsilonAudit", "black_box_epsilon", "exact_limits"]
-
 TAILS = 60  # thresholds tried for each statistic and side
 CAUTION = 1000  # choosing allows this many times less error than testing, or a rare event wins by luck
 
@@ -43,7 +41,6 @@ class EpsilonAudit(Result):
         Testing runs of each vector.
     delta : float
         δ that was granted.
-    level : float
     """
 
     epsilon_low: float
@@ -80,12 +77,10 @@ def black_box_epsilon(
 
     Parameters
     ----------
-    mechanism : Mechanism
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive, neighbour : array-like of shape (n,), 0 or 1
     runs : int, at least 20
         Runs on each of the two vectors, half of them to choose the event.
-    rng : numpy Generator
     level : float, in (0, 1)
         Confidence in the result.
     delta : float, in [0, 1)
@@ -144,11 +139,12 @@ def _added(shift: list[Floats], spread: list[Floats], half: int) -> list[Floats]
 def _choose(values: dict[str, list[Floats]], half: int, one_sided: float, delta: float) -> tuple[str, int, int, float]:
     """Return the event that certifies most on the learning runs: statistic, side, likelier vector, threshold."""
     best, chosen = -math.inf, ("shift", 1, 0, 0.0)
+    tails = 1 - np.geomspace(min(0.9, 10 / half), 0.95, TAILS)  # denser towards the rare end
     for name, pair in values.items():
         learning = [np.sort(x[:half]) for x in pair]
         for side in (1, -1):
             ordered = learning if side > 0 else [-x[::-1] for x in learning]
-            for threshold in np.quantile(np.concatenate(ordered), _tails(half)):
+            for threshold in np.quantile(np.concatenate(ordered), tails):
                 counts = [half - int(np.searchsorted(x, threshold)) for x in ordered]
                 for first in (0, 1):
                     low = exact_limits(counts[first], half, level=one_sided)[0] - delta
@@ -157,8 +153,3 @@ def _choose(values: dict[str, list[Floats]], half: int, one_sided: float, delta:
                     if certified > best:
                         best, chosen = certified, (name, side, first, float(threshold))
     return chosen
-
-
-def _tails(half: int) -> npt.NDArray[np.float64]:
-    """Return the quantiles to try, denser towards the rare end."""
-    return np.asarray(1 - np.geomspace(min(0.9, 10 / half), 0.95, TAILS))

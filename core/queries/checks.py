@@ -8,8 +8,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.validation import binary_array
 
-__all__ = ["Floats", "answer_array", "attribute_array", "check_sizes", "counted", "score_matrix"]
-
 Floats = npt.NDArray[np.float64]
 
 
@@ -60,14 +58,16 @@ def attribute_array(sensitive: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return a
 
 
-def check_sizes(n_advantaged: int, n_disadvantaged: int) -> tuple[int, int]:
-    """Return the group sizes as whole numbers, each at least 1."""
+def check_sizes(n_advantaged: int, n_disadvantaged: int, n: int | None = None) -> tuple[int, int]:
+    """Return the group sizes as whole numbers, each at least 1, together n."""
     sizes = []
     for name, value in (("n_advantaged", n_advantaged), ("n_disadvantaged", n_disadvantaged)):
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not whole or value < 1:
             raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
         sizes.append(int(value))
+    if n is not None and sum(sizes) != n:
+        raise InputError(f"n_advantaged and n_disadvantaged must sum to {n} people, got {sizes[0]} and {sizes[1]}.")
     return sizes[0], sizes[1]
 
 

@@ -19,6 +19,7 @@ keeps the simplex on short paths.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,35 +27,16 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.queries.checks import Floats, answer_array, check_sizes, score_matrix
 from core.queries.programs import ProgramSolution, solve_program
-from core.queries.recovery import Recovery
+from core.queries.recovery import Recovery, RecoveryStatus
 from core.validation import binary_array, choice
-
-__all__ = ["RECOVERY_METHODS", "recover_compressed", "recover_opportunity", "reveal_compressed"]
 
 RECOVERY_METHODS = ("l1", "nonnegative", "box", "sizes_unknown")
 SURE = 1e-9  # a prior nearer to 0 or 1 counts as this, so that its weight is finite
 
 
-def reveal_compressed(
-    scores: npt.ArrayLike,
-    answers: npt.ArrayLike,
-    *,
-    n_advantaged: int | None = None,
-    n_disadvantaged: int | None = None,
-    method: str = "l1",
-    prior: npt.ArrayLike | None = None,
-    slack: float = 0.0,
-) -> npt.NDArray[np.uint8]:
+def reveal_compressed(scores: npt.ArrayLike, answers: npt.ArrayLike, **known: Any) -> npt.NDArray[np.uint8]:
     """Return the recovered attribute, shape (n,), 1 = advantaged: `recover_compressed` without the rest."""
-    return recover_compressed(
-        scores,
-        answers,
-        n_advantaged=n_advantaged,
-        n_disadvantaged=n_disadvantaged,
-        method=method,
-        prior=prior,
-        slack=slack,
-    ).recovered
+    return recover_compressed(scores, answers, **known).recovered
 
 
 def recover_compressed(
@@ -96,19 +78,22 @@ def recover_compressed(
     """
     choice(method, RECOVERY_METHODS, name="method")
     h = score_matrix(scores)
-    sp, room = answer_array(answers), _slack(slack)
+    sp = answer_array(answers)
+    if not (slack >= 0.0 and math.isfinite(slack)):
+        raise InputError(f"slack must be at least 0, got {slack!r}.")
     if sp.size != len(h):
         raise InputError(f"answers must have one value for each of {len(h)} questions, got {sp.size}.")
     if prior is not None and method != "box":
         raise InputError(f"A prior needs the method box, got {method}.")
     if method == "sizes_unknown":
-        return _without_sizes(h, sp, room)
-    sizes = _sizes(n_advantaged, n_disadvantaged, h.shape[1])
+        return _without_sizes(h, sp, slack)
+    if n_advantaged is None or n_disadvantaged is None:
+        raise InputError("n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown.")
+    n_adv, n_dis = sizes = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
     p = None if prior is None else _prior(prior, h.shape[1])
-    n_adv, n_dis = sizes
     c = 1.0 / n_dis + 1.0 / n_adv
     target = (h.sum(axis=1) / n_adv - sp) / c
-    found = _box(h, target, room / c, n_dis, p) if method == "box" else _sparse(h, target, room / c, sizes, method)
+    found = _box(h, target, slack / c, n_dis, p) if method == "box" else _sparse(h, target, slack / c, sizes, method)
     return _recovery(found, c, before=_before(sizes, p))
 
 
@@ -117,11 +102,8 @@ def recover_opportunity(
     answers: npt.ArrayLike,
     labels: npt.ArrayLike,
     *,
-    n_advantaged: int | None = None,
-    n_disadvantaged: int | None = None,
-    method: str = "l1",
     prior: npt.ArrayLike | None = None,
-    slack: float = 0.0,
+    **known: Any,
 ) -> Recovery:
     """Recover the attribute of the people with label 1 from equal opportunity gaps, in their order.
 
@@ -131,16 +113,8 @@ def recover_opportunity(
     y = binary_array(labels, name="labels") == 1
     if not y.any():
         raise InputError("labels must have somebody with label 1, got none.")
-    h = score_matrix(scores, n=y.size)
-    return recover_compressed(
-        h[:, y],
-        answers,
-        n_advantaged=n_advantaged,
-        n_disadvantaged=n_disadvantaged,
-        method=method,
-        prior=None if prior is None else _prior(prior, y.size)[y],
-        slack=slack,
-    )
+    h, own = score_matrix(scores, n=y.size), None if prior is None else _prior(prior, y.size)[y]
+    return recover_compressed(h[:, y], answers, prior=own, **known)
 
 
 def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None) -> ProgramSolution:
@@ -192,7 +166,7 @@ def _recovery(found: ProgramSolution, c: float, *, before: npt.NDArray[np.uint8]
     if found.x is None:
         return Recovery(values=None, threshold=None, recovered=before, status=found.status, reason=found.reason)
     told = (found.x <= 0.5).astype(np.uint8)
-    return Recovery(values=found.x * c, threshold=c / 2, recovered=told, status="recovered", reason="")
+    return Recovery(values=found.x * c, threshold=c / 2, recovered=told, status=RecoveryStatus.RECOVERED, reason="")
 
 
 def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint8]:
@@ -200,21 +174,6 @@ def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint
     if prior is not None:
         return (prior >= sizes[0] / sum(sizes)).astype(np.uint8)
     return np.full(sum(sizes), sizes[0] >= sizes[1], dtype=np.uint8)
-
-
-def _slack(slack: float) -> float:
-    if not (slack >= 0.0 and math.isfinite(slack)):
-        raise InputError(f"slack must be at least 0, got {slack!r}.")
-    return float(slack)
-
-
-def _sizes(n_advantaged: int | None, n_disadvantaged: int | None, n: int) -> tuple[int, int]:
-    if n_advantaged is None or n_disadvantaged is None:
-        raise InputError("n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown.")
-    sizes = check_sizes(n_advantaged, n_disadvantaged)
-    if sum(sizes) != n:
-        raise InputError(f"n_advantaged and n_disadvantaged must sum to {n} people, got {sizes[0]} and {sizes[1]}.")
-    return sizes
 
 
 def _prior(prior: npt.ArrayLike, n: int) -> Floats:

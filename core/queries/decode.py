@@ -22,10 +22,8 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.queries.checks import Floats, check_sizes, counted, score_matrix
-from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, Rounded, SumsRelease, centred_scores
+from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SumsRelease, centred_scores
 from core.queries.propagation import propagate
-
-__all__ = ["balanced_guess", "decode_many", "decode_noisy"]
 
 SHARPEST = 0.03  # exact answers are taken for noisy by this share of a person's effect: with less, propagation sticks
 
@@ -189,7 +187,7 @@ def _scale(h: Floats, mechanism: Mechanism, n1: int, n0: int) -> float | Floats:
     if isinstance(mechanism, NoisySums):
         return np.array([[mechanism.scales(one).sums * (1 / n0 + 1 / n1)] for one in h])
     sharpest = SHARPEST * (1 / n0 + 1 / n1)
-    return max(sharpest, mechanism.half_width) if isinstance(mechanism, Rounded) else sharpest
+    return max(sharpest, mechanism.half_width)
 
 
 def _disadvantaged(prior: npt.ArrayLike | None, shape: tuple[int, int], n0: int) -> Floats:

@@ -33,8 +33,6 @@ from core.queries.mechanisms import Rounded
 from core.queries.propagation import propagate
 from core.validation import choice
 
-__all__ = ["DECODERS", "PROGRAMS", "Answered", "Reading", "read_answers"]
-
 DECODERS = ("strongest", "without_prior", "published")
 """Kinds of attackers, from the one that knows most."""
 
@@ -66,7 +64,6 @@ class Answered:
         P(advantaged) from features and label.
     mechanism : object
         How the answers were made.
-    n_advantaged, n_disadvantaged : int
     """
 
     design: str
@@ -148,7 +145,7 @@ def _published(answered: Answered, r: int) -> Reading:
 
 
 def _compressed(answered: Answered, r: int, method: str, prior: Floats | None) -> Reading:
-    slack = 0.0 if method == "l1" else _width(answered.mechanism)
+    slack = 0.0 if method == "l1" else answered.mechanism.half_width
     found = recover_compressed(
         answered.scores[r],
         answered.answers[r],
@@ -200,12 +197,7 @@ def _fits(answered: Answered, r: int, disadvantaged: Floats) -> bool:
     """Tell whether these people being the disadvantaged gives the very answers, as far as they are told."""
     weights = np.where(disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged)
     missed = np.abs(answered.scores[r] @ weights - answered.answers[r]).max()
-    return bool(missed <= _width(answered.mechanism) + _ROUNDING)
-
-
-def _width(mechanism: Any) -> float:
-    """Return how far an answer may be from the exact one."""
-    return 0.5 * 10.0**-mechanism.decimals if isinstance(mechanism, Rounded) else 0.0
+    return bool(missed <= answered.mechanism.half_width + _ROUNDING)
 
 
 def _suffices(answered: Answered, r: int) -> bool:
@@ -216,9 +208,7 @@ def _suffices(answered: Answered, r: int) -> bool:
     """
     h, n1, n0 = answered.scores[r], answered.n_advantaged, answered.n_disadvantaged
     n, effect = n1 + n0, 1.0 / n1 + 1.0 / n0
-    step = effect if ((h == 0) | (h == 1)).all() else 0.0
-    if isinstance(answered.mechanism, Rounded):
-        step = max(step, 10.0**-answered.mechanism.decimals)
+    step = max(effect if ((h == 0) | (h == 1)).all() else 0.0, 2 * answered.mechanism.half_width)
     if not step:
         return True
     spread = effect * h.std(axis=1) * math.sqrt(n1 * n0 / (n - 1))

@@ -26,8 +26,6 @@ from core.errors import InputError
 from core.queries.checks import Floats, score_matrix
 from core.validation import choice, unit_interval
 
-__all__ = ["BITS_A_QUESTION", "DESIGNS", "design_scores", "most_questions"]
-
 DESIGNS = ("jitter", "random_binary", "targeted", "bits")
 BITS_A_QUESTION = 50  # a double holds 53
 

@@ -15,18 +15,6 @@ from core.queries.ledger.normal_form import FORM
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "EXACT",
-    "LEAST_PRICE",
-    "count_price",
-    "everybody_else",
-    "gap_title",
-    "older_form",
-    "prices",
-    "suggested_price",
-    "together",
-]
-
 LEAST_PRICE = 1e-6
 """The smallest amount of epsilon there is."""
 

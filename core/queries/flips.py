@@ -22,9 +22,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.queries.checks import Floats, answer_array, score_matrix
-from core.queries.recovery import Recovery
-
-__all__ = ["recover_flips", "reveal_double", "reveal_flips", "reveal_single"]
+from core.queries.recovery import Recovery, RecoveryStatus
 
 SAME = 1e-12  # scores nearer than this cannot be told apart by their answers
 
@@ -87,7 +85,9 @@ def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recover
     v = _gap_weights(rows[0], sp)
     if np.isnan(v).all():
         told = "These flips cancel out: the answers are the same whoever is advantaged."
-        return Recovery(values=None, threshold=None, recovered=np.ones(n, np.uint8), status="undetermined", reason=told)
+        return Recovery(
+            values=None, threshold=None, recovered=np.ones(n, np.uint8), status=RecoveryStatus.UNDETERMINED, reason=told
+        )
     return _read(v)
 
 
@@ -133,4 +133,6 @@ def _read(v: Floats) -> Recovery:
     recovered[hidden] = 2 * left >= hidden.sum()
     alike = left in (0, int(hidden.sum()))
     reason = "" if alike or not hidden.any() else f"{hidden.sum()} people have a score of 1/2, which hides them."
-    return Recovery(values=1.0 / n_adv - v, threshold=c / 2, recovered=recovered, status="recovered", reason=reason)
+    return Recovery(
+        values=1.0 / n_adv - v, threshold=c / 2, recovered=recovered, status=RecoveryStatus.RECOVERED, reason=reason
+    )

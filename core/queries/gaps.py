@@ -13,8 +13,6 @@ from core.errors import InputError
 from core.queries.checks import Floats, attribute_array, score_matrix
 from core.validation import binary_array, one_length
 
-__all__ = ["equal_opportunity_gap", "gap_weights", "leakage", "statistical_parity_gap"]
-
 
 def gap_weights(sensitive: npt.ArrayLike) -> Floats:
     """Return v, shape (n,): 1/N1 for the advantaged, −1/N0 for the disadvantaged, so that SP = H v (equation 4).

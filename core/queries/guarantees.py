@@ -27,8 +27,6 @@ from core.queries.checks import Floats, check_sizes, counted
 from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, Mechanism, NoisySums, Rounded, SmoothCauchy
 from core.queries.sensitivity import local_sensitivity
 
-__all__ = ["accuracy_limit", "accuracy_limit_with_prior", "largest_loss", "prior_given_sizes", "targeted_leakage"]
-
 
 def _budget(epsilon: float, sizes_known: bool) -> float:
     if not epsilon >= 0:
@@ -135,7 +133,6 @@ def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, 
 
     Parameters
     ----------
-    mechanism : Mechanism
     n_advantaged, n_disadvantaged : int, at least 1
     m : int, at least 1
         Questions answered together.

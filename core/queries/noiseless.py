@@ -22,8 +22,6 @@ from core.questions import People, QueryPool
 from core.results import Result
 from core.seeds import child_generator
 
-__all__ = ["NOISELESS_ATTACKS", "PAPER_SHARE", "NoiselessRow", "complete_from", "noiseless_leakages", "noiseless_row"]
-
 PAPER_SHARE = 0.104
 """Share of Black people the paper names; complete records hold 9.8%."""
 
@@ -47,7 +45,6 @@ class NoiselessRow(Result):
         Share of repeats in which everybody was recovered.
     bits_complete : bool
         Whether the bits attack recovered everybody in every repeat, with `bits_questions` questions.
-    bits_questions : int
     """
 
     n: int

@@ -17,8 +17,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.queries.checks import Floats, answer_array
 
-__all__ = ["partition_absolute", "sizes_from_answer"]
-
 WHOLE = 1e-6  # how far 1/answer may lie from a whole number, relative to it
 
 

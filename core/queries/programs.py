@@ -13,18 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.queries.checks import Floats
-
-__all__ = ["ProgramSolution", "solve_program"]
+from core.queries.recovery import RecoveryStatus
 
 TOLERANCE = 1e-6  # of a row, relative to its size; HiGHS works to 1e-7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramSolution:
-    """What came of a program: `x` of shape (n,) when `status` is "optimal", None when "infeasible" or "not_solved"."""
+    """What came of a program: `x` of shape (n,) when it is solved to the optimum, else None and why."""
 
     x: Floats | None
-    status: str
+    status: RecoveryStatus
     reason: str
 
 
@@ -60,12 +59,14 @@ def solve_program(
         options={"presolve": False, "time_limit": time_limit},
     )
     if found.status == 2:
-        return ProgramSolution(x=None, status="infeasible", reason="No attributes explain every answer.")
+        return ProgramSolution(x=None, status=RecoveryStatus.INFEASIBLE, reason="No attributes explain every answer.")
     if found.status != 0 or found.x is None:
-        return ProgramSolution(x=None, status="not_solved", reason=f"The solver stopped: {found.message}")
+        return ProgramSolution(x=None, status=RecoveryStatus.NOT_SOLVED, reason=f"The solver stopped: {found.message}")
     x = np.clip(found.x, 0.0, upper)
     reached = matrix @ x
     room = TOLERANCE * (1.0 + np.abs(matrix) @ np.abs(x))
     if ((reached < low - room) | (reached > high + room)).any():
-        return ProgramSolution(x=None, status="not_solved", reason="The solver's solution does not meet the answers.")
-    return ProgramSolution(x=x, status="optimal", reason="")
+        return ProgramSolution(
+            x=None, status=RecoveryStatus.NOT_SOLVED, reason="The solver's solution does not meet the answers."
+        )
+    return ProgramSolution(x=x, status=RecoveryStatus.RECOVERED, reason="")

@@ -30,8 +30,6 @@ import numpy.typing as npt
 
 from core.queries.checks import Floats
 
-__all__ = ["propagate"]
-
 _ROUNDS = 40
 _SETTLED = 2e-3  # largest move of a probability in a round that counts as none
 _FEWEST = 6  # rounds before the search may stop

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from core.results import Result
 
-__all__ = ["MEASURED_LEAKAGES", "TABLE_1", "PublishedRow"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedRow(Result):

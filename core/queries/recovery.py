@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,14 @@ import numpy.typing as npt
 from core.queries.checks import Floats
 from core.results import Result
 
-__all__ = ["Recovery"]
+
+class RecoveryStatus(StrEnum):
+    """How an attack ended."""
+
+    RECOVERED = "recovered"  # there is a solution, right or wrong
+    INFEASIBLE = "infeasible"  # no attributes give these answers, as happens with noise
+    UNDETERMINED = "undetermined"  # the answers are the same for everybody's opposite
+    NOT_SOLVED = "not_solved"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +35,7 @@ class Recovery(Result):
     recovered : ndarray of shape (n,), uint8
         1 = advantaged. Without a solution what the attacker would have said before any answer: by the prior, whoever
         is as likely advantaged as people are at large; without one, everybody in the larger group.
-    status : str
-        "recovered" (there is a solution, right or wrong), "infeasible" (no attributes give these answers, as happens
-        with noise), "undetermined" (the answers are the same for everybody's opposite) or "not_solved".
+    status : RecoveryStatus
     reason : str
         Why there is no solution, or what it leaves open; empty otherwise.
     """
@@ -37,5 +43,5 @@ class Recovery(Result):
     values: Floats | None
     threshold: float | None
     recovered: npt.NDArray[np.uint8]
-    status: str
+    status: RecoveryStatus
     reason: str

@@ -27,8 +27,6 @@ import math
 from core.errors import InputError
 from core.queries.checks import check_sizes
 
-__all__ = ["global_sensitivity", "local_sensitivity", "smooth_sensitivity"]
-
 
 def _edge(n: int, k: int, *, absolute: bool) -> float:
     """Return how far one gap can move when somebody leaves a group of k."""

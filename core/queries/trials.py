@@ -19,13 +19,11 @@ from core.queries.checks import Floats
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
 from core.queries.gaps import leakage
-from core.queries.mechanisms import Exact
+from core.queries.mechanisms import Exact, NoisySums
 from core.questions import People, QueryPool
 from core.results import Result
 from core.seeds import child_generator
 from core.validation import choice, seed_value
-
-__all__ = ["Asking", "Leak", "QuestionAccuracy", "Trials", "needed", "question_numbers", "repeats_for"]
 
 
 def repeats_for(n: int) -> int:
@@ -55,7 +53,6 @@ class Asking(Result):
         People, drawn anew from the test set in every repeat.
     design : str
         One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps).
-    repeats, seed : int
     width : float
         Half width of the jitter, in (0, 1].
     """
@@ -81,8 +78,6 @@ class Leak(Result):
 
     Attributes
     ----------
-    m : int
-    decoder : str
     leakage : Estimate
         Balanced accuracy, mean and 95% interval over repeats.
     gain : Estimate
@@ -126,8 +121,6 @@ class Trials:
 
     Parameters
     ----------
-    pool : QueryPool
-    asking : Asking
     most : int, optional
         Most questions that are asked; by default where (nearly) everybody is known. The first questions are the same.
 
@@ -181,7 +174,7 @@ class Trials:
         answers, released = np.zeros(scores.shape[:2]), []
         for i, r in enumerate(chosen if m else ()):
             people, rng = self.people[r], self._rng("noise", r)
-            if hasattr(mechanism, "release"):
+            if isinstance(mechanism, NoisySums):
                 made = mechanism.release(scores[i], people.sensitive, rng=rng)
                 released.append(made)
                 answers[i] = made.gaps
@@ -225,7 +218,8 @@ class Trials:
 
     def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
         """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""
-        for m in _coarse_first(self.numbers):
+        numbers = self.numbers
+        for m in dict.fromkeys([numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]):
             yield from ((m, decoder) for decoder in decoders)
 
     def reading(self, m: int, mechanism: Any, decoder: str, repeat: int = 0) -> tuple[People, Reading]:
@@ -257,8 +251,3 @@ def needed(leaks: Sequence[Leak], share: float) -> int | None:
             break
         fewest = leak.m
     return fewest
-
-
-def _coarse_first(numbers: Sequence[int]) -> list[int]:
-    order = [numbers[0], numbers[-1], *numbers[::6], *numbers[::2], *numbers]
-    return list(dict.fromkeys(order))

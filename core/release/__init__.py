@@ -6,7 +6,7 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 
 - `meter` says, before any true attribute is seen, how many bits the numbers are worth, `predict` how many of them an
   attacker will gain;
-- `project` moves the posterior the least that the numbers ask for, `most_probable` names one vector;
+- `project` moves the posterior the least that the numbers ask for;
 - `measured` and `pinned` compare with the truth where it is at hand;
 - `advise` finds the finest precision that pins nobody down.
 """
@@ -16,18 +16,16 @@ from core.release.attacker import attacker_posterior, attacker_posteriors
 from core.release.common import CommonValue, InCommon, in_common
 from core.release.disputed import Disputed
 from core.release.draws import DRAWS, Draws, worst_of_draws
-from core.release.exact import DISTANCE_MEDIAN, DISTANCE_WORST, exact_posterior
 from core.release.measured import Measured, measured
 from core.release.meter import Meter, meter
-from core.release.most_probable import Certificate, MostProbable, most_probable
 from core.release.natural import FAMILIES, NaturalModels, natural_models
+from core.release.numbers import STATISTIC_TITLES, STATISTICS
 from core.release.people import ReleasedPeople, released_people
 from core.release.pinned import Pinned, pinned
 from core.release.prediction import Prediction, predict
-from core.release.projection import project
-from core.release.published import Published, PublishedNumber
+from core.release.projection import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.release.remarks import dispute, settled_as_most, unpredicted
-from core.release.statistics import MOST_MODELS, STATISTIC_TITLES, STATISTICS, Release
+from core.release.statistics import MOST_MODELS, Published, PublishedNumber, Release
 from core.release.study import ReleaseSettings, ReleaseStudy, drawn_again, release_of, study
 
 __all__ = [
@@ -39,14 +37,12 @@ __all__ = [
     "STATISTICS",
     "STATISTIC_TITLES",
     "Advice",
-    "Certificate",
     "CommonValue",
     "Disputed",
     "Draws",
     "InCommon",
     "Measured",
     "Meter",
-    "MostProbable",
     "NaturalModels",
     "Pinned",
     "Prediction",
@@ -62,11 +58,9 @@ __all__ = [
     "attacker_posteriors",
     "dispute",
     "drawn_again",
-    "exact_posterior",
     "in_common",
     "measured",
     "meter",
-    "most_probable",
     "natural_models",
     "pinned",
     "predict",

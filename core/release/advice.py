@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.release.draws import DRAWS, worst_of_draws
+from core.release.equations import posterior_array
 from core.release.meter import Meter, meter
+from core.release.numbers import Floats
 from core.release.prediction import predict
-from core.release.projection import posterior_array
 from core.release.statistics import Release
 from core.results import Result
 from core.validation import binary_array
@@ -21,9 +22,6 @@ from core.validation import binary_array
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DECIMALS", "EPSILONS", "Advice", "Tried", "advise"]
-
-Floats = npt.NDArray[np.float64]
 
 DECIMALS = (None, 4, 3, 2, 1)
 """Roundings tried, from exact to coarse."""
@@ -38,8 +36,7 @@ class Tried(Result):
 
     Attributes
     ----------
-    decimals : int or None
-    epsilon : float or None
+    decimals, epsilon
         Both None: exact.
     pinned : int
         People pinned down; the most of all draws of the noise, which end soon where somebody is.
@@ -72,7 +69,6 @@ class Advice(Result):
         Most decimals (4 to 1) that pin nobody down, and fewer neither; None where none of them does, or exact is fine.
     epsilon : float or None
         Largest privacy budget tried that pins nobody down in any draw, and smaller ones neither; None where none does.
-    tried : tuple of Tried
     """
 
     exact: bool
@@ -106,7 +102,6 @@ def advise(
     Parameters
     ----------
     posterior : array-like of shape (n,), in [0, 1]
-    release : Release
     sensitive : array-like of shape (n,), 0 or 1
     seed, draws : int
         Each privacy budget is tried with this many draws of the noise, or the first few where these pin somebody down.

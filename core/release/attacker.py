@@ -14,16 +14,15 @@ from core.adversaries import calibrate, train_strong
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, taught
 from core.errors import InputError
+from core.release.numbers import Floats
 from core.seeds import child_generator
-
-__all__ = ["attacker_posterior", "attacker_posteriors"]
 
 _FOLDS = 5
 
 
 def attacker_posterior(
     dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, group: int = 1, seed: int = 0
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return P(s = group) of the released records, shape (rows,).
 
     The strong adversaries learn from the attack and validation records (features and label); none of these may be
@@ -31,13 +30,10 @@ def attacker_posterior(
 
     Parameters
     ----------
-    dataset : AuditDataset
-    splits : Splits
     rows : ndarray of int
         The released records.
     group : int
         The group that counts as s = 1; with more than two groups everybody else is 0.
-    seed : int
 
     Raises
     ------
@@ -49,9 +45,7 @@ def attacker_posterior(
     return np.ascontiguousarray(attacker_posteriors(dataset, splits, rows, seed=seed)[:, group])
 
 
-def attacker_posteriors(
-    dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int = 0
-) -> npt.NDArray[np.float64]:
+def attacker_posteriors(dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int = 0) -> Floats:
     """Return P(s = g) of the released records for every group, shape (rows, K); see `attacker_posterior`."""
     chosen = np.asarray(rows, dtype=np.intp)
     if shared := np.intersect1d(chosen, splits.known).size:

@@ -16,12 +16,13 @@ from core.estimates import Estimate
 from core.release.modes import Modes
 from core.results import Result
 
-__all__ = ["Chance", "distance_variance", "formula_chance", "student"]
-
 _NAT = 1.0 / math.log(2)
 """Bits in a nat."""
 
 _HALVINGS = 60
+
+_TAIL = (1.0 - 0.95) / 2
+"""Share of the draws beyond a 95% interval, to either side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,6 @@ class Chance(Result):
 
     Attributes
     ----------
-    mean, deviation, skewness : float
     noise : bool
         Whether there is privacy noise; without it no release loses bits.
     """
@@ -40,35 +40,30 @@ class Chance(Result):
     skewness: float
     noise: bool
 
-    def quantile(self, share: float) -> float:
-        """Return the gain that this share of the draws stays below."""
-        return self._quantile(share, self.mean)
-
-    def range(self, *, level: float = 0.95) -> tuple[float, float]:
-        """Return where this share of the draws lies, as many beyond it to either side."""
+    def range(self) -> tuple[float, float]:
+        """Return where 95% of the draws lie, as many beyond it to either side."""
         if not self.deviation > 0.0:
             return self.mean, self.mean
-        low, high = self.quantile((1.0 - level) / 2), self.quantile((1.0 + level) / 2)
+        low, high = self._quantile(_TAIL, self.mean), self._quantile(1.0 - _TAIL, self.mean)
         return low if self.noise else max(low, 0.0), high
 
-    def expected(self, gain: float, n: int, *, most: float = math.inf, level: float = 0.95) -> Estimate:
+    def expected(self, gain: float, n: int, *, most: float = math.inf) -> Estimate:
         """Return the expected gain with its interval, from the one gain that was measured about n people.
 
         Where the attribute is not as the posterior says, the mean moves. A higher mean is the systematic part of
         x = A (s − q), which adds 2 to the variance in nats² for each nat that it adds to the mean, and 6 to the third
         cumulant (noncentral chi-squared); for a lower one the law is only shifted. The interval holds the means that
-        this gain does not contradict, (1 − level)/2 to either side, up to `most` bits: what there was to know.
+        this gain does not contradict, 2.5% to either side, up to `most` bits: what there was to know.
         """
-        tail = (1.0 - level) / 2
         if not self.deviation > 0.0:
-            return Estimate(value=gain, low=gain, high=gain, n=n, level=level)
-        low, high = self._mean_where(1.0 - tail, gain), self._mean_where(tail, gain)
+            return Estimate(value=gain, low=gain, high=gain, n=n)
+        low, high = self._mean_where(1.0 - _TAIL, gain), self._mean_where(_TAIL, gain)
         if not self.noise:
             low = max(low, min(0.0, gain))
-        return Estimate(value=gain, low=min(low, gain), high=max(min(high, most), gain), n=n, level=level)
+        return Estimate(value=gain, low=min(low, gain), high=max(min(high, most), gain), n=n)
 
     def _mean_where(self, share: float, gain: float) -> float:
-        """Return the mean for which the gain is this quantile."""
+        """Return the mean for which this share of the draws stays below the gain."""
         shifted = self.mean + gain - self._quantile(share, self.mean)
         if shifted <= self.mean:
             return shifted
@@ -114,8 +109,8 @@ def _kurtosis(modes: Modes) -> float:
     return float(np.sum(own**2 * spread * (1.0 - 6.0 * spread)))
 
 
-def student(freedom: int, *, level: float = 0.95) -> float:
-    """Return the quantile of Student's law that leaves (1 − level)/2 above it."""
+def student(freedom: int) -> float:
+    """Return the quantile of Student's law that leaves 2.5% above it."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(freedom, 0.5 + level / 2))
+    return float(stdtrit(freedom, 0.5 + 0.95 / 2))

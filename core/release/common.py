@@ -20,8 +20,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CommonValue", "InCommon", "in_common"]
-
 _FEW_NUMBERS = 8
 """Up to so many different numbers each is a value of its own; more are cut into quarters."""
 
@@ -70,10 +68,8 @@ def in_common(found: Pinned, columns: pandas.DataFrame, release: Release, *, mos
 
     Parameters
     ----------
-    found : Pinned
     columns : pandas.DataFrame of n rows
         What is known of everybody.
-    release : Release
     most : int
         Values returned at most.
 

@@ -9,21 +9,19 @@ most contradictions come to light here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.release.numbers import count_of, part_of
-from core.release.statistics import Release, part_name
-
-__all__ = ["Counts", "count_intervals", "known_sizes"]
+from core.release.cells import Cells
+from core.release.numbers import Floats, count_of, part_name, part_of
 
 _WITHIN = ("label 1", "label 0")
 
-_ROUNDING = 1e-6
+PEOPLE_ROUNDING = 1e-6
 """How far a count computed in floats may lie from a whole number, in people."""
 
 
@@ -46,7 +44,7 @@ class Counts:
     told: dict[str, npt.NDArray[np.bool_]]
 
 
-def known_sizes(release: Release, sizes: Mapping[str, int]) -> dict[str, int]:
+def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the group sizes with the one that follows from two others."""
     known = dict(sizes)
     if all(part in known for part in _WITHIN):
@@ -56,11 +54,11 @@ def known_sizes(release: Release, sizes: Mapping[str, int]) -> dict[str, int]:
                 f"Group sizes contradict each other: {known['label 1']} with label 1 and {known['label 0']} with label "
                 f"0 are not {known['all']} in all."
             )
-    elif "all" in known and release.labels is not None:
+    elif "all" in known and cells.labels is not None:
         for part, other in (_WITHIN, _WITHIN[::-1]):
             if part in known:
                 known[other] = known["all"] - known[part]
-                people = release.cells.size(other)
+                people = cells.size(other)
                 if not 0 <= known[other] <= people:
                     raise InputError(
                         f"Group sizes contradict each other: {known['all']} in all and {known[part]} with {part} leave "
@@ -69,8 +67,8 @@ def known_sizes(release: Release, sizes: Mapping[str, int]) -> dict[str, int]:
     return known
 
 
-def count_intervals(release: Release, limits: Mapping[str, npt.NDArray[np.float64]], sizes: dict[str, int]) -> Counts:
-    """Return what the numbers say in counts.
+def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Floats], sizes: dict[str, int]) -> Counts:
+    """Return what the numbers of named models say in counts.
 
     Raises
     ------
@@ -78,12 +76,11 @@ def count_intervals(release: Release, limits: Mapping[str, npt.NDArray[np.float6
         If a statistic belongs to an empty group, a number fits no whole number of people, or two contradict each
         other.
     """
-    cells = release.cells
     least: dict[str, npt.NDArray[np.int64]] = {}
     told: dict[str, npt.NDArray[np.bool_]] = {}
     for part in ("all", *_WITHIN):
         names = [name for name in limits if part_of(name) == part]
-        if part not in sizes or (part != "all" and release.labels is None):
+        if part not in sizes or (part != "all" and cells.labels is None):
             continue
         size, people, positives = sizes[part], cells.size(part), cells.positives(part)
         for name in names:
@@ -94,41 +91,40 @@ def count_intervals(release: Release, limits: Mapping[str, npt.NDArray[np.float6
         low = np.maximum(0, size - people + positives)
         high = np.minimum(size, positives)
         for name in names:
-            low, high = _intersected(release, limits, name, (low, high), size)
+            low, high = _intersected(cells, models, limits[name], name, (low, high), size)
         least[part] = np.stack([low, high], axis=1)
-        told[part] = np.zeros(release.n_models, dtype=np.bool_)
+        told[part] = np.zeros(len(models), dtype=np.bool_)
         for name in names:
             told[part] |= ~np.isnan(limits[name][:, 0])
     if all(part in least for part in ("all", *_WITHIN)):
-        _add_up(release, least)
+        _add_up(models, least)
     for part in least:
-        _same_predictions(release, part, least[part], sizes[part])
+        _same_predictions(cells, models, part, least[part], sizes[part])
     return Counts(sizes=sizes, limits=least, told=told)
 
 
 def _intersected(
-    release: Release,
-    limits: Mapping[str, npt.NDArray[np.float64]],
+    cells: Cells,
+    models: Sequence[str],
+    limits: Floats,
     name: str,
     so_far: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
     size: int,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the counts that also agree with one more number."""
     part = part_of(name)
-    people, positives = release.cells.size(part), release.cells.positives(part).astype(np.float64)
-    given = ~np.isnan(limits[name][:, 0])
-    ends = np.sort(
-        np.stack([count_of(name, limits[name][:, j], size, positives, people) for j in (0, 1)], axis=1), axis=1
-    )
+    people, positives = cells.size(part), cells.positives(part).astype(np.float64)
+    given = ~np.isnan(limits[:, 0])
+    ends = np.sort(np.stack([count_of(name, limits[:, j], size, positives, people) for j in (0, 1)], axis=1), axis=1)
     ends = np.where(given[:, None], ends, [[0.0, float(people)]])
-    own_low = np.ceil(ends[:, 0] - _ROUNDING).astype(np.int64)
-    own_high = np.floor(ends[:, 1] + _ROUNDING).astype(np.int64)
+    own_low = np.ceil(ends[:, 0] - PEOPLE_ROUNDING).astype(np.int64)
+    own_high = np.floor(ends[:, 1] + PEOPLE_ROUNDING).astype(np.int64)
     if (empty := own_low > own_high).any():
         i = int(empty.argmax())
-        low, high = limits[name][i]
+        low, high = limits[i]
         told = f"{low:.10g}" if low == high else f"between {low:.10g} and {high:.10g}"
         raise InputError(
-            f"{name} of {release.names[i]} is {told}, which fits no whole number of people in groups of {size} and "
+            f"{name} of {models[i]} is {told}, which fits no whole number of people in groups of {size} and "
             f"{people - size}{part_name(part)}."
         )
     low, high = np.maximum(so_far[0], own_low), np.minimum(so_far[1], own_high)
@@ -136,7 +132,7 @@ def _intersected(
         i = int(empty.argmax())
         own, rest = _range(own_low[i], own_high[i]), _range(so_far[0][i], so_far[1][i])
         raise InputError(
-            f"{name} of {release.names[i]} contradicts what else is published or known{part_name(part)}: it says "
+            f"{name} of {models[i]} contradicts what else is published or known{part_name(part)}: it says "
             f"{own} accepted people of group 1, the rest {rest}."
         )
     return low, high
@@ -146,7 +142,7 @@ def _range(low: int, high: int) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _add_up(release: Release, least: dict[str, npt.NDArray[np.int64]]) -> None:
+def _add_up(models: Sequence[str], least: dict[str, npt.NDArray[np.int64]]) -> None:
     """Make the counts of the labels and of everybody agree, in place."""
     one, zero, both = (least[part] for part in (*_WITHIN, "all"))
     both[:, 0] = np.maximum(both[:, 0], one[:, 0] + zero[:, 0])
@@ -157,18 +153,18 @@ def _add_up(release: Release, least: dict[str, npt.NDArray[np.int64]]) -> None:
     wrong = (one[:, 0] > one[:, 1]) | (zero[:, 0] > zero[:, 1]) | (both[:, 0] > both[:, 1])
     if wrong.any():
         raise InputError(
-            f"The numbers of {release.names[int(wrong.argmax())]} contradict each other: those within the labels do "
+            f"The numbers of {models[int(wrong.argmax())]} contradict each other: those within the labels do "
             "not add up to those of everybody."
         )
 
 
-def _same_predictions(release: Release, part: str, limits: npt.NDArray[np.int64], size: int) -> None:
+def _same_predictions(cells: Cells, models: Sequence[str], part: str, limits: npt.NDArray[np.int64], size: int) -> None:
     """Make models that predict the same for a part agree on its count, in place; opposite models likewise."""
-    inside = release.cells.inside(part)
+    inside = cells.inside(part)
     if not inside.any():
         return
     seen: dict[bytes, list[tuple[int, bool]]] = {}
-    for i, row in enumerate(release.cells.predictions[:, inside]):
+    for i, row in enumerate(cells.predictions[:, inside]):
         flipped = bool(row[0])
         seen.setdefault((1 - row if flipped else row).tobytes(), []).append((i, flipped))
     for twins in seen.values():
@@ -180,7 +176,7 @@ def _same_predictions(release: Release, part: str, limits: npt.NDArray[np.int64]
             one, other = twins[int(own[:, 0].argmax())], twins[int(own[:, 1].argmin())]
             alike = "the same" if one[1] == other[1] else "the opposite"
             raise InputError(
-                f"The numbers of {release.names[one[0]]} and {release.names[other[0]]} contradict each other: these "
+                f"The numbers of {models[one[0]]} and {models[other[0]]} contradict each other: these "
                 f"models predict {alike} for everybody{part_name(part)}."
             )
         for i, flipped in twins:

@@ -9,11 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.release.numbers import SIZE_PARTS, part_of, value_of
-from core.release.published import Published, PublishedNumber
+from core.release.statistics import Published, PublishedNumber
 from core.results import Result
 from core.validation import binary_array
-
-__all__ = ["Disputed", "disputed", "table_value"]
 
 _ROUNDING = 1e-9
 """What a number computed again may be off by."""

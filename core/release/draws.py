@@ -10,14 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.release.equations import posterior_array
 from core.release.pinned import pinned
-from core.release.projection import posterior_array, project
+from core.release.projection import project
 from core.release.statistics import Release
 from core.results import Result
 from core.seeds import child_generator
 from core.validation import binary_array
-
-__all__ = ["DRAWS", "Draws", "noise_generator", "worst_of_draws"]
 
 DRAWS = 20
 """Draws of the noise in which a budget has to pin nobody down. With three, budgets were advised of which up to half of

@@ -22,15 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import InputError
 from core.projection import Constraints
-from core.release.numbers import part_of
-from core.release.published import Published
+from core.release.expected import noisy_features
+from core.release.numbers import Floats, part_of
+from core.release.statistics import Published
 
-__all__ = ["Equations", "equations"]
-
-Floats = npt.NDArray[np.float64]
-
-_REACH = 4.0
+_SIZE_REACH = 4.0
 """Standard deviations within which the unknown size of a group is taken to lie."""
 
 _FEW = 300
@@ -66,22 +64,20 @@ class Equations:
         both = np.isfinite(self.low) & np.isfinite(self.high)
         only_low = np.isfinite(self.low) & ~both
         sign = np.where(only_low, -1.0, 1.0)
-        middle = np.where(both, (np.where(both, self.low, 0.0) + np.where(both, self.high, 0.0)) / 2, 0.0)
-        limit = np.where(both, middle, np.where(only_low, -self.low, self.high))
-        width = np.where(both, (np.where(both, self.high, 0.0) - np.where(both, self.low, 0.0)) / 2, 0.0)
+        low, high = np.where(both, self.low, 0.0), np.where(both, self.high, 0.0)
         return Constraints(
             pattern=self.pattern,
             weights=self.features * sign[:, None],
             groups=np.tile([0.0, 1.0], (self.low.size, 1)),
-            bound=limit,
+            bound=np.where(both, (low + high) / 2, np.where(only_low, -self.low, self.high)),
             equality=both,
-            width=width,
+            width=(high - low) / 2,
             variance=self.variance,
         )
 
 
 @dataclass(slots=True)
-class _Rows:
+class _Collected:
     """Rows while they are collected."""
 
     features: list[Floats]
@@ -96,16 +92,27 @@ class _Rows:
         self.variance.append(variance)
 
 
+def posterior_array(posterior: npt.ArrayLike, n: int) -> Floats:
+    """Return the posterior as floats if it has one probability for each of n people."""
+    q = np.asarray(posterior, dtype=np.float64)
+    if q.shape != (n,):
+        raise InputError(f"posterior must have one probability for each of {n} people, got shape {q.shape}.")
+    wrong = ~((q >= 0.0) & (q <= 1.0))
+    if wrong.any():
+        raise InputError(f"posterior must be in [0, 1], got {q[wrong][0]}.")
+    return q
+
+
 def equations(published: Published, posterior: Floats) -> Equations:
     """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size."""
     release = published.release
     if published.noise is not None:
-        return _noisy(published)
+        return _noisy_equations(published)
     assert published.counts is not None
-    rows = _Rows([], [], [], [])
-    _sizes(published, rows)
-    _counts(published, rows)
-    curved = _unsized(published, posterior, rows)
+    rows = _Collected([], [], [], [])
+    _add_sizes(published, rows)
+    _add_counts(published, rows)
+    curved = _add_unsized(published, posterior, rows)
     return Equations(
         pattern=release.cells.pattern,
         features=np.array(rows.features).reshape(-1, release.cells.people.size),
@@ -116,22 +123,20 @@ def equations(published: Published, posterior: Floats) -> Equations:
     )
 
 
-def _noisy(published: Published) -> Equations:
+def _noisy_equations(published: Published) -> Equations:
     release, noise = published.release, published.noise
     assert noise is not None
-    inside = np.stack([release.cells.inside(part) for part in noise.parts]).astype(np.float64)
-    accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
     value = np.concatenate([noise.sizes, noise.sums.ravel()])
     return Equations(
         pattern=release.cells.pattern,
-        features=np.vstack([inside, accepted.reshape(-1, inside.shape[1])]),
+        features=noisy_features(release),
         low=value,
         high=value,
         variance=np.full(value.size, noise.variance),
     )
 
 
-def _sizes(published: Published, rows: _Rows) -> None:
+def _add_sizes(published: Published, rows: _Collected) -> None:
     """Add the group sizes; that of everybody only where it does not follow from the others."""
     assert published.counts is not None
     known = published.counts.sizes
@@ -140,7 +145,7 @@ def _sizes(published: Published, rows: _Rows) -> None:
             rows.add(published.release.cells.inside(part).astype(np.float64), float(size), float(size))
 
 
-def _counts(published: Published, rows: _Rows) -> None:
+def _add_counts(published: Published, rows: _Collected) -> None:
     """Add the counts of accepted people; once for models alike, and not where they follow from others."""
     assert published.counts is not None
     cells, counts = published.release.cells, published.counts
@@ -159,7 +164,7 @@ def _counts(published: Published, rows: _Rows) -> None:
             rows.add(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
 
 
-def _unsized(published: Published, posterior: Floats, rows: _Rows) -> bool:
+def _add_unsized(published: Published, posterior: Floats, rows: _Collected) -> bool:
     """Add the numbers about groups of unknown size; return whether any of them is a gap."""
     assert published.counts is not None
     cells, curved = published.release.cells, False
@@ -175,17 +180,19 @@ def _unsized(published: Published, posterior: Floats, rows: _Rows) -> bool:
             accepted = cells.predictions[i] * inside
             if name.endswith("_gap"):
                 mean, variance = float(expected @ inside), float(spread @ inside)
-                _gap(rows, accepted, inside, (low, high), float(positives[i]), people, mean, variance)
+                _add_gap(rows, accepted, inside, (low, high), float(positives[i]), people, mean, variance)
                 curved = True
             elif name.endswith("_1"):
-                _rate(rows, accepted, inside, (low, high), (0.0, 0.0))
+                _add_rate(rows, accepted, inside, (low, high), (0.0, 0.0))
             else:
                 limit = (positives[i] - people * low, positives[i] - people * high)
-                _rate(rows, accepted, inside, (low, high), limit)
+                _add_rate(rows, accepted, inside, (low, high), limit)
     return curved
 
 
-def _rate(rows: _Rows, accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]) -> None:
+def _add_rate(
+    rows: _Collected, accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]
+) -> None:
     """Add Σ s (h − r) at both limits of a rate: falling in r for group 1, and for group 0 against P − n r.
 
     For group 1 the sum is at most 0 at the upper limit and at least 0 at the lower. For group 0 it is the other way
@@ -202,8 +209,8 @@ def _rate(rows: _Rows, accepted: Floats, inside: Floats, rate: tuple[float, floa
         rows.add(accepted - high * inside, limit[1], np.inf)
 
 
-def _gap(
-    rows: _Rows,
+def _add_gap(
+    rows: _Collected,
     accepted: Floats,
     inside: Floats,
     gap: tuple[float, float],
@@ -214,12 +221,12 @@ def _gap(
 ) -> None:
     d, half = (gap[0] + gap[1]) / 2, (gap[1] - gap[0]) / 2
     slope = (people - 2 * mean) / people
-    reach = _REACH * np.sqrt(variance)
+    reach = _SIZE_REACH * np.sqrt(variance)
     most = min(mean * (people - mean) / people + abs(slope) * reach, people / 4)
     middle, slack = d * mean**2 / people, half * most
     features, bend = accepted - (positives / people + d * slope) * inside, d * variance / people
     if people <= _FEW:
-        furthest = -bend * _REACH**2
+        furthest = -bend * _SIZE_REACH**2
         rows.add(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
     else:
         rows.add(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)

@@ -8,13 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.release.noise import noise_scale, strata
-from core.release.numbers import number_names, part_of
+from core.release.numbers import Floats, number_names, part_of
 from core.release.statistics import Release
-
-__all__ = ["LATTICE", "Rows", "expected_rows"]
-
-Floats = npt.NDArray[np.float64]
 
 LATTICE = 1.0 / (2.0 * math.pi * math.e)
 """Least variance of a number in people²: a normal law of this variance has entropy 0, as a known count has."""
@@ -31,7 +26,8 @@ class Rows:
 def expected_rows(release: Release, q: Floats) -> Rows:
     """Return the rows at the group sizes and counts a posterior (n,) expects."""
     if release.epsilon is not None:
-        return _noisy(release)
+        rows = noisy_features(release)
+        return Rows(features=rows, variance=np.full(len(rows), max(2 * release.noise_scale**2, LATTICE)))
     expected, spread = release.cells.expected(q), release.cells.expected(q * (1.0 - q))
     step = 0.0 if release.decimals is None else 10.0**-release.decimals
     features: list[Floats] = []
@@ -60,7 +56,7 @@ def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, st
     people, size = float(cells.size(part)), float(expected @ inside)
     other = people - size
     names = [name for stat in release.statistics for name in number_names(stat) if part_of(name) == part]
-    steps = {name: _people(name, size, other) * step for name in names}
+    steps = {name: _people_a_unit(name, size, other) * step for name in names}
     if release.sizes:
         finest = min(steps.values())
         return accepted, np.full(len(accepted), max(finest**2 / 12, LATTICE))
@@ -79,7 +75,7 @@ def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, st
     return np.vstack(features), np.concatenate(variance)
 
 
-def _people(name: str, size: float, other: float) -> float:
+def _people_a_unit(name: str, size: float, other: float) -> float:
     """Return how many people one unit of a number is."""
     if name.endswith("_gap"):
         return size * other / (size + other)
@@ -94,8 +90,8 @@ def _different(rows: Floats) -> npt.NDArray[np.intp]:
     return np.array(list(seen.values()), dtype=np.intp)
 
 
-def _noisy(release: Release) -> Rows:
-    inside = np.stack([release.cells.inside(part) for part in strata(release)]).astype(np.float64)
+def noisy_features(release: Release) -> Floats:
+    """Return what noisy numbers count: group 1 in each stratum, then those of them each model accepts."""
+    inside = np.stack([release.cells.inside(part) for part in release.strata]).astype(np.float64)
     accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
-    features = np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
-    return Rows(features=features, variance=np.full(len(features), max(2 * noise_scale(release) ** 2, LATTICE)))
+    return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])

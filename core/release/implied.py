@@ -13,21 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.release.numbers import count_of, part_of
-from core.release.statistics import PARTS, Release, part_name
+from core.release.cells import Cells
+from core.release.counts import PEOPLE_ROUNDING
+from core.release.numbers import PARTS, Floats, count_of, part_name, part_of
 
-__all__ = ["MOST_PEOPLE", "implied_sizes"]
-
-MOST_PEOPLE = 100_000
+MOST_TRIED = 100_000
 """People of a part up to whom every size is tried."""
 
-_ROUNDING = 1e-6
-"""How far a count computed in floats may lie from a whole number, in people."""
 
-
-def implied_sizes(
-    release: Release, limits: Mapping[str, npt.NDArray[np.float64]], sizes: Mapping[str, int]
-) -> dict[str, int]:
+def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the known sizes and those that are the only ones to fit a part's numbers.
 
     Raises
@@ -38,9 +32,9 @@ def implied_sizes(
     known = dict(sizes)
     for part in PARTS.values():
         names = [name for name in limits if part_of(name) == part]
-        if part in known or not names or release.cells.size(part) > MOST_PEOPLE:
+        if part in known or not names or cells.size(part) > MOST_TRIED:
             continue
-        possible = _possible(release, part, {name: limits[name] for name in names})
+        possible = _possible(cells, part, {name: limits[name] for name in names})
         if not possible.size:
             raise InputError(
                 f"The numbers of the groups{part_name(part)} contradict each other: no sizes of the groups make whole "
@@ -51,9 +45,9 @@ def implied_sizes(
     return known
 
 
-def _possible(release: Release, part: str, limits: Mapping[str, npt.NDArray[np.float64]]) -> npt.NDArray[np.int64]:
+def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> npt.NDArray[np.int64]:
     """Return the sizes at which each model has a whole number of accepted people that agrees with all its numbers."""
-    people, positives = release.cells.size(part), release.cells.positives(part)
+    people, positives = cells.size(part), cells.positives(part)
     sizes = np.arange(1, people)
     for i, accepted in enumerate(positives.tolist()):
         low = np.maximum(0, sizes - people + accepted).astype(np.float64)
@@ -62,7 +56,7 @@ def _possible(release: Release, part: str, limits: Mapping[str, npt.NDArray[np.f
             if np.isnan(table[i, 0]):
                 continue
             ends = [count_of(name, table[i, j], sizes, accepted, people) for j in (0, 1)]
-            low = np.maximum(low, np.ceil(np.minimum(*ends) - _ROUNDING))
-            high = np.minimum(high, np.floor(np.maximum(*ends) + _ROUNDING))
+            low = np.maximum(low, np.ceil(np.minimum(*ends) - PEOPLE_ROUNDING))
+            high = np.minimum(high, np.floor(np.maximum(*ends) + PEOPLE_ROUNDING))
         sizes = sizes[low <= high]
     return sizes

@@ -9,14 +9,11 @@ import numpy.typing as npt
 
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
 from core.release.chance import Chance
+from core.release.equations import posterior_array
 from core.release.meter import entropy_bits
-from core.release.projection import posterior_array
+from core.release.numbers import Floats
 from core.results import Result
 from core.validation import binary_array
-
-__all__ = ["Measured", "gained_bits", "measured", "moved_bits"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +28,8 @@ class Measured(Result):
         where no prediction was handed in.
     moved_bits : float
         KL(q'‖q) in bits; equal to `bits` for exact numbers.
-    accuracy_before, accuracy_after : Estimate
     accuracy_gain : Estimate
         Paired.
-    balanced_before, balanced_after, balanced_gain : Estimate
     majority, majority_balanced : Estimate
         Control: naming the larger group for everybody.
     """
@@ -66,7 +61,8 @@ def measured(
     gain = float(gained_bits(before, after, s).sum())
     bits = replace(not_measured(), value=gain, n=s.size)
     if chance is not None:
-        bits = chance.expected(gain, s.size, most=_to_know(before, s))
+        cost, entropy = float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum())
+        bits = chance.expected(gain, s.size, most=max(cost, entropy))  # what there was to know
     guess, now = (before > 0.5).astype(np.uint8), (after > 0.5).astype(np.uint8)
     was_right, is_right = guess == s, now == s
     won, lost = int(np.count_nonzero(is_right & ~was_right)), int(np.count_nonzero(was_right & ~is_right))
@@ -92,11 +88,6 @@ def moved_bits(before: Floats, after: Floats) -> float:
         there = to > 0
         total += float((to[there] * np.log2(to[there] / of[there])).sum())
     return total
-
-
-def _to_know(before: Floats, s: npt.NDArray[np.uint8]) -> float:
-    """Return the bits that the truth costs before the release, or is expected to cost if these are more."""
-    return max(float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum()))
 
 
 def gained_bits(before: Floats, after: Floats, s: npt.NDArray[np.uint8]) -> Floats:

@@ -9,13 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.release.modes import Modes, modes_of
-from core.release.published import Published
-from core.release.statistics import Release
+from core.release.numbers import Floats
+from core.release.statistics import Published, Release
 from core.results import Result
-
-__all__ = ["Meter", "entropy_bits", "meter", "meter_of"]
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,15 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.release.equations import equations
+from core.release.equations import equations, posterior_array
 from core.release.expected import LATTICE, Rows, expected_rows
-from core.release.projection import posterior_array
-from core.release.published import Published
-from core.release.statistics import Release
-
-__all__ = ["Modes", "modes_of"]
-
-Floats = npt.NDArray[np.float64]
+from core.release.numbers import Floats
+from core.release.statistics import Published, Release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -31,7 +26,6 @@ class Modes:
 
     Attributes
     ----------
-    release : Release
     posterior : ndarray of shape (n,)
     values : ndarray of shape (modes,)
         Eigenvalues: variance before the release over what is left open of it.

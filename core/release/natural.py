@@ -22,8 +22,6 @@ from core.results import Result
 from core.seeds import child_generator
 from core.validation import choice
 
-__all__ = ["FAMILIES", "NaturalModels", "natural_models"]
-
 FAMILIES = ("mixed", "seeds", "depths", "features", "tolerances")
 """Resampled training records; tree depths; feature subsets; fair models over a sweep of tolerances; the first three
 in turn ("mixed")."""
@@ -42,7 +40,6 @@ class NaturalModels(Result):
     ----------
     predictions : ndarray of shape (k, n), uint8
         One row a model, over the released records.
-    names : tuple of str
     """
 
     predictions: npt.NDArray[np.uint8]
@@ -65,8 +62,6 @@ def natural_models(
 
     Parameters
     ----------
-    dataset : AuditDataset
-    splits : Splits
     rows : ndarray of int
         The released records.
     count : int in 1..200
@@ -88,41 +83,25 @@ def natural_models(
     choice(family, FAMILIES, name="family")
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_MODELS:
         raise InputError(f"count must be a whole number from 1 to {MOST_MODELS}, got {count!r}.")
-    columns = _columns(dataset, without)
+    columns, train = _columns(dataset, without), splits.train
+    x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
     predictions, names = [], []
     for i in range(count):
         if report is not None:
             report(i, count)
         if family == "tolerances":
-            name, answers = _fair(dataset, splits, rows, columns, metric, _TOLERANCES * i / max(count - 1, 1), seed)
+            tolerance = _TOLERANCES * i / max(count - 1, 1)
+            model = fit_model(
+                "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
+            )
+            name, answers = f"fair, tolerance {tolerance:.3f}", model.predict(x[rows], s[rows], seed=seed)
         else:
-            name, answers = _trained(dataset, splits, rows, columns, _recipe(family, i), seed)
+            name, answers = _trained(dataset, train, rows, columns, family, i, seed)
         predictions.append(answers)
         names.append(f"{i + 1} {name}")
     if report is not None:
         report(count, count)
     return NaturalModels(predictions=np.array(predictions, dtype=np.uint8), names=tuple(names))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Recipe:
-    """How one model is made: the learner, its depth, and whether records or features are drawn anew."""
-
-    number: int
-    learner: str
-    depth: int
-    resample: bool = False
-    subset: bool = False
-
-
-def _recipe(family: str, i: int) -> _Recipe:
-    kind = ("seeds", "depths", "features")[i % 3] if family == "mixed" else family
-    turn = i // 3 if family == "mixed" else i
-    if kind == "depths":
-        learner = ("tree", "boosting", "forest")[turn % 3]
-        return _Recipe(number=i, learner=learner, depth=_DEPTHS[turn % len(_DEPTHS)])
-    learner = ("tree", "boosting", "logistic", "forest")[turn % 4]
-    return _Recipe(number=i, learner=learner, depth=8, resample=kind == "seeds", subset=kind == "features")
 
 
 def _columns(dataset: AuditDataset, without: Sequence[str]) -> npt.NDArray[np.intp]:
@@ -134,54 +113,56 @@ def _columns(dataset: AuditDataset, without: Sequence[str]) -> npt.NDArray[np.in
     return columns
 
 
+def _recipe(family: str, i: int) -> tuple[str, str, int]:
+    """Return how one model is made: what is varied ("seeds", "depths" or "features"), the learner and its depth."""
+    kind = ("seeds", "depths", "features")[i % 3] if family == "mixed" else family
+    turn = i // 3 if family == "mixed" else i
+    if kind == "depths":
+        return kind, ("tree", "boosting", "forest")[turn % 3], _DEPTHS[turn % len(_DEPTHS)]
+    return kind, ("tree", "boosting", "logistic", "forest")[turn % 4], 8
+
+
 def _trained(
     dataset: AuditDataset,
-    splits: Splits,
+    train: npt.NDArray[np.intp],
     rows: npt.NDArray[np.intp],
     columns: npt.NDArray[np.intp],
-    recipe: _Recipe,
+    family: str,
+    i: int,
     seed: int,
 ) -> tuple[str, npt.NDArray[np.uint8]]:
     """Return name and predictions of one model."""
-    rng = child_generator(seed, f"natural model {recipe.number}")
-    train, name = splits.train, recipe.learner
-    if recipe.learner != "logistic":
-        name += f", depth {recipe.depth}"
-    if recipe.resample:
-        train = _resampled(dataset.labels, train, rng)
+    kind, learner, depth = _recipe(family, i)
+    rng = child_generator(seed, f"natural model {i}")
+    y, name = dataset.labels, learner
+    if learner != "logistic":
+        name += f", depth {depth}"
+    if kind == "seeds":  # as many records drawn with replacement, within each label
+        train = np.concatenate([rng.choice(own, own.size) for own in (train[y[train] == label] for label in (0, 1))])
         name += ", resampled"
-    if recipe.subset:
+    if kind == "features":
         share = rng.uniform(0.5, 0.9)
         kept = rng.choice(columns, size=max(1, round(share * columns.size)), replace=False)
         name += f", {kept.size} of {columns.size} features"
         columns = np.sort(kept)
     x = dataset.features[:, columns]
-    estimator = _estimator(recipe, dataset.categorical[columns], int(rng.integers(2**31)))
-    return name, estimator.fit(x[train], dataset.labels[train]).predict(x[rows]).astype(np.uint8)
+    estimator = _estimator(learner, depth, dataset.categorical[columns], int(rng.integers(2**31)))
+    return name, estimator.fit(x[train], y[train]).predict(x[rows]).astype(np.uint8)
 
 
-def _resampled(
-    labels: npt.NDArray[np.uint8], train: npt.NDArray[np.intp], rng: np.random.Generator
-) -> npt.NDArray[np.intp]:
-    """Return as many records drawn with replacement, within each label."""
-    return np.concatenate([rng.choice(own, own.size) for own in (train[labels[train] == y] for y in (0, 1))])
-
-
-def _estimator(recipe: _Recipe, categorical: npt.NDArray[np.bool_], seed: int) -> Any:
-    if recipe.learner == "tree":
+def _estimator(learner: str, depth: int, categorical: npt.NDArray[np.bool_], seed: int) -> Any:
+    if learner == "tree":
         from sklearn.tree import DecisionTreeClassifier
 
-        return DecisionTreeClassifier(max_depth=recipe.depth, random_state=seed)
-    if recipe.learner == "forest":
+        return DecisionTreeClassifier(max_depth=depth, random_state=seed)
+    if learner == "forest":
         from sklearn.ensemble import RandomForestClassifier
 
-        return RandomForestClassifier(n_estimators=20, max_depth=recipe.depth, random_state=seed)
-    if recipe.learner == "boosting":
+        return RandomForestClassifier(n_estimators=20, max_depth=depth, random_state=seed)
+    if learner == "boosting":
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        return HistGradientBoostingClassifier(
-            max_iter=40, max_depth=recipe.depth, early_stopping=False, random_state=seed
-        )
+        return HistGradientBoostingClassifier(max_iter=40, max_depth=depth, early_stopping=False, random_state=seed)
     return _logistic(categorical)
 
 
@@ -200,21 +181,3 @@ def _logistic(categorical: npt.NDArray[np.bool_]) -> Any:
         ]
     )
     return make_pipeline(prepared, LogisticRegression(max_iter=2000))
-
-
-def _fair(
-    dataset: AuditDataset,
-    splits: Splits,
-    rows: npt.NDArray[np.intp],
-    columns: npt.NDArray[np.intp],
-    metric: str,
-    tolerance: float,
-    seed: int,
-) -> tuple[str, npt.NDArray[np.uint8]]:
-    """Return name and one draw of the predictions of a fair model."""
-    x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
-    train = splits.train
-    model = fit_model(
-        "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
-    )
-    return f"fair, tolerance {tolerance:.3f}", model.predict(x[rows], s[rows], seed=seed)

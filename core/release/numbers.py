@@ -1,4 +1,4 @@
-"""The published quantities by name, computed from group sizes and counts."""
+"""The published quantities by name: the people they look at, and their values from group sizes and counts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.release.statistics import PARTS
-
-__all__ = ["SIZE_PARTS", "count_of", "each_number", "number_names", "part_of", "statistic_of", "value_of"]
-
 Floats = npt.NDArray[np.float64]
+
+STATISTICS = ("sp_gap", "tpr_gap", "fpr_gap", "sp_rate", "tpr_rate", "fpr_rate")
+"""What may be published of a model: signed gaps, group 1 minus group 0, and both groups' rates."""
+
+STATISTIC_TITLES = {
+    "sp_gap": "Statistical parity gap",
+    "tpr_gap": "True positive rate gap",
+    "fpr_gap": "False positive rate gap",
+    "sp_rate": "Positive rate of each group",
+    "tpr_rate": "True positive rate of each group",
+    "fpr_rate": "False positive rate of each group",
+}
+
+PARTS = {"sp": "all", "tpr": "label 1", "fpr": "label 0"}
+"""The people a statistic looks at."""
 
 SIZE_PARTS = {"size": "all", "size_label_1": "label 1", "size_label_0": "label 0"}
 """Name of a group size -> the part it counts group 1 in."""
+
+
+def part_name(part: str) -> str:
+    """Return how a sentence goes on about the people of a part."""
+    return "" if part == "all" else f" with {part}"
 
 
 def number_names(statistic: str) -> tuple[str, ...]:

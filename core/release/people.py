@@ -16,6 +16,7 @@ from core.datasets.splits import split
 from core.errors import InputError
 from core.release.attacker import attacker_posterior
 from core.release.natural import FAMILIES, natural_models
+from core.release.numbers import Floats
 from core.results import Result
 from core.seeds import child_generator
 from core.training import train_model
@@ -23,8 +24,6 @@ from core.validation import binary_array, choice
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["EVERYBODY_ELSE", "MODELS", "SETS", "ReleasedPeople", "released_people", "released_rows"]
 
 MODELS = ("audited", "mixed", "seeds", "depths", "features", "tolerances", "given")
 """Which models are released: the audited one alone; the audited one, then a family of natural models; or prediction
@@ -55,7 +54,6 @@ class ReleasedPeople(Result):
     posterior : ndarray of shape (n,)
         What the attacker knows without the release.
     predictions : ndarray of shape (k, n), uint8
-    names : tuple of str
     labels : ndarray of shape (n,), uint8
     sensitive : ndarray of shape (n,), uint8
         1 = the group, 0 = everybody else.
@@ -72,7 +70,7 @@ class ReleasedPeople(Result):
     group: str
     other: str
     rows: npt.NDArray[np.intp] = field(repr=False)
-    posterior: npt.NDArray[np.float64] = field(repr=False)
+    posterior: Floats = field(repr=False)
     predictions: npt.NDArray[np.uint8] = field(repr=False)
     names: tuple[str, ...] = field(repr=False)
     labels: npt.NDArray[np.uint8] = field(repr=False)
@@ -108,7 +106,6 @@ def released_people(
     ----------
     config : AuditConfig
         The audited model, splits and seed.
-    dataset : AuditDataset
     models : str
         One of `MODELS`.
     count : int in 1..200

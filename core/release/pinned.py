@@ -9,11 +9,10 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate, accuracy
-from core.release.projection import posterior_array
+from core.release.equations import posterior_array
+from core.release.numbers import Floats
 from core.results import Result
 from core.validation import binary_array
-
-__all__ = ["SETTLED", "UNSURE", "Pinned", "pinned"]
 
 UNSURE = (0.05, 0.95)
 """Before: the attacker's probability lies in here."""
@@ -46,8 +45,8 @@ class Pinned(Result):
     n: int
     right: Estimate | None
     said: npt.NDArray[np.uint8]
-    before: npt.NDArray[np.float64]
-    after: npt.NDArray[np.float64]
+    before: Floats
+    after: Floats
 
 
 def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:

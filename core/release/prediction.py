@@ -20,16 +20,11 @@ from core.release.disputed import table_value
 from core.release.measured import gained_bits
 from core.release.meter import Meter, meter_of
 from core.release.modes import Modes, modes_of
-from core.release.numbers import SIZE_PARTS, part_of
+from core.release.numbers import SIZE_PARTS, Floats, part_of
 from core.release.projection import project
-from core.release.published import Published, PublishedNumber
-from core.release.statistics import Release
+from core.release.statistics import Published, PublishedNumber, Release
 from core.results import Result
 from core.seeds import child_generator
-
-__all__ = ["MOST_DRAWS", "Prediction", "predict"]
-
-Floats = npt.NDArray[np.float64]
 
 MOST_DRAWS = 24
 _FEWEST_DRAWS = 8
@@ -78,7 +73,6 @@ def predict(
         P(s = 1) of each person before the release.
     released : Release or Published
         A `Published` one is tried out with the same numbers, as precise as these are.
-    seed : int
     metered : Meter, optional
         Of the same release; worked out when left out.
 

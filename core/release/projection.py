@@ -5,19 +5,26 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
 from core.projection import Projection
 from core.projection import project as project_on
-from core.release.equations import equations
-from core.release.published import Published
-
-__all__ = ["posterior_array", "project"]
+from core.release.equations import equations, posterior_array
+from core.release.statistics import Published
 
 _ROUNDS = 6
 """Times gaps of groups of unknown size are linearised anew, at most."""
 
 _STILL = 0.01
 """Change of the expected size, in its standard deviations, at which there is no need to."""
+
+DISTANCE_MEDIAN = 0.05
+"""How far the projection is from the exact posterior: |projected − exact| averaged over the people of a small random
+release (6 to 12 people, 1 to 3 models, group sizes known; exact, rounded or with little noise), median over releases.
+
+Without published sizes exact numbers are no farther, because they tell the sizes (`core.release.implied`); rounded ones
+are, 0.1 in the median and up to 0.45. The more people share a number, the nearer the projection."""
+
+DISTANCE_WORST = 0.25
+"""The largest of these distances."""
 
 
 def project(posterior: npt.ArrayLike, published: Published) -> Projection:
@@ -30,7 +37,6 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
     ----------
     posterior : array-like of shape (n,), in [0, 1]
         P(s = 1) of each person before the release.
-    published : Published
 
     Returns
     -------
@@ -56,14 +62,3 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
         if moved <= _STILL * float(np.sqrt((found.probability * (1.0 - found.probability)).sum())):
             break
     return found
-
-
-def posterior_array(posterior: npt.ArrayLike, n: int) -> npt.NDArray[np.float64]:
-    """Return the posterior as floats if it has one probability for each of n people."""
-    q = np.asarray(posterior, dtype=np.float64)
-    if q.shape != (n,):
-        raise InputError(f"posterior must have one probability for each of {n} people, got shape {q.shape}.")
-    wrong = ~((q >= 0.0) & (q <= 1.0))
-    if wrong.any():
-        raise InputError(f"posterior must be in [0, 1], got {q[wrong][0]}.")
-    return q

@@ -8,8 +8,6 @@ from core.release.disputed import Disputed
 from core.release.people import ReleasedPeople
 from core.release.study import ReleaseStudy
 
-__all__ = ["dispute", "settled_as_most", "unpredicted"]
-
 
 def unpredicted(study: ReleaseStudy) -> str:
     """Say whether chance explains the difference between measured and predicted bits, or a wrong posterior adds to it.

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate
@@ -15,49 +12,16 @@ from core.release.disputed import Disputed, disputed
 from core.release.draws import Draws, noise_generator, worst_of_draws
 from core.release.measured import Measured, measured
 from core.release.meter import Meter, meter
+from core.release.numbers import Floats
 from core.release.people import ReleasedPeople
 from core.release.pinned import Pinned, pinned
 from core.release.prediction import Prediction, predict
 from core.release.projection import project
-from core.release.published import Published
-from core.release.statistics import Release
+from core.release.statistics import Published, Release
 from core.results import Result, plain
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["ReleaseSettings", "ReleaseStudy", "drawn_again", "release_of", "study"]
-
-_TOLD = (
-    "settings",
-    "title",
-    "attribute",
-    "group",
-    "other",
-    "n",
-    "n_models",
-    "n_numbers",
-    "status",
-    "reason",
-    "meter",
-    "prediction",
-    "measured",
-    "in_common",
-    "draws",
-    "disputed",
-)
-
-_MEASURED = (
-    "bits",
-    "accuracy_before",
-    "accuracy_after",
-    "accuracy_gain",
-    "balanced_before",
-    "balanced_after",
-    "balanced_gain",
-    "majority",
-    "majority_balanced",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +34,6 @@ class ReleaseSettings(Result):
         The first so many models of the people's.
     statistics : tuple of str
         From `core.release.STATISTICS`.
-    sizes : bool
-    decimals : int or None
-    epsilon : float or None
     seed : int
         Draws the privacy noise.
     """
@@ -91,20 +52,14 @@ class ReleaseStudy(Result):
 
     Attributes
     ----------
-    settings : ReleaseSettings
     title, attribute, group, other : str
         From `ReleasedPeople`.
     n, n_models, n_numbers : int
         People, models, published numbers.
-    published : Published
     status, reason : str
         Of the projection: "converged", "not_converged", "infeasible", and one sentence on the latter two.
-    meter : Meter
     prediction : Prediction
         The expected gain, without anybody's true attribute.
-    measured : Measured
-    pinned : Pinned
-    in_common : InCommon
     probability : ndarray of shape (n,)
         The posterior after the release.
     draws : Draws or None
@@ -129,7 +84,7 @@ class ReleaseStudy(Result):
     measured: Measured
     pinned: Pinned = field(repr=False)
     in_common: InCommon
-    probability: npt.NDArray[np.float64] = field(repr=False)
+    probability: Floats = field(repr=False)
     draws: Draws | None = None
     disputed: tuple[Disputed, ...] = ()
 
@@ -150,8 +105,9 @@ class ReleaseStudy(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plan, numbers and figures; nothing about single people."""
         named = self.pinned
+        told = [field.name for field in fields(self) if field.name not in ("published", "pinned", "probability")]
         return {
-            **{name: plain(getattr(self, name)) for name in _TOLD},
+            **{name: plain(getattr(self, name)) for name in told},
             "published": self.published.to_dict(),
             "pinned": plain({"count": named.count, "n_unsure": named.n_unsure, "n": named.n, "right": named.right}),
         }
@@ -160,30 +116,29 @@ class ReleaseStudy(Result):
         """Return one row a figure: quantity, value, low, high."""
         import pandas as pd
 
-        rows: list[tuple[str, float, float, float]] = []
-
-        def plain(name: str, value: float) -> None:
-            rows.append((name, value, value, value))
-
-        def estimated(name: str, found: Estimate) -> None:
-            rows.append((name, found.value, found.low, found.high))
-
-        for name in ("df_bits", "joint_bits", "prior_bits", "person_bits"):
-            plain(name, getattr(self.meter, name))
-        estimated("predicted_bits", self.prediction.bits)
-        rows.append(("predicted_bits_of_a_draw", self.prediction.bits.value, self.prediction.low, self.prediction.high))
-        plain("prediction_draws", float(self.prediction.draws))
-        for name in _MEASURED:
-            estimated(name, getattr(self.measured, name))
-        plain("moved_bits", self.measured.moved_bits)
-        plain("unsure", float(self.pinned.n_unsure))
-        plain("pinned", float(self.pinned.count))
+        prediction = self.prediction
+        figures = {field.name: getattr(self.measured, field.name) for field in fields(Measured)}
+        moved = figures.pop("moved_bits")
+        rows: dict[str, float | tuple[float, float, float] | Estimate] = {
+            **{name: getattr(self.meter, name) for name in ("df_bits", "joint_bits", "prior_bits", "person_bits")},
+            "predicted_bits": prediction.bits,
+            "predicted_bits_of_a_draw": (prediction.bits.value, prediction.low, prediction.high),
+            "prediction_draws": float(prediction.draws),
+            **figures,
+            "moved_bits": moved,
+            "unsure": float(self.pinned.n_unsure),
+            "pinned": float(self.pinned.count),
+        }
         if self.draws is not None:
-            plain("draws", float(self.draws.count))
-            plain("pinned_at_worst", float(self.most_pinned))
+            rows |= {"draws": float(self.draws.count), "pinned_at_worst": float(self.most_pinned)}
         if self.pinned.right is not None:
-            estimated("pinned_right", self.pinned.right)
-        return pd.DataFrame(rows, columns=["quantity", "value", "low", "high"])
+            rows["pinned_right"] = self.pinned.right
+        table = []
+        for name, found in rows.items():
+            if isinstance(found, Estimate):
+                found = found.value, found.low, found.high
+            table.append((name, *(found if isinstance(found, tuple) else (found,) * 3)))
+        return pd.DataFrame(table, columns=["quantity", "value", "low", "high"])
 
 
 def study(people: ReleasedPeople, settings: ReleaseSettings, *, published: Published | None = None) -> ReleaseStudy:
@@ -191,8 +146,6 @@ def study(people: ReleasedPeople, settings: ReleaseSettings, *, published: Publi
 
     Parameters
     ----------
-    people : ReleasedPeople
-    settings : ReleaseSettings
     published : Published, optional
         Numbers that are out already, about these people and models; computed from the attribute when left out.
 

@@ -19,11 +19,11 @@ from core.queries import (
     decode_noisy,
     global_sensitivity,
     local_sensitivity,
-    privacy_loss,
     smooth_sensitivity,
     statistical_parity_gap,
     targeted_leakage,
 )
+from tests.oracles.privacy_loss import privacy_loss
 
 BUDGETS = st.floats(1e-3, 1e3)
 SIZES = st.tuples(st.integers(1, 400), st.integers(1, 400)).filter(lambda sizes: sum(sizes) >= 3)

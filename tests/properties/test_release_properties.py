@@ -12,11 +12,11 @@ from core.release import (
     DISTANCE_WORST,
     Published,
     Release,
-    exact_posterior,
     measured,
     meter,
     project,
 )
+from tests.oracles.exact_posterior import exact_posterior
 from tests.release_cases import large_case, small_case
 
 seeds = st.integers(min_value=0, max_value=2**31)

@@ -19,8 +19,6 @@ from core.queries.ledger.noise import GRID, Noise
 from core.queries.ledger.normal_form import FORMS
 from core.queries.ledger.people import Columns
 
-__all__ = ["FORMAT", "Account", "Books", "Released", "WrongFile", "follow"]
-
 FORMAT = 1
 _CLOSE = 1e-9
 _MOST_SUMS = 1000
@@ -42,7 +40,6 @@ class Released:
         Digest of the question; None for a count.
     units : int
         The number itself, in units.
-    noise : Noise
     """
 
     entry: int

@@ -6,8 +6,6 @@ from decimal import Decimal, InvalidOperation
 
 from core.errors import InputError
 
-__all__ = ["MILLION", "Amount", "amount_text", "epsilon_of", "millionths"]
-
 MILLION = 1_000_000
 _MOST = 1_000
 

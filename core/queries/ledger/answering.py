@@ -11,8 +11,6 @@ from core.queries.ledger.gap_interval import gap_interval, standard_error
 from core.queries.ledger.noise import Noise
 from core.queries.ledger.planning import Plan, Question
 
-__all__ = ["expected_error", "numbers"]
-
 
 def numbers(plan: Plan, question: Question) -> dict[str, Any]:
     """Return the answer, and how it follows from what was released."""

@@ -12,17 +12,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "METRICS",
-    "LedgerAnswer",
-    "LedgerStatus",
-    "LoggedAnswer",
-    "Quote",
-    "Registration",
-    "Verification",
-    "VerifiedBudget",
-]
-
 METRICS = ("statistical_parity", "equal_opportunity")
 """Gaps a ledger answers: of all people, and of those with label 1."""
 
@@ -33,14 +22,12 @@ class Registration(Result):
 
     Attributes
     ----------
-    name : str
     registered : str
         When, UTC, ISO 8601.
     columns : Columns
         How the test set's file is read.
     form : int
         The form in which its identifiers are compared; see `core.queries.ledger.normal_form`.
-    n_people : int
     n_positive : int or None
         People with label 1; None without labels, and then there is no equal opportunity to ask for.
     budget : float
@@ -107,7 +94,6 @@ class LedgerAnswer(Result):
 
     Attributes
     ----------
-    name, metric, asker : str
     refused : bool
         The question costs more than is left; nothing was charged, released or written.
     reason : str or None
@@ -150,12 +136,8 @@ class LoggedAnswer(Result):
         Its entry in the ledger.
     asked : str
         When, UTC, ISO 8601.
-    asker, metric : str
     question : str
         The first 12 hex digits of the SHA-256 of the predictions.
-    gap : Estimate
-    standard_error, charged : float
-    from_past : bool
     """
 
     number: int
@@ -175,8 +157,6 @@ class LedgerStatus(Result):
 
     Attributes
     ----------
-    registration : Registration
-    spent, remaining : float
     answers : tuple of LoggedAnswer
         In the order they were given.
     wrong_files : int
@@ -223,14 +203,12 @@ class Verification(Result):
 
     Attributes
     ----------
-    ok : bool
     reason : str or None
         What is wrong, in one sentence.
     n_entries : int
         Entries that were found good, from the first.
     seal : str or None
         The last good hash.
-    budgets : tuple of VerifiedBudget
     """
 
     ok: bool

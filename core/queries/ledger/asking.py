@@ -21,8 +21,6 @@ from core.queries.ledger.people import TestSet
 from core.queries.ledger.planning import Load, Plan, Question, packed, plan_for
 from core.validation import choice
 
-__all__ = ["account_of", "answered", "over_budget", "planned", "quoted_price", "same_answer", "told"]
-
 
 def account_of(books: Books, name: str) -> Account:
     """Return a registration, or say which there are."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
-__all__ = ["FIRST", "Damaged", "Entry", "canonical", "chained", "checked_body"]
+TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 FIRST = "0" * 64
 """What stands for the hash before the first entry."""
@@ -28,6 +29,11 @@ class Entry:
     number: int
     text: str
     hash: str
+
+
+def now() -> str:
+    """Return the time, UTC, ISO 8601 to the second."""
+    return datetime.now(UTC).strftime(TIME)
 
 
 def canonical(body: dict[str, Any]) -> str:

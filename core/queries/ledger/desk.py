@@ -20,17 +20,16 @@ from core.queries.ledger.asking import (
     same_answer,
     told,
 )
+from core.queries.ledger.chain import now
 from core.queries.ledger.export import export_bytes, write_export
 from core.queries.ledger.identity import refuse_a_second_budget, title, turned_away
 from core.queries.ledger.noise import RandBelow, discrete_laplace
 from core.queries.ledger.normal_form import FORM
 from core.queries.ledger.people import Columns, TestSet, check_different
-from core.queries.ledger.planning import packed
+from core.queries.ledger.planning import Plan, Question, packed
 
 if TYPE_CHECKING:
     from core.queries.ledger.store import Store, Transaction
-
-__all__ = ["Ledger"]
 
 
 class Ledger:
@@ -63,7 +62,6 @@ class Ledger:
         ----------
         name : str
             What askers will call it.
-        test_set : TestSet
         budget : number in [0.000001, 1000]
             Epsilon for everything ever released about the attribute; it cannot be raised later.
         columns : Columns
@@ -94,7 +92,7 @@ class Ledger:
             noisy = int((test_set.attribute == 0).sum()) + discrete_laplace(10**6, price, self._randbelow)
             body = {
                 "kind": "registered",
-                "time": _now(),
+                "time": now(),
                 "name": name,
                 "columns": columns.to_dict(),
                 "another_attribute": bool(another_attribute),
@@ -129,7 +127,6 @@ class Ledger:
 
         Parameters
         ----------
-        name : str
         test_set : TestSet
             The registered one; the order of its people may differ.
         scores : array-like of shape (n,), in [0, 1]
@@ -155,14 +152,12 @@ class Ledger:
             books = change.books()
             account = account_of(books, name)
             reason = _turned_away(change, books, account, test_set)  # a guess is committed before anybody hears of it
-            answer = None
             if reason is None:
-                answer = self._asked(
-                    change, books, account, test_set, scores, epsilon=epsilon, metric=metric, again=again, asker=asker
+                made = planned(
+                    account, test_set, scores, epsilon=epsilon, metric=metric, again=again, load=change.questions
                 )
-        if answer is None:
-            raise InputError(reason or "")
-        return answer
+                return self._asked(change, books, account, test_set, asker, *made)
+        raise InputError(reason)
 
     def quote(
         self,
@@ -228,21 +223,17 @@ class Ledger:
         books: Books,
         account: Account,
         test_set: TestSet,
-        scores: npt.ArrayLike,
-        *,
-        epsilon: Amount,
-        metric: str,
-        again: bool,
         asker: str,
+        question: Question,
+        plan: Plan,
+        price: int,
     ) -> LedgerAnswer:
         """Write one question's answer and return it, to be shown when it is committed."""
-        name = account.name
-        question, plan, price = planned(
-            account, test_set, scores, epsilon=epsilon, metric=metric, again=again, load=change.questions
-        )
+        name, left = account.name, epsilon_of(account.remaining)
         if (reason := over_budget(account, plan)) is not None:
-            left = epsilon_of(account.remaining)
-            return LedgerAnswer(name=name, metric=metric, asker=asker, refused=True, reason=reason, remaining=left)
+            return LedgerAnswer(
+                name=name, metric=question.metric, asker=asker, refused=True, reason=reason, remaining=left
+            )
         body = answered(books.number + 1, account, question, plan, test_set, self._randbelow)
         if (before := same_answer(account, body)) is not None:
             return told(books, account, before, asker=asker, repeated=True)
@@ -250,19 +241,19 @@ class Ledger:
         if plan.new_sum is not None:
             change.keep_question(digest, content)
         change.charge(name, account.budget, plan.charged)
-        body |= {"asker": asker, "epsilon": price, "name": name, "time": _now()}
+        body |= {"asker": asker, "epsilon": price, "name": name, "time": now()}
         change.append(books, body, question=digest if plan.new_sum is not None else None)
         return told(books, account, account.answers[-1], asker=asker, repeated=False)
 
 
 def _turned_away(change: Transaction, books: Books, account: Account, test_set: TestSet) -> str | None:
     """Return why a file is refused, after putting a new guess on record; None for the registered one."""
-    found = turned_away(account, test_set, change.key(), _now())
+    found = turned_away(account, test_set, change.key(), now())
     if found is None:
         return None
     reason, guess = found
     if guess is not None:
-        body = {"kind": "mismatched", "name": account.name, "time": _now(), "file": guess}
+        body = {"kind": "mismatched", "name": account.name, "time": now(), "file": guess}
         change.append(books, body, question=None)
     return reason
 
@@ -276,9 +267,3 @@ def _status(account: Account, books: Books) -> LedgerStatus:
         wrong_files=len(account.wrong_files),
         seal=books.hash,
     )
-
-
-def _now() -> str:
-    from core.queries.ledger.places import now
-
-    return now()

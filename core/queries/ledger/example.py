@@ -6,8 +6,6 @@ import random
 
 from core.queries.ledger.desk import Ledger
 
-__all__ = ["example_ledger"]
-
 
 def example_ledger(seed: int) -> Ledger:
     """Return an empty ledger in memory whose noise follows from a seed, so never one for real people."""

@@ -18,9 +18,7 @@ from core.files import content_of, write_file
 from core.queries.ledger.accounts import Books
 from core.queries.ledger.amounts import epsilon_of
 from core.queries.ledger.answers import Verification, VerifiedBudget
-from core.queries.ledger.chain import Damaged, Entry, canonical
-
-__all__ = ["export_bytes", "verify_export", "write_export"]
+from core.queries.ledger.chain import TIME, Damaged, Entry, canonical
 
 _KIND = "FairLeak ledger export"
 _CLOCKS = timedelta(hours=1)
@@ -128,7 +126,7 @@ def _time(number: int, entry: Entry, latest: datetime) -> datetime:
     """Return when an entry was written, which is not before the latest one of those above it."""
     told = json.loads(entry.text).get("time")
     try:
-        time = datetime.strptime(told, "%Y-%m-%dT%H:%M:%SZ")
+        time = datetime.strptime(told, TIME)
     except (TypeError, ValueError):
         raise Damaged(f"entry {number} does not say when it was written") from None
     if latest - time > _CLOCKS:

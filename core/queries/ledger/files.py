@@ -20,8 +20,6 @@ from core.queries.ledger.people import Columns, TestSet, check_different
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["frame_of", "predictions_of", "read_predictions", "read_test_set", "test_set_of"]
-
 _MOST_COLUMNS, _MOST_ROWS = 500, 2_000_000
 
 
@@ -70,11 +68,9 @@ def predictions_of(
 
     Parameters
     ----------
-    content, name : bytes, str
     ids : sequence of n str
         The people of the test set; the file must have each of them once and nobody else, in any order, in any spelling
         of the same normal form.
-    id_column : str
     score : str or None
         Column with the scores in [0, 1]; when None, the file's only other column.
 

@@ -14,8 +14,6 @@ from core.estimates import Estimate
 from core.queries.checks import Floats
 from core.queries.ledger.noise import GRID
 
-__all__ = ["LEVEL", "gap_interval", "gap_value", "standard_error"]
-
 LEVEL = 0.95
 """Coverage of the intervals; the sum's and the count's each use half of what is left."""
 

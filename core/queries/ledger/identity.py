@@ -16,16 +16,14 @@ from datetime import datetime, timedelta
 from core.datasets.columns import quoted
 from core.errors import InputError
 from core.queries.ledger.accounts import Account, Books
+from core.queries.ledger.chain import TIME
 from core.queries.ledger.normal_form import normal_form
 from core.queries.ledger.people import Columns, TestSet
-
-__all__ = ["MOST_WRONG", "refuse_a_second_budget", "title", "turned_away"]
 
 MOST_WRONG = 20
 """Wrong files about the registered people within a day, after which the test set is closed."""
 
 _LONGEST = 80
-_TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 
 def turned_away(account: Account, test_set: TestSet, key: bytes, now: str) -> tuple[str, str | None] | None:
@@ -48,7 +46,7 @@ def turned_away(account: Account, test_set: TestSet, key: bytes, now: str) -> tu
 def _closed_until(account: Account, now: str) -> str | None:
     if len(account.wrong_files) < MOST_WRONG:
         return None
-    until = (datetime.strptime(account.wrong_files[-MOST_WRONG].time, _TIME) + timedelta(days=1)).strftime(_TIME)
+    until = (datetime.strptime(account.wrong_files[-MOST_WRONG].time, TIME) + timedelta(days=1)).strftime(TIME)
     return until if now < until else None
 
 

@@ -22,8 +22,6 @@ import numpy.typing as npt
 from core.queries.checks import Floats
 from core.queries.ledger.amounts import MILLION
 
-__all__ = ["GRID", "Noise", "RandBelow", "centred", "combined_bound", "discrete_laplace", "on_grid", "release"]
-
 GRID = 1 << 24
 """Steps of the public grid between score 0 and score 1."""
 

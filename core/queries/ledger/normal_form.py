@@ -27,8 +27,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["FORM", "FORMS", "normal_form", "trimmed"]
-
 FORM = 2
 """The form of new registrations."""
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from core.queries.ledger.desk import Ledger
 from core.queries.ledger.noise import RandBelow
 
-__all__ = ["default_ledger", "open_ledger"]
-
 
 def default_ledger() -> Path:
     """Return where a user's ledger lies unless she says otherwise: in her data folder, outside any repository."""

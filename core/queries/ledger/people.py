@@ -24,8 +24,6 @@ from core.queries.ledger.normal_form import FORM, FORMS
 from core.results import Result
 from core.validation import binary_array, one_length
 
-__all__ = ["Columns", "TestSet", "check_different"]
-
 
 def check_different(
     ids: Sequence[str], form: int, *, rule: str = "Every person must have an identifier of her own"

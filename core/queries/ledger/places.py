@@ -10,7 +10,6 @@ import os
 import secrets
 import sqlite3
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import quote
 
@@ -21,18 +20,12 @@ from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
 from core.files import why
 from core.queries.ledger.accounts import FORMAT
+from core.queries.ledger.chain import now
 from core.queries.ledger.planning import unpacked
 from core.queries.ledger.store import BUSY_SECONDS, Step, Store, disk_said, hash_of_key
 
-__all__ = ["fill", "now", "open_store"]
-
 _APPLICATION = 0x464C4B4C  # "FLKL", in the file's header by PRAGMA application_id
 _MAGIC = b"SQLite format 3\0"
-
-
-def now() -> str:
-    """Return the time, UTC, ISO 8601 to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def open_store(place: str | Path, *, create: bool, on_step: Step) -> Store:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +19,6 @@ from core.queries.ledger.chain import Damaged
 from core.queries.ledger.gap_interval import LEVEL
 from core.queries.ledger.noise import GRID, Noise, centred, combined_bound
 from core.queries.ledger.spans import Combination, combine
-
-__all__ = ["Load", "Plan", "Question", "packed", "plan_for", "unpacked"]
 
 _ENOUGH = (1 + LEVEL) / 2  # sum and count each may miss in half of the remaining cases
 Ints = npt.NDArray[np.int64]
@@ -33,7 +31,6 @@ class Question:
 
     Attributes
     ----------
-    metric : str
     steps : ndarray of shape (n,)
     people : ndarray of shape (n,), bool
         Whom the metric is about.
@@ -73,8 +70,8 @@ class Plan:
     everybody: Floats
     new_sum: Noise | None = None
     new_count: Noise | None = None
-    part: Combination | None = field(default=None)
-    size: Combination | None = field(default=None)
+    part: Combination | None = None
+    size: Combination | None = None
 
     @property
     def charged(self) -> int:
@@ -129,11 +126,8 @@ def plan_for(
 
     Parameters
     ----------
-    question : Question
-    account : Account
     positive : ndarray of shape (n,), bool, or None
         Who has label 1.
-    epsilon : int
     again : bool
         Release a new sum although the past answers the question, to know it better.
     load : callable

@@ -15,8 +15,6 @@ import numpy as np
 
 from core.queries.checks import Floats
 
-__all__ = ["Combination", "combine"]
-
 _SAME = 1e-6  # two scores this close count as the same
 _TRIFLE = 1e-11
 _LEAST = 1e-300

@@ -19,8 +19,6 @@ from core.errors import FairLeakError, InputError
 from core.queries.ledger.accounts import Books, follow
 from core.queries.ledger.chain import Damaged, Entry, canonical, chained
 
-__all__ = ["BUSY_SECONDS", "Step", "Store", "Transaction", "disk_said", "hash_of_key"]
-
 BUSY_SECONDS = 60
 _LOCK_OF_CREATION = 0x464C4B4C
 
@@ -148,7 +146,6 @@ class Store:
 
     Parameters
     ----------
-    engine : Engine
     place : str
         What to call the ledger in a sentence, without any password.
     on_step : callable

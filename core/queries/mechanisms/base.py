@@ -26,8 +26,6 @@ from core.queries.checks import Floats, score_matrix
 from core.queries.gaps import statistical_parity_gap
 from core.validation import binary_array, one_length
 
-__all__ = ["AdditiveNoise", "Mechanism", "people", "positive_epsilon", "public_grid", "to_grid"]
-
 FINENESS = 1024  # cells to one noise scale, at least
 REACH = 2.0**50  # cells to either side of 0; within it a cell's number is exact in double precision
 
@@ -89,6 +87,11 @@ class Mechanism:
     as_published: bool = field(default=False, kw_only=True)
     noise: ClassVar[str] = "none"
 
+    @property
+    def half_width(self) -> float:
+        """How far rounding can take an answer from the true one."""
+        return 0.0
+
     def exact(self, scores: Floats, sensitive: npt.NDArray[np.uint8]) -> Floats:
         """Return the true answers, shape (m,)."""
         gaps = statistical_parity_gap(scores, sensitive)
@@ -109,7 +112,6 @@ class Mechanism:
         scores : array-like of shape (m, n) or (n,), in [0, 1]
         sensitive : array-like of shape (n,), 0 or 1
             1 = advantaged.
-        rng : numpy Generator
         labels : array-like of shape (n,), 0 or 1, optional
             Given, the gap is that of equal opportunity: everything is computed among people with label 1.
 
@@ -128,7 +130,7 @@ class Mechanism:
             If the noise carries a promise that it does not keep for these groups (see `holds`).
         """
         self._warn(sensitive, labels)
-        return np.asarray(self.draws(scores, sensitive, rng=rng, draws=1, labels=labels)[0])
+        return np.asarray(self._answers(*people(scores, sensitive, labels), rng, 1)[0])
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether these answers are as private as they promise among groups of about these sizes."""
@@ -137,24 +139,21 @@ class Mechanism:
     def _warn(self, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None) -> None:
         """Warn of a promise that is not kept; answers without noise promise nothing."""
 
-    def draws(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        draws: int,
-        labels: npt.ArrayLike | None = None,
-    ) -> Floats:
+    def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
         """Return the answers of `draws` independent runs, shape (draws, m)."""
-        h, a = people(scores, sensitive, labels)
-        return np.tile(self.exact(h, a), (draws, 1))
+        return self._answers(*people(scores, sensitive, None), rng, draws)
 
     def observed(
         self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int
     ) -> Floats:
         """Return all that the one who asks gets to see in `draws` runs, shape (draws, k); mostly the answers."""
-        return self.draws(scores, sensitive, rng=rng, draws=draws)
+        return self._seen(*people(scores, sensitive, None), rng, draws)
+
+    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+        return np.tile(self.exact(h, a), (draws, 1))
+
+    def _seen(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+        return self._answers(h, a, rng, draws)
 
     def why(self, as_published: bool) -> str:
         """Return one sentence: what the published or the corrected version does, and why they differ."""
@@ -180,10 +179,6 @@ class AdditiveNoise(Mechanism):
         """Return the scale of the noise on each of m answers."""
         raise NotImplementedError
 
-    def standard(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Return noise of scale 1."""
-        raise NotImplementedError
-
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether these answers are as private as they promise among groups of about these sizes."""
         return not self.as_published
@@ -200,20 +195,11 @@ class AdditiveNoise(Mechanism):
         """Return the public grid of the answers to m questions on n people: from the noise of two equal groups."""
         return public_grid(self.scale(n - n // 2, n // 2, m))
 
-    def draws(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        draws: int,
-        labels: npt.ArrayLike | None = None,
-    ) -> Floats:
-        """Return the answers of `draws` independent runs, shape (draws, m)."""
-        h, a = people(scores, sensitive, labels)
+    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         truth = self.exact(h, a)
-        n_advantaged = int(a.sum())
+        n_advantaged, shape = int(a.sum()), (draws, truth.size)
         scale = self.scale(n_advantaged, a.size - n_advantaged, truth.size)
         if scale == 0:
             return np.tile(truth, (draws, 1))
-        return to_grid(truth + scale * self.standard(rng, (draws, truth.size)), self.grid(a.size, truth.size))
+        unit = rng.standard_cauchy(size=shape) if self.noise == "cauchy" else rng.laplace(size=shape)
+        return to_grid(truth + scale * unit, self.grid(a.size, truth.size))

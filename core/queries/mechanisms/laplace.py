@@ -8,13 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from core.queries.checks import Floats
 from core.queries.mechanisms.base import AdditiveNoise
 from core.queries.sensitivity import global_sensitivity
-
-__all__ = ["LaplaceGlobal"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +22,6 @@ class LaplaceGlobal(AdditiveNoise):
         """Return the scale of the noise on each of m answers."""
         n = n_advantaged + n_disadvantaged
         return global_sensitivity(n, m, absolute=self.absolute, as_published=self.as_published) / self.epsilon
-
-    def standard(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Return noise of scale 1."""
-        return np.asarray(rng.laplace(size=shape))
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether the answers keep ε; the published noise for absolute gaps does not."""

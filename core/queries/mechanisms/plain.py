@@ -10,9 +10,7 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.queries.checks import Floats
-from core.queries.mechanisms.base import Mechanism, people
-
-__all__ = ["Exact", "Rounded"]
+from core.queries.mechanisms.base import Mechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +37,8 @@ class Rounded(Mechanism):
 
     @property
     def half_width(self) -> float:
-        """Return how far a rounded answer can be from the true one."""
+        """How far rounding can take an answer from the true one."""
         return 0.5 * 10.0**-self.decimals
 
-    def draws(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        draws: int,
-        labels: npt.ArrayLike | None = None,
-    ) -> Floats:
-        """Return the answers of `draws` runs, shape (draws, m); they are all the same."""
-        h, a = people(scores, sensitive, labels)
+    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         return np.tile(np.round(self.exact(h, a), self.decimals), (draws, 1))

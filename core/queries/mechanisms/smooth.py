@@ -10,14 +10,9 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from core.errors import InputError
-from core.queries.checks import Floats
 from core.queries.mechanisms.base import AdditiveNoise, positive_epsilon
 from core.queries.sensitivity import smooth_sensitivity
-
-__all__ = ["SmoothCauchy", "SmoothLaplace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +75,13 @@ class SmoothCauchy(_Smooth):
         """Return the smoothness the noise needs for m questions."""
         return self.epsilon / (6 * m)
 
-    def standard(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Return noise of scale 1."""
-        return np.asarray(rng.standard_cauchy(size=shape))
-
 
 @dataclass(frozen=True, slots=True)
 class SmoothLaplace(_Smooth):
     """Laplace noise of scale 2 S/ε with β = ε/(4(m + ln(2/δ))), (ε, δ)-differentially private (theorem 8).
 
-    The theorem is stated for ε and δ below 1. Above, nothing is promised in general; `privacy_loss` bounds δ for any
-    given questions and vectors, and kept to it wherever it was tried (ε up to 50).
+    The theorem is stated for ε and δ below 1. Above, nothing is promised in general; for given questions and vectors δ
+    can be bounded, and it kept to that wherever it was tried (ε up to 50).
 
     Attributes
     ----------
@@ -108,18 +99,9 @@ class SmoothLaplace(_Smooth):
             raise InputError(f"delta must be in (0, 1), got {self.delta!r}.")
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether (ε, δ) is proved for these answers; see `within_theorem`."""
-        return self.within_theorem and _Smooth.holds(self, n_advantaged, n_disadvantaged)
-
-    @property
-    def within_theorem(self) -> bool:
-        """Return whether theorem 8 covers this ε, which it states below 1 only."""
-        return self.epsilon < 1
+        """Return whether (ε, δ) is proved for these answers; theorem 8 is stated for ε below 1 only."""
+        return self.epsilon < 1 and _Smooth.holds(self, n_advantaged, n_disadvantaged)
 
     def beta(self, m: int) -> float:
         """Return the smoothness the noise needs for m questions."""
         return self.epsilon / (4 * (m + math.log(2 / self.delta)))
-
-    def standard(self, rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-        """Return noise of scale 1."""
-        return np.asarray(rng.laplace(size=shape))

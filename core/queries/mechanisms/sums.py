@@ -27,8 +27,6 @@ from core.queries.checks import Floats
 from core.queries.mechanisms.base import Mechanism, people, positive_epsilon, public_grid, to_grid
 from core.results import Result
 
-__all__ = ["NoisySums", "SumScales", "SumsRelease", "centred_scores", "gaps_from_sums"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SumScales(Result):
@@ -50,7 +48,6 @@ class SumsRelease(Result):
         The noisy sums of (score − middle) over the disadvantaged.
     gaps : ndarray of shape (m,), in [-1, 1]
         The answers, computed from the two.
-    scales : SumScales
     """
 
     n_disadvantaged: float
@@ -62,16 +59,6 @@ class SumsRelease(Result):
 def centred_scores(scores: Floats) -> Floats:
     """Return each row of the scores less the middle of its range, shape (..., m, n)."""
     return np.asarray(scores - (scores.max(axis=-1, keepdims=True) + scores.min(axis=-1, keepdims=True)) / 2)
-
-
-def gaps_from_sums(centred: Floats, counts: Floats, sums: Floats) -> Floats:
-    """Return the gaps that noisy counts (draws,) and sums (draws, m) amount to, shape (draws, m)."""
-    n = centred.shape[1]
-    n0 = np.clip(counts, 1, n - 1)[:, np.newaxis]
-    reach = centred.max(axis=1)
-    disadvantaged = np.clip(sums / n0, -reach, reach)
-    advantaged = np.clip((centred.sum(axis=1) - sums) / (n - n0), -reach, reach)
-    return np.asarray(advantaged - disadvantaged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,57 +98,34 @@ class NoisySums(Mechanism):
         count_scale = 1 / (self.epsilon * share) if share else 0.0
         return SumScales(count=count_scale, sums=together / (self.epsilon * (1 - share)) if together else 0.0)
 
-    def observed(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        draws: int,
-        labels: npt.ArrayLike | None = None,
-    ) -> Floats:
+    def _seen(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         """Return noisy counts (first column) and sums of `draws` independent runs, shape (draws, 1 + m)."""
-        h, a = people(scores, sensitive, labels)
         scales = self.scales(h)
         disadvantaged = a == 0
         counts = disadvantaged.sum() + scales.count * rng.laplace(size=(draws, 1))
         sums = centred_scores(h)[:, disadvantaged].sum(axis=1) + scales.sums * rng.laplace(size=(draws, h.shape[0]))
         return np.hstack([to_grid(counts, public_grid(scales.count)), to_grid(sums, public_grid(scales.sums))])
 
-    def draws(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        draws: int,
-        labels: npt.ArrayLike | None = None,
-    ) -> Floats:
-        """Return the answers of `draws` independent runs, shape (draws, m)."""
-        h, a = people(scores, sensitive, labels)
+    def _gaps(self, h: Floats, seen: Floats) -> Floats:
+        """Return the gaps that noisy counts and sums amount to, shape (draws, m)."""
+        centred, sums = centred_scores(h), seen[:, 1:]
+        n0 = np.clip(seen[:, 0], 1, h.shape[1] - 1)[:, np.newaxis]
+        reach = centred.max(axis=1)
+        disadvantaged = np.clip(sums / n0, -reach, reach)
+        advantaged = np.clip((centred.sum(axis=1) - sums) / (h.shape[1] - n0), -reach, reach)
+        return np.abs(advantaged - disadvantaged) if self.absolute else np.asarray(advantaged - disadvantaged)
+
+    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         if a.size < 2:
             raise InputError(f"A gap needs at least 2 people, got {a.size}.")
-        seen = self.observed(h, a, rng=rng, draws=draws)
-        gaps = gaps_from_sums(centred_scores(h), seen[:, 0], seen[:, 1:])
-        return np.abs(gaps) if self.absolute else gaps
+        return self._gaps(h, self._seen(h, a, rng, draws))
 
-    def release(
-        self,
-        scores: npt.ArrayLike,
-        sensitive: npt.ArrayLike,
-        *,
-        rng: np.random.Generator,
-        labels: npt.ArrayLike | None = None,
-    ) -> SumsRelease:
+    def release(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> SumsRelease:
         """Return count, sums and gaps of one run; parameters as `answer`, but a group may be empty."""
-        h, a = people(scores, sensitive, labels)
-        seen = self.observed(h, a, rng=rng, draws=1)
-        gaps = gaps_from_sums(centred_scores(h), seen[:, 0], seen[:, 1:])[0]
+        h, a = people(scores, sensitive, None)
+        seen = self._seen(h, a, rng, 1)
         return SumsRelease(
-            n_disadvantaged=float(seen[0, 0]),
-            sums=seen[0, 1:],
-            gaps=np.abs(gaps) if self.absolute else gaps,
-            scales=self.scales(h),
+            n_disadvantaged=float(seen[0, 0]), sums=seen[0, 1:], gaps=self._gaps(h, seen)[0], scales=self.scales(h)
         )
 
     def why(self, as_published: bool) -> str:

@@ -13,8 +13,8 @@ from core.queries import (
     SmoothCauchy,
     SmoothLaplace,
     largest_loss,
-    privacy_loss,
 )
+from tests.oracles.privacy_loss import privacy_loss
 
 
 def neighbours(n: int):

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.release import Release, exact_posterior, most_probable
+from core.release import Release
+from tests.oracles.exact_posterior import exact_posterior
+from tests.oracles.most_probable import most_probable
 from tests.release_cases import Case, large_case, small_case
 
 

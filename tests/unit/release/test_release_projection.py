@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.release import Published, Release, exact_posterior, measured, most_probable, pinned, project
+from core.release import Published, Release, measured, pinned, project
+from tests.oracles.exact_posterior import exact_posterior
+from tests.oracles.most_probable import most_probable
 from tests.release_cases import Case, large_case
 
 

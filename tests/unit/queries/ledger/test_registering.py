@@ -101,7 +101,7 @@ def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set: Te
 
 def test_after_twenty_guesses_within_a_day_no_file_is_looked_at(ledger: Ledger, monkeypatch: pytest.MonkeyPatch):
     now = ["2031-05-01T10:00:00Z"]
-    monkeypatch.setattr("core.queries.ledger.desk._now", lambda: now[0])
+    monkeypatch.setattr("core.queries.ledger.desk.now", lambda: now[0])
     for k, guess in enumerate(guesses(20)):
         now[0] = f"2031-05-01T10:{k:02}:00Z"
         with pytest.raises(InputError, match="this file is not the registered one"):

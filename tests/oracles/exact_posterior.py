@@ -6,11 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
+from core.release.equations import posterior_array
 from core.release.numbers import SIZE_PARTS, part_of, value_of
-from core.release.projection import posterior_array
-from core.release.published import Published
-
-__all__ = ["DISTANCE_MEDIAN", "DISTANCE_WORST", "MOST_PEOPLE", "exact_posterior"]
+from core.release.statistics import Published
 
 Floats = npt.NDArray[np.float64]
 
@@ -18,16 +16,6 @@ MOST_PEOPLE = 20
 
 _ROUNDING = 1e-9
 """What a number computed again may be off by."""
-
-DISTANCE_MEDIAN = 0.05
-"""How far the projection is from the exact posterior: |projected − exact| averaged over the people of a small random
-release (6 to 12 people, 1 to 3 models, group sizes known; exact, rounded or with little noise), median over releases.
-
-Without published sizes exact numbers are no farther, because they tell the sizes (`core.release.implied`); rounded ones
-are, 0.1 in the median and up to 0.45. The more people share a number, the nearer the projection."""
-
-DISTANCE_WORST = 0.25
-"""The largest of these distances."""
 
 
 def exact_posterior(prior: npt.ArrayLike, published: Published) -> npt.NDArray[np.float64]:

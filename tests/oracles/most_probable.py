@@ -11,13 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.release.equations import Equations, equations
-from core.release.projection import posterior_array
-from core.release.published import Published
+from core.release.equations import Equations, equations, posterior_array
+from core.release.statistics import Published
 from core.results import Result
 from core.validation import at_least_zero, choice
-
-__all__ = ["SOLVERS", "Certificate", "MostProbable", "most_probable"]
 
 Floats = npt.NDArray[np.float64]
 

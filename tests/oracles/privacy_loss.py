@@ -35,8 +35,6 @@ from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SmoothL
 from core.queries.mechanisms.base import people
 from core.results import Result
 
-__all__ = ["PrivacyLoss", "laplace_delta", "privacy_loss"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyLoss(Result):
@@ -70,7 +68,6 @@ def privacy_loss(
 
     Parameters
     ----------
-    mechanism : Mechanism
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive, neighbour : array-like of shape (n,), 0 or 1
     labels : array-like of shape (n,), 0 or 1, optional
@@ -142,7 +139,6 @@ def laplace_delta(move: float, scale: float, other: float, *, m: int, epsilon: f
         Scale of the law the outcome is drawn from, and of the other one.
     m : int
         Number of coordinates.
-    epsilon : float
     """
     from scipy.special import gammainc, gammaincc
 
