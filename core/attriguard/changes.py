@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["Changes", "Report", "join", "no_changes", "read_records", "spread", "with_changes"]
-
 Report = Callable[[int, int], None]
 """Told how much is done, and of how much."""
 

@@ -13,8 +13,6 @@ from core.attriguard.network import NetworkScores, is_network, network_scores
 from core.errors import InputError
 from core.validation import at_least_zero
 
-__all__ = ["checked_margin", "one_value_each", "read_scores", "read_values", "verified"]
-
 _ROWS = 8192  # records shown to the classifier at a time
 
 _Ints = npt.NDArray[np.int64]

@@ -16,8 +16,6 @@ import numpy.typing as npt
 from core.attriguard.noise import Noise
 from core.results import Result
 
-__all__ = ["Concentration", "changes_per_entry", "concentration"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concentration(Result):

@@ -18,8 +18,6 @@ from core.attriguard.noise import NoisyRecords
 from core.attriguard.stepwise import Walk, stepwise
 from core.validation import choice
 
-__all__ = ["jsma"]
-
 _DIRECTIONS = ("raise", "lower")
 
 _Floats = npt.NDArray[np.float64]

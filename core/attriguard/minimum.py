@@ -31,8 +31,6 @@ from core.attriguard.stepwise import stepwise
 from core.errors import InputError
 from core.integer_programs import empty_model, linear, run
 
-__all__ = ["LeastNoise", "least_noise"]
-
 _WHOLE = 1e-6  # how far from 0 or 1 CBC's whole numbers, and values at the border, may be
 
 _Ints = npt.NDArray[np.int64]

@@ -26,8 +26,6 @@ from core.attriguard.stepwise import stepwise
 from core.errors import InputError
 from core.validation import choice
 
-__all__ = ["ORDERS", "panda", "representatives"]
-
 ORDERS = ("scores", "softmax")
 """What is followed: the wanted value's decision score, or its probability after the softmax."""
 

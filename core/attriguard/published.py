@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CITATION", "PUBLISHED_CURVE"]
-
 CITATION = (
     "Jia, J. and Gong, N. Z. (2018). AttriGuard: A Practical Defense Against Attribute Inference Attacks via "
     "Adversarial Machine Learning. USENIX Security 27."

@@ -16,8 +16,6 @@ from core.estimates import Estimate, accuracy, mean
 from core.results import Result
 from core.seeds import child_generator
 
-__all__ = ["Compared", "comparison"]
-
 Report = Callable[[int, int], None]
 
 _EPSILONS = (7.0, 8.0, 9.0)

@@ -24,8 +24,6 @@ from core.attriguard.targets import target_distribution
 from core.datasets.ratings import Ratings
 from core.seeds import child_seed
 
-__all__ = ["Guarded", "ratings_study", "study_ratings"]
-
 Report = Callable[[int, int], None]
 
 _SEARCH_STEPS = 10

@@ -20,8 +20,6 @@ from core.estimates import Estimate, mean
 from core.results import Result
 from core.seeds import child_generator, child_seed
 
-__all__ = ["Recommendation", "recommendation"]
-
 _SET_ASIDE = 5
 _ROWS = 500  # records whose scores for all items are held at a time
 

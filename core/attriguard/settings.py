@@ -13,8 +13,6 @@ from core.errors import InputError
 from core.results import Result
 from core.validation import choice, seed_value
 
-__all__ = ["DEFENDERS", "GuardSettings"]
-
 DEFENDERS = {
     "logistic": "Logistic regression",
     "logistic_smooth": "Logistic regression, smoother (C = 0.1)",

@@ -24,8 +24,6 @@ from core.attriguard.changes import Changes, Report, join, spread
 from core.attriguard.linear import LinearScores
 from core.attriguard.policies import changes_existing, changes_new
 
-__all__ = ["sorted_order"]
-
 _HEAD = 8  # how much of the order is looked at first
 _GROWTH = 4
 _NUMBERS = 2_000_000  # scores held at a time

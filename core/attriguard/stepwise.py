@@ -19,8 +19,6 @@ from core.attriguard.linear import LinearScores
 from core.attriguard.network import NetworkScores
 from core.attriguard.policies import changes_existing, changes_new
 
-__all__ = ["Walk", "stepwise"]
-
 _NUMBERS = 4_000_000  # gradient entries held at a time
 
 _Ints = npt.NDArray[np.int64]

@@ -23,8 +23,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Guesses", "Point", "Study", "strongest_point"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guesses(Result):

@@ -25,8 +25,6 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.seeds import child_generator, child_seed
 
-__all__ = ["study_steps", "study_table", "table_guard", "table_study"]
-
 _TRAINED = {"adversarial_logistic": "logistic", "adversarial": "boosting"}
 _DRAWS = 2  # noisy records of every known person to learn from
 _DROPPED = 0.5

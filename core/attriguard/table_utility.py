@@ -29,8 +29,6 @@ from core.results import Result
 from core.strongest import strongest
 from core.validation import one_length
 
-__all__ = ["GroupPositive", "TableUtility", "UtilityPoint", "table_utility", "utility_of"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from core.results import Result
 from core.seeds import child_generator
 from core.validation import choice
 
-__all__ = ["MAKERS", "Transfer", "transfer"]
-
 Report = Callable[[int, int], None]
 
 MAKERS = {

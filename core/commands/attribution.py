@@ -24,8 +24,6 @@ from core.files import check_place
 from core.leak import KINDS, LeakPoint, leak_configs, measure_leak
 from core.models import METHODS
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "attribution"
 HELP = "print what each piece of knowledge adds to what attackers recover, over seeds"
 

@@ -35,8 +35,6 @@ from core.files import check_place
 from core.results import Result, plain
 from core.validation import choice, seed_value
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "attriguard"
 HELP = "print how far noise on people's records misleads who infers their private attribute"
 

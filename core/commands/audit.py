@@ -37,8 +37,6 @@ from core.policy import (
 )
 from core.report.signing import private_key
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "audit"
 HELP = "audit a model by a plan, judge it by a policy, and write the report; exit code 0 pass, 1 fail, 2 undecided"
 

@@ -8,8 +8,6 @@ from typing import TextIO
 
 from core.commands.terminal import Block, visible
 
-__all__ = ["Console"]
-
 
 @dataclass(slots=True)
 class Console:

@@ -15,8 +15,6 @@ from core.fairness import METRICS
 from core.files import check_place
 from core.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "landscape"
 HELP = "train models by tolerance and privacy budget, and print what attackers get out of each"
 

@@ -34,8 +34,6 @@ from core.membership import (
 from core.models.dp_id3 import ACCOUNTINGS
 from core.validation import LEAST_EPSILON, choice, seed_value
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "membership"
 HELP = "print how well attackers tell who was in the training data, and which group more, at several privacy budgets"
 

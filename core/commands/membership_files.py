@@ -13,8 +13,6 @@ from core.results import plain
 if TYPE_CHECKING:
     from core.commands.membership_work import Audit
 
-__all__ = ["everything", "records"]
-
 _RATES = (0.001, 0.01, 0.1)
 """FPRs at which the JSON file has the TPR."""
 

@@ -22,8 +22,6 @@ from core.membership import (
 if TYPE_CHECKING:
     from core.commands.membership_work import Audit
 
-__all__ = ["told"]
-
 _NOTHING = "n/a"
 _GAPS = ("vd", "fpr_gap", "advantage_gap")
 _GAP_HEADER = ("VD", "FPR gap", "TPR - FPR gap")

@@ -26,8 +26,6 @@ from core.membership import (
 )
 from core.results import Result
 
-__all__ = ["Audit", "Work", "measured"]
-
 _STEPS_PER_NOTE = 16
 _POINTS_OF_FAIRPICK = 4
 """Of one repeat: FairPick and its control, at the theta asked for and at 1."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
         VerifiedBudget,
     )
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "queries"
 HELP = "answer fairness questions about a test set within a lifetime privacy budget, and keep the record"
 

@@ -17,8 +17,6 @@ from core.files import check_place, content_of
 from core.release import Advice, ReleasedPeople, advise
 from core.release.study import ReleaseStudy
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "release"
 HELP = "print what the fairness numbers of a model card give away; exit code 0 nobody is pinned down, 1 somebody is"
 

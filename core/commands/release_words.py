@@ -24,8 +24,6 @@ from core.release import (
 )
 from core.results import plain
 
-__all__ = ["everything", "told"]
-
 _SHOWN = 5
 """Typed numbers that are told to be untrue, one by one."""
 

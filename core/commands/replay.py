@@ -33,8 +33,6 @@ from core.files import content_of
 from core.models.files import ModelFile, read_model
 from core.report import from_json, policy_of, to_json
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "replay"
 HELP = "run the audit of a report again and compare every number; exit code 0 the same, 1 not"
 

@@ -19,8 +19,6 @@ from core.queries import DESIGNS, Asking, Leak, Mechanism, Trials, repeats_for
 from core.questions import QueryPool, query_pool
 from core.validation import choice, seed_value
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "reveal"
 HELP = "print how much of an attribute answers to bias queries give away"
 

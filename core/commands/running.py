@@ -24,8 +24,6 @@ from core.sweep import FolderStore, MemoryStore, sweep
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["add_running_arguments", "finished", "write_csv", "write_json"]
-
 P = TypeVar("P", bound=Result)
 
 

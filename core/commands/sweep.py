@@ -36,8 +36,6 @@ from core.sweep import (
 )
 from core.validation import choice
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "sweep"
 HELP = "measure many configurations and print what attackers recover from each"
 

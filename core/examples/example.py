@@ -12,8 +12,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Answer", "Example", "ExampleTable", "Step"]
-
 Cell = str | int
 
 

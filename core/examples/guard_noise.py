@@ -16,8 +16,6 @@ from core.examples.example import Answer, Example, ExampleTable, Step
 from core.examples.ratings import CITIES, METHOD, RATED, SOURCE, WEIGHTS, attacker, person
 from core.examples.writing import number, signed
 
-__all__ = ["guard_noise"]
-
 
 def guard_noise(name: str, title: str) -> Example:
     """Return the case of one person and one wanted city."""

@@ -22,8 +22,6 @@ from core.queries import (
 from core.queries.sensitivity import global_sensitivity
 from core.seeds import child_generator
 
-__all__ = ["flip_everybody", "flip_one", "noisy_answer"]
-
 _SOURCE = "Hamman, Chen and Dutta, Can Querying for Bias Leak Protected Attributes?, FAccT 2023"
 _METHOD = "Bias queries"
 

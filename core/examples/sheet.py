@@ -13,8 +13,6 @@ from core.examples.example import Example
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["sheet"]
-
 
 def sheet(example: Example, *, solution: bool) -> str:
     """Return an example as a page of HTML.

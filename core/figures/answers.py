@@ -10,8 +10,6 @@ from core.queries import ErrorQuantiles, Reading
 from core.questions import People
 from core.wording import percent
 
-__all__ = ["draw_answer_errors", "draw_targeted", "draw_values", "error_words"]
-
 _HEIGHT = 310
 _LOW, _HIGH = 45.0, 102.0
 _PIXEL = (_HIGH - _LOW) / (_HEIGHT - 38)

@@ -26,8 +26,6 @@ from core.wording import percent, tolerance_text
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["IMPUTATION", "WIDEST", "draw_disclosure", "draw_recognition", "dumbbells", "recovery_range", "ticks"]
-
 _HEIGHT = 270
 _PLOT = _HEIGHT - 38  # pixels between the margins
 WIDEST = 0.2  # right end of the tolerance axis

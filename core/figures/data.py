@@ -8,8 +8,6 @@ from core.datasets.dataset import AuditDataset, GroupRow
 from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, group_style, short
 from core.wording import count, interval, percent
 
-__all__ = ["draw_groups"]
-
 
 def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
     """Draw two groups as bars as tall as their share, filled as far as their label rate; more as one row each."""

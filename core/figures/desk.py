@@ -13,8 +13,6 @@ from core.wording import gap
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["MOST_ROWS", "GapRow", "draw_gaps"]
-
 _ROW = 44
 MOST_ROWS = 6
 """Answers that are drawn; earlier ones are in the table."""

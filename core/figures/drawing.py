@@ -19,26 +19,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "DARK",
-    "LIGHT",
-    "Drawing",
-    "GroupStyle",
-    "Palette",
-    "Reference",
-    "Sketch",
-    "band",
-    "bare",
-    "dots",
-    "group_style",
-    "line",
-    "references",
-    "short",
-    "spread",
-    "value_axis",
-    "whiskers",
-]
-
 _FONT = "Source Sans, Source Sans Pro, sans-serif"
 
 

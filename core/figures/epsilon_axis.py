@@ -16,18 +16,6 @@ from core.figures.drawing import Palette, band, line
 from core.figures.framed import Framed, framed, label_column, mixed
 from core.membership.findings import CurveBand
 
-__all__ = [
-    "Curve",
-    "EpsilonChart",
-    "drawn_bands",
-    "ends",
-    "epsilon_text",
-    "no_better_than_chance",
-    "reached",
-    "value_of",
-    "within",
-]
-
 _HEIGHT, _TOP, _BOTTOM = 300, 24, 48
 _PLOT = _HEIGHT - _TOP - _BOTTOM
 _LEFT, _RIGHT = 46, 118

@@ -23,8 +23,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["CURVES_SHARE", "attacker_label", "draw_budget", "knows_the_noise"]
-
 CURVES_SHARE = 0.6
 """Share of the plot's width in which the curves are; the slider under the chart is as wide."""
 

@@ -14,8 +14,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DefenceRow", "draw_cost", "draw_defences"]
-
 _HEIGHT = 250
 _LOOKS = (("before", "dash"), ("chance", "dot"))  # of the levels
 _PLOT = _HEIGHT - 38

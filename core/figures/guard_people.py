@@ -11,8 +11,6 @@ import numpy.typing as npt
 from core.figures.drawing import Drawing, Palette, bare, short
 from core.wording import percent
 
-__all__ = ["Drawn", "draw_mechanism", "draw_transfer"]
-
 _ROW = 27  # pixels of a row
 _MOST_ROWS = 10
 

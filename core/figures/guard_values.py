@@ -13,8 +13,6 @@ from core.figures.drawing import Drawing, Palette, Sketch, bare, short, spread, 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ValueNoise", "draw_value_noise", "value_noise"]
-
 _HEIGHT = 310
 _PLOT = _HEIGHT - 38
 _MOST_ROWS = 12  # values that get a row with words each; more are ranked dots, with names at both ends

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from core.figures.drawing import Drawing, Palette, Sketch, bare, line, short
 
-__all__ = ["draw_where"]
-
 _ROW = 25  # pixels
 _MOST_ROWS = 16
 _HEIGHT = 300

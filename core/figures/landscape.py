@@ -9,8 +9,6 @@ from core.figures.drawing import Drawing, Palette, Sketch, bare, short
 from core.landscape import MEMBER_ATTACKER, Landscape, MapCell
 from core.wording import epsilon_text, interval, percent, points
 
-__all__ = ["contrast", "draw_landscape", "shades"]
-
 _ROW = 38  # pixels
 _BELOW = 2.95  # rows under the map: tolerances, what they are, the scale with its words
 _LEFT = 62

@@ -24,8 +24,6 @@ from core.wording import gap, percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_accuracy_by_epsilon", "draw_attack_by_epsilon", "draw_epsilon_curve"]
-
 
 def draw_epsilon_curve(bands: Sequence[CurveBand], palette: Palette, *, now: float) -> Drawing:
     """Draw VD, the FPR gap and their difference over epsilon, with intervals over repeats.

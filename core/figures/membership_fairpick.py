@@ -17,8 +17,6 @@ from core.wording import count, gap
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_deleted", "draw_fairpick"]
-
 _HEIGHT, _TOP, _BOTTOM = 300, 24, 48
 _PLOT = _HEIGHT - _TOP - _BOTTOM
 _RIGHT = 118

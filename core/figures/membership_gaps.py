@@ -21,8 +21,6 @@ from core.wording import gap
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_gaps_between", "verdict_attack"]
-
 _HEIGHT = 332
 _LEFT, _RIGHT = 138, 66  # pixels of the columns of names and values
 _PLACES = (0.0, 1.0, 2.6, 3.6)  # of the rows; a head is above the first and the third

@@ -15,8 +15,6 @@ from core.wording import gap
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_group_gaps"]
-
 _ROW, _RIGHT = 46, 118
 _LONGEST = 44  # letters of a group's name, which stands above its row
 

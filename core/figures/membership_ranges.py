@@ -17,8 +17,6 @@ from core.wording import gap
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_ranges"]
-
 _STEPS = (15.0, 25.0, 40.0, 60.0, 105.0)  # points
 _END = 1.18  # right end, with room for the sum
 _SUM = 1.09  # where it stands

@@ -22,8 +22,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_roc"]
-
 _HEIGHT = 300
 _TOP = 24  # pixels for the head of the shaded part
 _PLOT = _HEIGHT - _TOP - 48

@@ -10,8 +10,6 @@ from core.fairness import GroupRate
 from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, group_style, short
 from core.wording import percent
 
-__all__ = ["draw_accuracy", "draw_rates"]
-
 _SHORT_PARTS = {"label 0": "negative label", "label 1": "positive label"}
 
 _PARTS = {

@@ -14,8 +14,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_leakage"]
-
 _HEIGHT = 310
 _LOW, _HIGH = 45.0, 102.0
 _PIXEL = (_HIGH - _LOW) / (_HEIGHT - 38)

@@ -13,8 +13,6 @@ from core.release import ReleaseStudy
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["bits_text", "draw_fullness", "draw_release_bits"]
-
 _HEIGHT = 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 9, 14, 26, 30
 _PLOT = _HEIGHT - _TOP - _BOTTOM

@@ -18,8 +18,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_in_common", "draw_pinned", "draw_recognised"]
-
 _HEIGHT = 344
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 24, 46
 _EDGE = 7.0  # log-odds at the ends of the axes: 0.09% and 99.91%

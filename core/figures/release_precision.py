@@ -12,8 +12,6 @@ from core.release import Advice, Tried
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_precisions", "precision_text"]
-
 _ROW = 25  # pixels
 _LEFT, _RIGHT, _TOP = 96, 84, 24
 _FEWEST = 4.0  # people at the end of the axis at least

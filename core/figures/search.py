@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from core.correction import MoreDisclosed
     from core.sweep import SweepRow
 
-__all__ = ["draw_methods", "draw_more", "draw_search"]
-
 
 def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
     """Draw what is recovered before and after the correction, one row a method."""

@@ -29,8 +29,6 @@ from core.sweep import Spread, SweepRow
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["draw_models_accuracy", "draw_models_unfairness", "draw_trained"]
-
 _HEIGHT = 270
 _PLOT = _HEIGHT - 38
 _TICKS = {"tickvals": [0, 0.05, 0.1, 0.15, 0.2], "ticktext": ["0", "0.05", "0.10", "0.15", "0.20"]}

@@ -12,8 +12,6 @@ from core.figures.correction import recovery_range
 from core.figures.drawing import Drawing, Palette, Sketch, bare, short, whiskers
 from core.wording import percent, points
 
-__all__ = ["Row", "draw_waterfall", "rows_of_one", "rows_over_seeds"]
-
 _ROW = 40  # pixels
 _ALONE = "promise without the share"
 _CORRECTION = "correction: promise alone"

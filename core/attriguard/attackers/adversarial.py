@@ -11,8 +11,6 @@ from core.attriguard.attackers.known import Known
 from core.attriguard.attackers.network import fit_network
 from core.attriguard.attackers.noise_seen import NoiseSeen
 
-__all__ = ["fit_adversarial"]
-
 
 def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) -> Any:
     """Return a network that learned from noisy records.

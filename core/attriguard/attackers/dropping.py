@@ -15,8 +15,6 @@ from core.attriguard.attackers.known import Known, in_batches
 from core.attriguard.attackers.network import fit_network
 from core.attriguard.attackers.noise_seen import NoiseSeen
 
-__all__ = ["Dropping"]
-
 
 class Dropping:
     """Looks at the entries that carry little noise.

@@ -6,8 +6,6 @@ from typing import Any
 
 from core.attriguard.attackers.known import Known
 
-__all__ = ["fit_forest"]
-
 
 def fit_forest(known: Known, *, seed: int, trees: int = 100) -> Any:
     """Return a fitted random forest."""

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from core.results import Result
 
-__all__ = ["Attacker", "Fitted", "Known", "in_batches"]
-
 _BATCH = 8_000
 
 Guessing = Callable[[Any], npt.NDArray[np.int64]]

@@ -6,8 +6,6 @@ from typing import Any
 
 from core.attriguard.attackers.known import Known
 
-__all__ = ["fit_logistic", "fit_one_vs_rest"]
-
 
 def fit_logistic(known: Known, *, strength: float = 1.0) -> Any:
     """Return a fitted logistic regression with one softmax over all values.

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from core.attriguard.attackers.known import Known
 
-__all__ = ["Lesson", "fit_network"]
-
 _HELD_OUT = 0.1
 _PATIENCE = 2  # passes without gain
 _MOST_PASSES = 60

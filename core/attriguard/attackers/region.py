@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from core.attriguard.attackers.known import in_batches
 
-__all__ = ["RegionBased"]
-
 
 class RegionBased:
     """Votes over a cube.

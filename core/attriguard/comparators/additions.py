@@ -10,8 +10,6 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["usual_ratings", "with_additions"]
-
 
 def with_additions(
     records: sparse.csr_array,

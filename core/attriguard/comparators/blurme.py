@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from core.attriguard.attackers.known import Known
 
-__all__ = ["blurme"]
-
 
 def blurme(
     records: sparse.csr_array, value: npt.NDArray[np.int64], known: Known, classifier: Any, *, n_added: int = 3

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from core.attriguard.attackers.known import Known
 
-__all__ = ["chisquare"]
-
 _LISTED = 500
 
 

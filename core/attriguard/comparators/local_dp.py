@@ -18,8 +18,6 @@ from core.errors import InputError
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["LEVELS", "local_dp"]
-
 LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """No rating, and one to five stars."""
 

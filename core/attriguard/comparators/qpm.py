@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from core.attriguard.attackers.known import Known
 
-__all__ = ["qpm"]
-
 Floats = npt.NDArray[np.float64]
 
 

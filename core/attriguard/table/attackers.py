@@ -17,8 +17,6 @@ from core.attriguard.table.columns import Column
 from core.attriguard.table.encoding import Encoder, fit_encoder
 from core.validation import choice
 
-__all__ = ["LEARNERS", "TABLE_ATTACKER_TITLES", "Attacker", "fit_attacker"]
-
 LEARNERS = ("logistic", "forest", "boosting", "network")
 
 TABLE_ATTACKER_TITLES = {

@@ -17,8 +17,6 @@ from core.attriguard.table.people import TablePeople
 from core.errors import InputError
 from core.results import Result
 
-__all__ = ["LISTED", "Column", "table_columns"]
-
 LISTED = 30
 """Whole numbers with at most so many values are taken value by value, also by pair rules, as categories are."""
 

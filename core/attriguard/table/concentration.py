@@ -14,8 +14,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ColumnNoise", "column_noise"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnNoise(Result):

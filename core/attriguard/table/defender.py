@@ -16,8 +16,6 @@ from core.attriguard.table.columns import Column
 from core.attriguard.table.encoding import Encoder, fit_encoder
 from core.validation import choice
 
-__all__ = ["DEFENDERS", "DEFENDER_TITLES", "Defender", "fit_defender"]
-
 DEFENDERS = ("logistic", "ranges")
 DEFENDER_TITLES = {"logistic": "Logistic regression", "ranges": "Logistic regression, numbers in ranges"}
 

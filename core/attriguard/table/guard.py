@@ -25,8 +25,6 @@ from core.attriguard.targets import target_distribution
 from core.errors import InputError
 from core.results import Result
 
-__all__ = ["TableGuard", "guard_table"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableGuard(Result):

@@ -11,8 +11,6 @@ from core.attriguard.table.moves import Moves
 from core.attriguard.table.odds import log_odds
 from core.attriguard.table.walk import Walk
 
-__all__ = ["Joint", "joint_moves"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 

@@ -25,8 +25,6 @@ from core.attriguard.table.columns import Column
 from core.errors import InputError
 from core.results import Result
 
-__all__ = ["LEAST_EXPECTED", "Pair", "PairRule", "PairRules", "find_rules", "pair_rules", "places_of"]
-
 LEAST_EXPECTED = 1.0
 """Known people expected to hold a pair under independence, from which on its absence is a rule."""
 

@@ -29,8 +29,6 @@ from core.attriguard.table.odds import log_odds
 from core.attriguard.table.rules import PairRules
 from core.attriguard.table.walk import Walk
 
-__all__ = ["change_columns", "table_representatives"]
-
 _CELLS = 1_000_000  # records x changes x values weighed at once; bounds the memory
 _LEAST_LEAD = 1e-9  # sums of terms and the classifier's own product differ in the last bits
 _LEAST_GAIN = 1e-12

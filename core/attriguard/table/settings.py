@@ -11,8 +11,6 @@ from core.errors import InputError
 from core.results import Result
 from core.validation import at_least_zero, choice, seed_value
 
-__all__ = ["TableSettings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSettings(Result):

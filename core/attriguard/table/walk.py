@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from core.attriguard.table.moves import Moves
 
-__all__ = ["Walk"]
-
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
