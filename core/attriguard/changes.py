@@ -113,7 +113,6 @@ def with_changes(public: Any, records: Any, people: npt.NDArray[np.int64], chang
         The same, as `read_records` returns them.
     people : ndarray of shape (q,)
         Whose record each task is about.
-    changes : Changes
     """
     from scipy import sparse
 

@@ -31,13 +31,7 @@ _SEARCH_STEPS = 10
 
 
 class Guarded:
-    """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    settings : GuardSettings
-    """
+    """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once."""
 
     def __init__(self, ratings: Ratings, settings: GuardSettings) -> None:
         self.ratings = ratings
@@ -165,7 +159,6 @@ def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[St
 
     Parameters
     ----------
-    guarded : Guarded
     report : callable, optional
         Called with (steps done, steps in all) after each step; may raise `core.errors.Cancelled` to stop.
 

@@ -42,7 +42,6 @@ class GuardSettings(Result):
         Keys of `core.attriguard.ATTACKER_TITLES`, in the order they are tried.
     trained_at : tuple of float, at least 0
         Budgets of the noise the adversarially trained attackers learn from.
-    seed : int
 
     Raises
     ------

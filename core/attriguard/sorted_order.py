@@ -58,7 +58,6 @@ def sorted_order(
     Parameters
     ----------
     records : csr_array of shape (u, d), in [0, 1]
-    scores : LinearScores
     people, wanted : ndarray of shape (q,)
         Whose record a task is about, and the place of the wanted class.
     policy : str

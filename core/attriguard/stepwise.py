@@ -37,7 +37,6 @@ def stepwise(
     step: float,
     order: str,
     max_steps: int | None = None,
-    walk_kind: type[Walk] | None = None,
     report: Report | None = None,
 ) -> Changes:
     """Find the changes of Algorithm 1 for q tasks.
@@ -45,7 +44,6 @@ def stepwise(
     Parameters
     ----------
     records : csr_array of shape (u, d), in [0, 1]
-    scores : LinearScores or NetworkScores
     people, wanted : ndarray of shape (q,)
         Whose record a task is about, and the place of the wanted class.
     policy : str
@@ -58,8 +56,6 @@ def stepwise(
         "scores": the gradient is that of the wanted class' score; "softmax": of its probability.
     max_steps : int, optional
         Most steps a task; by default as many as would move every entry all the way.
-    walk_kind : subclass of Walk, optional
-        What to take a step by instead of Algorithm 1's gains.
     report : callable, optional
         Told how many of the tasks are done.
 
@@ -73,7 +69,7 @@ def stepwise(
     parts = []
     for first in range(0, people.size, rows):
         some = np.arange(first, min(first + rows, people.size))
-        walk = (walk_kind or Walk)(records, scores, people[some], wanted[some], policy)
+        walk = Walk(records, scores, people[some], wanted[some], policy)
         for _ in range(limit):
             if not walk.left.size:
                 break

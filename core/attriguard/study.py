@@ -52,7 +52,6 @@ class Point(Result):
 
     Attributes
     ----------
-    attacker : str
     budget : float
         β, in entries changed per person on average.
     accuracy, balanced : Estimate

@@ -67,7 +67,6 @@ def study_table(guard: TableGuard, *, report: Report | None = None) -> Iterator[
 
     Parameters
     ----------
-    guard : TableGuard
     report : callable, optional
         Called with (attackers done, attackers in all).
     """

@@ -40,7 +40,6 @@ class GroupPositive(Result):
     ----------
     part, group : str
         The records the metric compares ("all", "label 0", "label 1"), and the group.
-    rate : Estimate
     """
 
     part: str
@@ -90,7 +89,6 @@ class TableUtility(Result):
 
     Attributes
     ----------
-    guard : TableGuard
     metric : str
         One of `core.fairness.METRICS`.
     labels : ndarray of shape (u,), 0 or 1
@@ -178,7 +176,6 @@ def utility_of(
 
     Parameters
     ----------
-    guard : TableGuard
     acceptance : callable
         From records (n, d) and the people's groups (n,) to probabilities of a positive decision (n,).
     labels : ndarray of shape (u,), 0 or 1

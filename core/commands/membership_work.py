@@ -37,7 +37,6 @@ class Audit(Result):
 
     Attributes
     ----------
-    people : MemberPeople
     findings : tuple of MembershipFindings
         One a privacy budget, as asked.
     costs : tuple of float
@@ -48,7 +47,6 @@ class Audit(Result):
         Privacy budget, and what FairPick and its control change; empty unless asked for.
     deletions : MembershipFindings or None
         Of the target after FairPick, without attacks.
-    repeats : int
     """
 
     people: MemberPeople
@@ -66,7 +64,6 @@ class Work:
 
     Attributes
     ----------
-    people : MemberPeople
     settings : tuple of MembershipSettings
         One a privacy budget.
     attacks : tuple of str
@@ -77,7 +74,6 @@ class Work:
         Members and outsiders; None draws them from the seed.
     theta : float in (0, 1]
         Of FairPick, which is left out for 1.
-    repeats : int
     """
 
     people: MemberPeople

@@ -19,7 +19,6 @@ def sheet(example: Example, *, solution: bool) -> str:
 
     Parameters
     ----------
-    example : Example
     solution : bool
         With every number; otherwise the steps' titles, words and formulas with room to write.
     """

@@ -26,7 +26,6 @@ class GapRow:
     ----------
     words : str
         Who asked for what.
-    gap : Estimate
     price : float
         Epsilon it was charged; 0 where it followed from earlier answers.
     truth : float or None

@@ -102,7 +102,6 @@ class Drawing:
 
     Attributes
     ----------
-    sketch : Sketch
     alt : str
         The chart in one or two sentences, for those who do not see it.
     table : pandas.DataFrame
@@ -262,8 +261,6 @@ class Reference:
     ----------
     words : str
         What it is.
-    estimate : Estimate
-    color : str
     dash : str
         Dash of its line over the whole width; empty for a label alone.
     below : bool

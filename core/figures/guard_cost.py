@@ -124,7 +124,6 @@ class DefenceRow:
 
     Attributes
     ----------
-    name : str
     size : float
         Entries changed per person.
     rates : mapping of attacker to Estimate
@@ -154,7 +153,6 @@ def draw_defences(
         From the top.
     floor : Estimate
         The majority guess, a dotted line.
-    unit : str
     labels : mapping of attacker to what to call it
         In the order of the markers.
     """

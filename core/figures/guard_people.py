@@ -21,7 +21,6 @@ class Drawn:
 
     Attributes
     ----------
-    value : str
     goal, used : float
         Share p it should have, and share M* it has within the budget.
     size : int

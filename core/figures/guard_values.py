@@ -25,7 +25,6 @@ class ValueNoise:
 
     Attributes
     ----------
-    value : str
     size : Estimate
         Mean number of entries changed, over people who are read otherwise and for whom there is such noise.
     used, target : float

@@ -23,7 +23,6 @@ def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
     ----------
     found : Landscape
         With at least one cell.
-    palette : Palette
     """
     tolerances, epsilons = found.plan.tolerances, found.plan.epsilons
     wide, deep = len(tolerances), len(epsilons)

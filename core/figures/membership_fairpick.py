@@ -215,7 +215,6 @@ def draw_deleted(found: FairPickFindings, palette: Palette, *, group_names: Sequ
 
     Parameters
     ----------
-    found : FairPickFindings
     group_names : sequence of str
         By code; of two, 1 is the first group, drawn above.
     """

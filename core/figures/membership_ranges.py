@@ -31,7 +31,6 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
 
     Parameters
     ----------
-    ranges : RangeTable
     muted : bool
         Whether VD says nothing, because the attack's AUC contains 0.5.
     """

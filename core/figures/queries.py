@@ -46,7 +46,6 @@ def draw_leakage(
         Leakage from features alone.
     limit : (words, rate) or None
         Bound on an attacker, and which; None without a guarantee.
-    attribute : str
     """
     sketch = bare(palette, height=_HEIGHT, x=(0, last), y=(_LOW, _HIGH))
     step = next((s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if last / s <= 7), 1000)

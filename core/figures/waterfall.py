@@ -23,7 +23,6 @@ class Row:
 
     Attributes
     ----------
-    name : str
     reached : Estimate
         Share of people named rightly with it.
     change : Estimate or None
@@ -46,7 +45,6 @@ def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]
 
     Parameters
     ----------
-    found : Attribution
     now : Disclosure
         The correction of the same attacker, told the same.
     share : str

@@ -17,12 +17,10 @@ def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) 
 
     Parameters
     ----------
-    known : Known
     seen : NoiseSeen
         The defence, run on the known people.
     budget : float, at least 0
         Entries changed per person on average, in what she trains on.
-    seed : int
     """
     mechanism = seen.mechanism(budget)
     rng = np.random.default_rng([seed, 1])

@@ -22,7 +22,6 @@ def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
 
     Parameters
     ----------
-    known : Known
     teacher : fitted MLPClassifier
     seed : int
         The teacher's: both must hold out the same people, about whom the teacher has learned nothing.

@@ -21,13 +21,11 @@ class Dropping:
 
     Parameters
     ----------
-    known : Known
     seen : NoiseSeen
         The defence, run on the known people.
     budget : float, at least 0
         Budget of the noise whose entries are looked for. She learns from clean records, so hers is no budget she was
         trained at.
-    seed : int
     share : float in [0, 1)
         The fewest entries that carry this share of all expected changes are left out.
     """

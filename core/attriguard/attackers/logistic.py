@@ -12,7 +12,6 @@ def fit_logistic(known: Known, *, strength: float = 1.0) -> Any:
 
     Parameters
     ----------
-    known : Known
     strength : float, above 0
         Inverse of the penalty on the weights (scikit-learn's C).
     """

@@ -20,8 +20,6 @@ class LowRank:
 
     Parameters
     ----------
-    known : Known
-    seed : int
     rank : int
         Number of directions, at most one below the number of entries.
     """

@@ -29,7 +29,6 @@ def fit_network(known: Known, *, seed: int, hidden: int = 100, lesson: Lesson | 
 
     Parameters
     ----------
-    known : Known
     seed : int
         Of the first weights, the order of the records and the people held out.
     hidden : int

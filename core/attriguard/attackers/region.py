@@ -20,7 +20,6 @@ class RegionBased:
     Parameters
     ----------
     network : fitted MLPClassifier with one hidden layer of rectified units
-    seed : int
     points : int
         Number of points in the cube.
     radius : float, above 0

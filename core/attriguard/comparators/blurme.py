@@ -33,7 +33,6 @@ def blurme(
         The people who publish their value.
     classifier : fitted LogisticRegression
         Of these people.
-    n_added : int
     """
     weights = classifier.coef_
     if len(weights) == 1:  # two values have one row

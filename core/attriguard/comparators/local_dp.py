@@ -31,7 +31,6 @@ def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Genera
         Ratings between two levels, which some uploads hold, become the nearest one, the lower of two as near.
     epsilon : float, above 0
         Privacy budget of one entry.
-    rng : Generator
     """
     from scipy import sparse
 

@@ -86,7 +86,6 @@ def fit_attacker(
     columns : tuple of Column
     kept : ndarray of int, optional
         Columns it looks at; all by default.
-    seed : int
     """
     choice(learner, LEARNERS, name="attacker")
     looked = np.arange(len(columns)) if kept is None else kept

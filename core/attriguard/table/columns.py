@@ -30,7 +30,6 @@ class Column(Result):
 
     Attributes
     ----------
-    name : str
     kind : {"category", "integer", "number"}
     frozen : bool
         Whether the noise leaves it alone.
@@ -77,7 +76,6 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: f
 
     Parameters
     ----------
-    people : TablePeople
     frozen : collection of str
         Names of columns the noise must leave alone.
     share : float in [0, 1)

@@ -17,7 +17,6 @@ from core.attriguard.table.encoding import Encoder, fit_encoder
 from core.validation import choice
 
 DEFENDERS = ("logistic", "ranges")
-DEFENDER_TITLES = {"logistic": "Logistic regression", "ranges": "Logistic regression, numbers in ranges"}
 
 _ROUNDS = 2000
 
@@ -30,7 +29,6 @@ class Defender:
 
     Attributes
     ----------
-    encoder : Encoder
     classifier : object
         Scikit-learn's, on the encoder's inputs, classes 0 to m - 1.
     weights : ndarray of shape (m, k)

@@ -32,15 +32,11 @@ class TableGuard(Result):
 
     Attributes
     ----------
-    people : TablePeople
-    settings : TableSettings
     columns : tuple of Column
     found_rules : tuple of PairRule
         Pairs that never occur together among the known people, in force or not.
     rules : PairRules
         The rules in force.
-    defender : Defender
-    moves : Moves
     noise : Noise
         Of the protected people.
     target : ndarray of shape (m,)
@@ -126,7 +122,6 @@ def guard_table(
 
     Parameters
     ----------
-    people : TablePeople
     settings : TableSettings, optional
     report : callable, optional
         Called with (values whose noise is found, all values).

@@ -40,7 +40,6 @@ class TableSettings(Result):
         Least lead of the target's score in the defender's classifier.
     trained_budgets : tuple of float, each at least 0
         Budgets of the noise that some attackers are trained against.
-    seed : int
 
     Raises
     ------
