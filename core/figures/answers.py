@@ -43,8 +43,6 @@ def draw_answer_errors(
     reach : float
         Largest absolute value the metric can take.
     """
-    import pandas as pd
-
     top = len(errors)
     left = _ERRORS[0] - 0.62 * (_ERRORS[1] - _ERRORS[0])
     sketch = bare(palette, height=_HEIGHT, x=(left, _ERRORS[1] + 1.6), y=(-0.55, top - 0.2))
@@ -58,10 +56,10 @@ def draw_answer_errors(
     for i, (name, error) in enumerate(errors):
         y = top - 1.2 - i * (top - 1.0) / max(top - 1, 1)
         _error_row(sketch, palette, y, name, error, left, chosen=name == chosen)
-    table = pd.DataFrame([{"noise": name, "median error": e.median, "95th percentile": e.high} for name, e in errors])
+    rows = [{"noise": name, "median error": e.median, "95th percentile": e.high} for name, e in errors]
     told = "; ".join(f"{name} {error_words(e.median)}, {error_words(e.high)}" for name, e in errors)
     alt = f"Absolute error of an answer, median and 95th percentile; the gap itself is at most {reach:g}: {told}."
-    return Drawing(sketch=sketch, alt=alt, table=table)
+    return Drawing.of(sketch, alt, rows)
 
 
 def _error_row(
@@ -70,18 +68,14 @@ def _error_row(
     color = palette.leak if chosen else palette.before
     start, end = (_decades(value) for value in (error.median, error.high))
     sketch.segment((start, end), (y, y), {"color": color, "width": 3 if chosen else 2})
-    sketch.scatter(
-        x=[start, end],
-        y=[y, y],
-        mode="markers",
-        marker={
-            "size": [12 if chosen else 10, 12],
-            "symbol": ["circle", "line-ns"],
-            "color": color,
-            "line": {"width": [0, 2], "color": color},
-        },
-        text=[f"median {error_words(error.median)}", f"95% of errors below {error_words(error.high)}"],
-        hovertemplate="%{text}<extra></extra>",
+    sketch.markers(
+        [start, end],
+        [y, y],
+        size=[12 if chosen else 10, 12],
+        symbol=["circle", "line-ns"],
+        color=color,
+        rim=(color, [0, 2]),
+        told=[f"median {error_words(error.median)}", f"95% of errors below {error_words(error.high)}"],
     )
     words = f"<b>{short(name)}</b>" if chosen else short(name)
     sketch.write(left, y, words, palette.ink if chosen else palette.grey, "middle right")
@@ -107,7 +101,6 @@ def draw_values(
         Code of the advantaged group in the dataset, which decides the colours.
     """
     import numpy as np
-    import pandas as pd
 
     order = np.argsort(people.sensitive, kind="stable")  # the disadvantaged first
     values, truth = reading.values[order], people.sensitive[order]
@@ -127,24 +120,23 @@ def draw_values(
         right = reading.recovered[order][rows] == group
         for hit, suffix in ((True, ""), (False, "-open")):
             some = rows[right == hit]
-            sketch.scatter(
-                x=some.tolist(),
-                y=shown[some].tolist(),
-                mode="markers",
-                marker={"size": 8 if n <= 200 else 5, "symbol": style.symbol + suffix, "color": style.color},
-                text=[f"{values[i]:.2f}" for i in some],
-                hovertemplate="%{text}<extra></extra>",
+            sketch.markers(
+                some.tolist(),
+                shown[some].tolist(),
+                size=8 if n <= 200 else 5,
+                symbol=style.symbol + suffix,
+                color=style.color,
+                told=[f"{values[i]:.2f}" for i in some],
             )
         middle = float(rows.mean()) if rows.size else 0.0
         label = f"{rows.size:,} {short(names[1 - group], 24)}: <b>{int(right.sum()):,} found</b>"
         side = "middle right" if group == 0 else "middle center"
         sketch.write(0 if group == 0 else middle, 1.72, label, style.color, side)
-    table = pd.DataFrame({"attribute (1 = advantaged)": truth, "recovered value": values})
     alt = (
         f"Recovered value of each of {n} people by group; from {level:.2f} on somebody is called disadvantaged. "
         "Filled: called rightly; hollow: wrongly."
     )
-    return Drawing(sketch=sketch, alt=alt, table=table)
+    return Drawing.of(sketch, alt, {"attribute (1 = advantaged)": truth, "recovered value": values})
 
 
 def draw_targeted(
@@ -165,8 +157,6 @@ def draw_targeted(
     epsilon : float
         Where the slider stands.
     """
-    import pandas as pd
-
     every = [e for points in curves.values() for e, _ in points]
     low, high = math.log10(min(every)), math.log10(max(every))
     sketch = bare(palette, height=_HEIGHT, x=(low, high), y=(_LOW, _HIGH))
@@ -197,7 +187,7 @@ def draw_targeted(
     ]
     told = "; ".join(text.replace("<b>", "").replace("</b>", "") for _, text, _ in words)
     alt = f"Balanced accuracy on one targeted person after one answer, by epsilon. At {epsilon:g}: {told}."
-    return Drawing(sketch=sketch, alt=alt, table=pd.DataFrame(rows))
+    return Drawing.of(sketch, alt, rows)
 
 
 def _over(sketch: Sketch, points: Sequence[tuple[float, float]], color: str, width: float, dash: str) -> None:

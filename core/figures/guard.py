@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from core.attriguard import Point, strongest_point
 from core.estimates import Estimate
 from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, spread
 from core.wording import percent
-
-if TYPE_CHECKING:
-    import pandas
 
 CURVES_SHARE = 0.6
 """Share of the plot's width in which the curves are; the slider under the chart is as wide."""
@@ -133,11 +130,8 @@ def draw_budget(
         _curve(sketch, points, styles[name], unit, balanced=balanced)
     _marker(sketch, palette, now, styles, budget, low, balanced=balanced)
     _labels(sketch, palette, curves, now, floor, styles, (low, high, last), published, budget, balanced=balanced)
-    return Drawing(
-        sketch=sketch,
-        alt=_alt(now, floor, unit, attribute, budget, balanced=balanced),
-        table=_table(curves, floor, published, unit),
-    )
+    alt = _alt(now, floor, unit, attribute, budget, balanced=balanced)
+    return Drawing.of(sketch, alt, _rows(curves, floor, published, unit))
 
 
 def _rate(point: Point, *, balanced: bool) -> Estimate:
@@ -244,19 +238,15 @@ def _marker(
     highest = 100 * _rate(strongest_point(now, balanced=balanced), balanced=balanced).value
     kinds = [styles[point.attacker] for point in now]
     sketch.segment((budget, budget), (low, highest), {"color": palette.ink, "width": 1})
-    sketch.scatter(
-        x=[budget] * len(now),
-        y=heights,
-        mode="markers",
+    sketch.markers(
+        [budget] * len(now),
+        heights,
+        size=[12 if kind.width > 2 else 8 for kind in kinds],
+        opacity=1,
+        color=[kind.color for kind in kinds],
+        rim=(palette.background, [2 if kind.width > 2 else 1 for kind in kinds]),
+        told=[f"{attacker_label(p.attacker)}: {h:.1f}%" for p, h in zip(now, heights, strict=True)],
         cliponaxis=False,
-        marker={
-            "size": [12 if kind.width > 2 else 8 for kind in kinds],
-            "opacity": 1,
-            "color": [kind.color for kind in kinds],
-            "line": {"color": palette.background, "width": [2 if kind.width > 2 else 1 for kind in kinds]},
-        },
-        text=[f"{attacker_label(p.attacker)}: {h:.1f}%" for p, h in zip(now, heights, strict=True)],
-        hovertemplate="%{text}<extra></extra>",
     )
 
 
@@ -310,15 +300,10 @@ def _alt(now: Sequence[Point], floor: Estimate, unit: str, attribute: str, budge
     )
 
 
-def _table(
-    curves: Mapping[str, Sequence[Point]],
-    floor: Estimate,
-    published: Sequence[tuple[float, float]],
-    unit: str,
-) -> pandas.DataFrame:
-    import pandas as pd
-
-    rows: list[dict[str, object]] = [
+def _rows(
+    curves: Mapping[str, Sequence[Point]], floor: Estimate, published: Sequence[tuple[float, float]], unit: str
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = [
         {
             "attacker": name,
             f"{unit} changed": point.budget,
@@ -339,4 +324,4 @@ def _table(
         {"attacker": "paper, network against network", f"{unit} changed": budget, "named rightly": rate}
         for budget, rate in published
     ]
-    return pd.DataFrame(rows)
+    return rows

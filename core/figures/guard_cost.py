@@ -5,14 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from core.estimates import Estimate
-from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, short, spread
+from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, percent_axis, short, spread
 from core.wording import percent
-
-if TYPE_CHECKING:
-    import pandas
 
 _HEIGHT = 250
 _LOOKS = (("before", "dash"), ("chance", "dot"))  # of the levels
@@ -49,8 +45,6 @@ def draw_cost(
     gap : bool
         Whether it is a difference of rates, written as 0.131, and not a rate in percent.
     """
-    import pandas as pd
-
     scale = 1.0 if gap else 100.0
     low, high = _range(curve, list(levels.values()), scale)
     sketch = bare(palette, height=_HEIGHT, x=(-_LEFT * last, _RIGHT * last), y=(low, high))
@@ -79,7 +73,7 @@ def draw_cost(
     rows += [{f"{unit} changed": math.nan, quality: e.value, "low": e.low, "high": e.high} for e in levels.values()]
     told = ", ".join(f"{name.lower()} {_written(level, gap)}" for name, level in levels.items())
     alt = f"{quality.capitalize()} by the {unit} changed per person: at {now[0]:g} {_written(now[1], gap)}; {told}."
-    return Drawing(sketch=sketch, alt=alt, table=pd.DataFrame(rows))
+    return Drawing.of(sketch, alt, rows)
 
 
 def _range(curve: Sequence[tuple[float, Estimate]], levels: Sequence[Estimate], scale: float) -> tuple[float, float]:
@@ -108,14 +102,7 @@ def _written(estimate: Estimate, gap: bool) -> str:
 def _mark(sketch: Sketch, palette: Palette, x: float, y: float, low: float) -> None:
     """Draw the slider's position."""
     sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
-    sketch.scatter(
-        x=[x],
-        y=[y],
-        mode="markers",
-        cliponaxis=False,
-        marker={"size": 12, "color": palette.leak, "line": {"color": palette.background, "width": 2}},
-        hoverinfo="skip",
-    )
+    sketch.markers([x], [y], size=12, color=palette.leak, rim=(palette.background, 2), cliponaxis=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,15 +156,17 @@ def draw_defences(
     sketch.write(left, -0.95, f"{key}   ┊ majority {percent(floor)}", palette.grey, "middle right", 12)
     told = "; ".join(f"{row.name} changes {row.size:.1f}: {_rates_told(row, labels)}" for row in rows)
     alt = f"How often each attacker is right against each defence. {told}."
-    return Drawing(sketch=sketch, alt=alt, table=_defence_table(rows, labels, unit))
+    table = [
+        {"defence": row.name, f"{unit} changed": row.size}
+        | {labels[a]: e.value for a, e in row.rates.items() if a in labels}
+        for row in rows
+    ]
+    return Drawing.of(sketch, alt, table)
 
 
 def _shares_axis(sketch: Sketch, palette: Palette, *, end: float, rows: int) -> None:
     """Draw upright lines at round percentages up to `end`."""
-    step = next(s for s in (5, 10, 20, 25) if end / s <= 6 or s == 25)
-    marks = list(range(0, int(end) + 1, step))
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark}%" for mark in marks], showline=False)
-    for mark in marks:
+    for mark in percent_axis(sketch, 0, end, steps=(5, 10, 20, 25)):
         stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
         sketch.segment((mark, mark), (-0.5, rows - 0.4), stroke, layer="below")
 
@@ -196,34 +185,17 @@ def _attacker_marks(
 ) -> None:
     """Draw one attacker's accuracy against each defence she was tried on."""
     there = [(y, row) for y, row in enumerate(rows) if attacker in row.rates]
-    sketch.scatter(
-        x=[100 * row.rates[attacker].value for _, row in there],
-        y=[y for y, _ in there],
-        mode="markers",
-        marker={
-            "size": 11,
-            "opacity": 1,
-            "symbol": symbol,
-            "color": [palette.leak if row.ours else palette.before for _, row in there],
-            "line": {"color": palette.background, "width": 1},
-        },
-        text=[f"{short(row.name)}, {name}: {percent(row.rates[attacker])}" for _, row in there],
-        hovertemplate="%{text}<extra></extra>",
+    sketch.markers(
+        [100 * row.rates[attacker].value for _, row in there],
+        [y for y, _ in there],
+        size=11,
+        opacity=1,
+        symbol=symbol,
+        color=[palette.leak if row.ours else palette.before for _, row in there],
+        rim=(palette.background, 1),
+        told=[f"{short(row.name)}, {name}: {percent(row.rates[attacker])}" for _, row in there],
     )
 
 
 def _rates_told(row: DefenceRow, labels: Mapping[str, str]) -> str:
     return ", ".join(f"{labels[a]} {percent(e)}" for a, e in row.rates.items() if a in labels)
-
-
-def _defence_table(rows: Sequence[DefenceRow], labels: Mapping[str, str], unit: str) -> pandas.DataFrame:
-    """Return one row a defence."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {"defence": row.name, f"{unit} changed": row.size}
-            | {labels[a]: e.value for a, e in row.rates.items() if a in labels}
-            for row in rows
-        ]
-    )

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from core.attriguard import Study
 from core.estimates import Estimate, mean
-from core.figures.drawing import Drawing, Palette, Sketch, bare, short, spread, whiskers
-
-if TYPE_CHECKING:
-    import pandas
+from core.figures.drawing import Drawing, Palette, Sketch, bare, error_bars, short, spread
 
 _HEIGHT = 310
 _PLOT = _HEIGHT - 38
@@ -80,7 +76,20 @@ def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str,
     for mark in marks[1:]:
         sketch.segment((mark, mark), (-0.6, len(rows) - 0.4), {"color": palette.grid, "width": 1}, layer="below")
     (_rows if few else _ranks)(sketch, palette, rows, left)
-    return Drawing(sketch=sketch, alt=_alt(known, unit, attribute), table=_table(rows, unit, attribute))
+    table = [
+        {
+            attribute: row.value,
+            f"{unit} changed, mean": row.size.value,
+            "low": row.size.low,
+            "high": row.size.high,
+            "people": row.size.n,
+            "people without such noise": row.missing,
+            "drawn for": row.used,
+            "goal": row.target,
+        }
+        for row in rows
+    ]
+    return Drawing.of(sketch, _alt(known, unit, attribute), table)
 
 
 def _marks(end: float) -> list[float]:
@@ -120,21 +129,22 @@ def _ranks(sketch: Sketch, palette: Palette, rows: Sequence[ValueNoise], left: f
 
 
 def _dots(sketch: Sketch, palette: Palette, rows: Sequence[tuple[int, ValueNoise]], size: int) -> None:
-    sketch.scatter(
-        x=[row.size.value for _, row in rows],
-        y=[y for y, _ in rows],
-        mode="markers",
-        marker={"size": size, "color": palette.before, "symbol": "circle"},
-        error_x={
-            **whiskers([row.size for _, row in rows], palette.before),
-            "array": [row.size.high - row.size.value for _, row in rows],
-            "arrayminus": [row.size.value - row.size.low for _, row in rows],
-        },
-        text=[
+    sketch.markers(
+        [row.size.value for _, row in rows],
+        [y for y, _ in rows],
+        size=size,
+        color=palette.before,
+        symbol="circle",
+        told=[
             f"{short(r.value)}: {r.size.value:.2f}; drawn for {100 * r.used:.1f}%, goal {100 * r.target:.1f}%"
             for _, r in rows
         ],
-        hovertemplate="%{text}<extra></extra>",
+        error_x=error_bars(
+            [row.size.high - row.size.value for _, row in rows],
+            [row.size.value - row.size.low for _, row in rows],
+            palette.before,
+            thickness=1.5,
+        ),
     )
 
 
@@ -144,23 +154,3 @@ def _alt(known: Sequence[ValueNoise], unit: str, attribute: str) -> str:
     some = known if len(known) <= _MOST_ROWS else [known[0], known[-1]]
     told = "; ".join(f"{row.value} {row.size.value:.2f}" for row in some)
     return f"Mean number of {unit} changed for a person to be read as each {attribute}: {told}."
-
-
-def _table(rows: Sequence[ValueNoise], unit: str, attribute: str) -> pandas.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                attribute: row.value,
-                f"{unit} changed, mean": row.size.value,
-                "low": row.size.low,
-                "high": row.size.high,
-                "people": row.size.n,
-                "people without such noise": row.missing,
-                "drawn for": row.used,
-                "goal": row.target,
-            }
-            for row in rows
-        ]
-    )

@@ -7,15 +7,11 @@ flagged members within one range of the probability the model gave to the true l
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from core.figures.drawing import Drawing, Palette, group_style, short
 from core.figures.framed import Framed, framed, mixed, plain_name
 from core.membership.disparity import RangeTable
 from core.wording import gap
-
-if TYPE_CHECKING:
-    import pandas
 
 _STEPS = (15.0, 25.0, 40.0, 60.0, 105.0)  # points
 _END = 1.18  # right end, with room for the sum
@@ -60,7 +56,9 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
     reached = _steps(sketch, palette, ranges, pixel, muted=muted)
     _sum(sketch, palette, ranges, reached, muted=muted)
     _numbers(sketch, palette, ranges, names, left, muted=muted)
-    return Drawing(sketch=sketch, alt=_alt(ranges, muted=muted), table=_table(ranges))
+    columns = ["from", "to", f"flagged of {ranges.group}", f"flagged of {ranges.others}", "difference"]
+    rows = [(row.low, row.high, row.group, row.others, row.difference) for row in ranges.rows]
+    return Drawing.of(sketch, _alt(ranges, muted=muted), rows, columns)
 
 
 def _range(ranges: RangeTable) -> tuple[float, float]:
@@ -187,11 +185,3 @@ def _alt(ranges: RangeTable, *, muted: bool) -> str:
         f"the true label. Largest: {_signed(largest.difference)} points from {largest.low:g} to {largest.high:g}; "
         f"they make VD {_signed(ranges.vd)} points{aside}."
     )
-
-
-def _table(ranges: RangeTable) -> pandas.DataFrame:
-    import pandas as pd
-
-    columns = ["from", "to", f"flagged of {ranges.group}", f"flagged of {ranges.others}", "difference"]
-    rows = [(row.low, row.high, row.group, row.others, row.difference) for row in ranges.rows]
-    return pd.DataFrame(rows, columns=columns)

@@ -9,18 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from core.figures.drawing import Drawing, Palette, short
+from core.figures.drawing import Drawing, Palette, cells, short
 from core.figures.framed import Framed, framed, mixed, plain_name
 from core.membership.findings import ATTACK_TITLES, AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 from core.wording import percent
-
-if TYPE_CHECKING:
-    import pandas
 
 _HEIGHT = 300
 _TOP = 24  # pixels for the head of the shaded part
@@ -70,7 +67,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
     title = ATTACK_TITLES.get(attack, attack)
     if not curves:
         sketch.in_the_middle("being measured", palette)
-        return Drawing(sketch=sketch, alt=f"ROC curve of {title}, TPR against FPR: being measured.", table=_table([]))
+        return Drawing.of(sketch, f"ROC curve of {title}, TPR against FPR: being measured.", [], _COLUMNS)
     edge = min(0.0, math.log10(_ALARMS / fewest)) if fewest else 0.0
     _shade(sketch, palette, edge)
     for curve in reversed(curves):
@@ -83,7 +80,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
         _silent(sketch, palette, silent, at, above=18.0 * len(there) * (at > _LOW_RATE))
     else:
         _name(sketch, curves)
-    return Drawing(sketch=sketch, alt=_alt(curves, title, at, fewest), table=_table(curves))
+    return Drawing.of(sketch, _alt(curves, title, at, fewest), _rows(curves), _COLUMNS)
 
 
 def _curves(findings: MembershipFindings, found: AttackFindings, palette: Palette, group: int) -> list[_Curve]:
@@ -160,20 +157,16 @@ def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float)
     x = math.log10(at)
     order = sorted(curves, key=lambda curve: curve.caught(at), reverse=True)
     for curve in order:
-        sketch.scatter(
-            x=[x],
-            y=[_decades(curve.caught(at))],
-            mode="markers",
+        sketch.markers(
+            [x],
+            [_decades(curve.caught(at))],
+            size=13 if curve.symbol == "diamond" else 12,
+            opacity=1,
+            color=curve.color,
+            symbol=curve.symbol,
+            rim=(palette.background, 2),
+            told=[f"{short(curve.name)}: {percent(curve.caught(at))} of members at {100 * at:g}% FPR"],
             cliponaxis=False,
-            marker={
-                "size": 13 if curve.symbol == "diamond" else 12,
-                "opacity": 1,
-                "color": curve.color,
-                "symbol": curve.symbol,
-                "line": {"color": palette.background, "width": 2},
-            },
-            text=[f"{short(curve.name)}: {percent(curve.caught(at))} of members at {100 * at:g}% FPR"],
-            hovertemplate="%{text}<extra></extra>",
         )
     if order:
         _labels(sketch, palette, order, at)
@@ -247,23 +240,20 @@ def _share(caught: float) -> str:
     return "n/a, everybody has the same score" if math.isnan(caught) else percent(caught)
 
 
-def _table(curves: Sequence[_Curve]) -> pandas.DataFrame:
-    """Return the TPR at round FPRs; nan where it rests on fewer than ten false positives or on nothing but ties."""
-    import pandas as pd
+_COLUMNS = ("people", "FPR", "TPR", "members", "non-members", "AUC", "AUC, low", "AUC, high")
 
-    rows = [
+
+def _rows(curves: Sequence[_Curve]) -> list[dict[str, Any]]:
+    """Return the TPR at round FPRs; nan where it rests on fewer than ten false positives or on nothing but ties."""
+    return [
         {
             "people": curve.name,
             "FPR": rate,
             "TPR": curve.caught(rate) if rate * curve.roc.n_outsiders >= _ALARMS - 1e-9 else math.nan,
             "members": curve.roc.n_members,
             "non-members": curve.roc.n_outsiders,
-            "AUC": curve.roc.auc.value,
-            "AUC, low": curve.roc.auc.low,
-            "AUC, high": curve.roc.auc.high,
+            **cells("AUC", curve.roc.auc),
         }
         for curve in curves
         for rate in (0.001, 0.01, 0.1, 0.5)
     ]
-    columns = ["people", "FPR", "TPR", "members", "non-members", "AUC", "AUC, low", "AUC, high"]
-    return pd.DataFrame(rows, columns=columns)

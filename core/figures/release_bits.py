@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from core.figures.drawing import Drawing, Palette, Sketch, band, line, spread
 from core.figures.framed import Framed, framed
 from core.release import ReleaseStudy
-
-if TYPE_CHECKING:
-    import pandas
 
 _HEIGHT = 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 9, 14, 26, 30
@@ -49,15 +46,8 @@ def draw_release_bits(
     for tick in _round_steps(low, high):
         sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
         if tick:
-            sketch.remark(
-                bits_text(tick).removesuffix(".0"),
-                palette.grey,
-                x=0,
-                y=tick,
-                refs=("paper", "y"),
-                shift=(0, 8),
-                size=12,
-            )
+            words = bits_text(tick).removesuffix(".0")
+            sketch.remark(words, palette.grey, x=0, y=tick, refs=("paper", "y"), shift=(0, 8), size=12)
     xs = list(range(len(studies)))
     clipped = [(max(s.measured.bits.low, low), min(s.measured.bits.high, high)) for s in studies]
     if len(studies) > 1:
@@ -78,7 +68,7 @@ def draw_release_bits(
         f"{now.n_models}: measured {bits_text(bits.value)} ({bits_text(bits.low)} to {bits_text(bits.high)}), "
         f"predicted {bits_text(now.prediction.bits.value)}."
     )
-    return Drawing(sketch=sketch, alt=alt, table=_table(studies))
+    return Drawing.of(sketch, alt, _rows(studies))
 
 
 def draw_fullness(
@@ -105,7 +95,7 @@ def draw_fullness(
         f"models. At {now.n_models}: {bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits, "
         f"a share of {share:.2f}; from 1 on, as a rule, everybody is determined."
     )
-    return Drawing(sketch=sketch, alt=alt, table=_table(studies))
+    return Drawing.of(sketch, alt, _rows(studies))
 
 
 def _over_models(counts: Sequence[int], palette: Palette, low: float, high: float) -> Framed:
@@ -122,15 +112,7 @@ def _marker(
     sketch: Sketch, palette: Palette, x: float, ends: tuple[float, float], y: float, color: str, size: int, name: str
 ) -> None:
     sketch.segment((x, x), (ends[0], y), {"color": palette.ink, "width": 1}, layer="below")
-    sketch.scatter(
-        x=[x],
-        y=[y],
-        mode="markers",
-        name=name,
-        cliponaxis=False,
-        marker={"size": size, "color": color, "line": {"color": palette.background, "width": 2}},
-        hoverinfo="skip",
-    )
+    sketch.markers([x], [y], size=size, color=color, rim=(palette.background, 2), name=name, cliponaxis=False)
 
 
 def _label(
@@ -163,26 +145,22 @@ def _round_steps(low: float, high: float) -> list[float]:
     return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def _table(studies: Sequence[ReleaseStudy]) -> pandas.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "models": study.n_models,
-                "numbers": study.n_numbers,
-                "measured bits": study.measured.bits.value,
-                "low": study.measured.bits.low,
-                "high": study.measured.bits.high,
-                "predicted bits": study.prediction.bits.value,
-                "low by chance": study.prediction.low,
-                "high by chance": study.prediction.high,
-                "joint bits": study.meter.joint_bits,
-                "bits to know": study.meter.prior_bits,
-                "share": study.meter.share,
-                "person bits": study.meter.person_bits,
-                "pinned": study.pinned.count,
-            }
-            for study in studies
-        ]
-    )
+def _rows(studies: Sequence[ReleaseStudy]) -> list[dict[str, Any]]:
+    return [
+        {
+            "models": study.n_models,
+            "numbers": study.n_numbers,
+            "measured bits": study.measured.bits.value,
+            "low": study.measured.bits.low,
+            "high": study.measured.bits.high,
+            "predicted bits": study.prediction.bits.value,
+            "low by chance": study.prediction.low,
+            "high by chance": study.prediction.high,
+            "joint bits": study.meter.joint_bits,
+            "bits to know": study.meter.prior_bits,
+            "share": study.meter.share,
+            "person bits": study.meter.person_bits,
+            "pinned": study.pinned.count,
+        }
+        for study in studies
+    ]

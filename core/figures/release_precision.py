@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.figures.drawing import Drawing, Palette
 from core.figures.framed import framed, mixed
 from core.figures.release_bits import bits_text
 from core.release import Advice, Tried
-
-if TYPE_CHECKING:
-    import pandas
 
 _ROW = 25  # pixels
 _LEFT, _RIGHT, _TOP = 96, 84, 24
@@ -88,26 +83,17 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
     )
     sketch.segment((0, 0), (-0.5, len(rows) - 0.5), {"color": palette.ink, "width": 1.5})
     told = "; ".join(f"{precision_text(row.decimals, row.epsilon)}: {row.pinned or _none(row)}" for row in rows)
-    return Drawing(
-        sketch=sketch, alt=f"People pinned down by the precision of the numbers. {told}.", table=_table(rows)
-    )
+    table = [
+        {
+            "precision": precision_text(row.decimals, row.epsilon),
+            "pinned": row.pinned,
+            "predicted bits": row.df_bits,
+        }
+        for row in rows
+    ]
+    return Drawing.of(sketch, f"People pinned down by the precision of the numbers. {told}.", table)
 
 
 def _none(row: Tried) -> str:
     """Say that nobody is pinned down, or that nobody knows."""
     return "nobody" if row.known else "not known"
-
-
-def _table(rows: tuple[Tried, ...]) -> pandas.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "precision": precision_text(row.decimals, row.epsilon),
-                "pinned": row.pinned,
-                "predicted bits": row.df_bits,
-            }
-            for row in rows
-        ]
-    )
