@@ -148,8 +148,8 @@ class Sketch:
         y: Sequence[float],
         *,
         size: float | Sequence[float],
-        color: str | Sequence[str] = "",
-        symbol: str | Sequence[str] = "",
+        color: str | Sequence[str] | None = None,
+        symbol: str | Sequence[str] | None = None,
         opacity: float | None = None,
         rim: tuple[Any, Any] | None = None,
         told: Sequence[str] | None = None,
@@ -158,7 +158,7 @@ class Sketch:
         """Add markers with a rim (colour, width); `told` is what the pointer tells of each, nothing when left out."""
         marker: dict[str, Any] = {"size": size}
         for name, value in (("color", color), ("symbol", symbol), ("opacity", opacity)):
-            marker |= {name: value} if value else {}
+            marker |= {} if value is None else {name: value}
         marker |= {} if rim is None else {"line": {"color": rim[0], "width": rim[1]}}
         hover: dict[str, Any] = {"hoverinfo": "skip"}
         if told is not None:
