@@ -67,12 +67,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     )
     own = [point for point in points if point.config.method == config.method]
     leaks = [attribute_over_seeds([point.attributions[name] for point in own]) for name in KINDS]
-    for line in _printed(config, leaks):
-        console.result(line)
-    for line in _delta(points, config):
-        console.result(line)
-    for line in _controls(own):
-        console.result(line)
+    console.results(_printed(config, leaks))
+    console.results(_delta(points, config))
+    console.results(_controls(own))
     if arguments.csv is not None:
         import pandas as pd
 

@@ -195,8 +195,7 @@ def _register(arguments: argparse.Namespace, console: Console) -> int:
         count_epsilon=arguments.count_epsilon,
         another_attribute=arguments.another_attribute,
     )
-    for line in _registration_lines(made):
-        console.result(line)
+    console.results(_registration_lines(made))
     console.note(f"The ledger is {ledger.place}.")
     return 0
 
@@ -233,8 +232,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.quote:
         quote = ledger.quote(arguments.name, test_set, scores, **settings)
         console.result(f"cost            epsilon {quote.charged:g} of {quote.remaining:g} left{_free(quote.from_past)}")
-        for line in _made_of(quote.charged, epsilon):
-            console.result(line)
+        console.results(_made_of(quote.charged, epsilon))
         console.result(f"compares        {_sides(columns)}")
         console.result(f"standard error  about {quote.standard_error:.4f}")
         _tell_old(quote, epsilon, console)
@@ -242,8 +240,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     answer = ledger.ask(arguments.name, test_set, scores, asker=arguments.asker, **settings)
     if answer.refused:
         return _refused(answer.reason, console)
-    for line in _answer_lines(answer, columns, epsilon, labels=set(scores) <= {0.0, 1.0}):
-        console.result(line)
+    console.results(_answer_lines(answer, columns, epsilon, labels=set(scores) <= {0.0, 1.0}))
     _tell_old(answer, epsilon, console)
     return 0
 
@@ -251,8 +248,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
 def _status(arguments: argparse.Namespace, console: Console) -> int:
     ledger = _opened(arguments)
     if arguments.name is not None:
-        for line in _status_lines(ledger.status(arguments.name)):
-            console.result(line)
+        console.results(_status_lines(ledger.status(arguments.name)))
         return 0
     rows = []
     for name in ledger.names():
@@ -287,8 +283,7 @@ def _verify(arguments: argparse.Namespace, console: Console) -> int:
     from core.queries.ledger import verify_export
 
     found = verify_export(arguments.file, noted=arguments.noted)
-    for line in _verification_lines(found, arguments.noted):
-        console.result(line)
+    console.results(_verification_lines(found, arguments.noted))
     _tell_forms(found.budgets, console)
     return 0 if found.ok else 1
 

@@ -130,17 +130,20 @@ def _how(study: ReleaseStudy) -> str:
 
 def _named_table(study: ReleaseStudy) -> str:
     found = study.measured
+    both = (
+        ("of all", found.accuracy_before, found.accuracy_after, found.accuracy_gain, found.majority),
+        ("balanced", found.balanced_before, found.balanced_after, found.balanced_gain, found.majority_balanced),
+    )
     rows = [
-        ["of all", *map(estimate_words, (found.accuracy_before, found.accuracy_after))],
-        ["balanced", *map(estimate_words, (found.balanced_before, found.balanced_after))],
+        [
+            name,
+            estimate_words(before),
+            estimate_words(after),
+            estimate_words(gain, signed=True),
+            estimate_words(majority),
+        ]
+        for name, before, after, gain, majority in both
     ]
-    for row, gain, majority in zip(
-        rows,
-        (found.accuracy_gain, found.balanced_gain),
-        (found.majority, found.majority_balanced),
-        strict=True,
-    ):
-        row += [estimate_words(gain, signed=True), estimate_words(majority)]
     return aligned([f"Named rightly, %{_if_true(study)}", "before", "after", "gain", "majority guess"], rows)
 
 
@@ -200,15 +203,10 @@ def _as_most(study: ReleaseStudy, people: ReleasedPeople) -> str:
 
 
 def _advice_table(advice: Advice) -> str:
-    rows = [
-        [
-            _tried(row.decimals, row.epsilon),
-            f"{row.pinned:,}" if row.known else "not known",
-            "" if row.epsilon is None else f"{row.draws}",
-            f"{row.df_bits:.1f}",
-        ]
-        for row in advice.tried
-    ]
+    rows = []
+    for row in advice.tried:
+        pinned, draws = f"{row.pinned:,}" if row.known else "not known", "" if row.epsilon is None else f"{row.draws}"
+        rows.append([_tried(row.decimals, row.epsilon), pinned, draws, f"{row.df_bits:.1f}"])
     return aligned(["Precision", "pinned", "worst of draws", "bits predicted"], rows)
 
 
@@ -222,14 +220,9 @@ def _advice_line(advice: Advice) -> str:
     if advice.exact:
         misled = "; noise does in some draws, because it misleads" if advice.misled else ""
         return f"Advice: even exact numbers pin nobody down here{misled}"
-    ways = [
-        *([f"at most {_tried(advice.decimals, None)}"] if advice.decimals is not None else []),
-        *(
-            [f"noise of epsilon {advice.epsilon:g} or less (nobody in {DRAWS} draws)"]
-            if advice.epsilon is not None
-            else []
-        ),
-    ]
+    ways = [] if advice.decimals is None else [f"at most {_tried(advice.decimals, None)}"]
+    if advice.epsilon is not None:
+        ways.append(f"noise of epsilon {advice.epsilon:g} or less (nobody in {DRAWS} draws)")
     if not ways:
         return "Advice: no precision tried pins nobody down; publish fewer models"
     return f"Advice: {', or '.join(ways)}, pins nobody down, for these people and these models"
