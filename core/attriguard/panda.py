@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.changes import Changes, Report, join, no_changes, read_records
+from core.attriguard.changes import Changes, Ints, Report, join, no_changes, read_records
 from core.attriguard.classifiers import checked_margin, one_value_each, read_scores, read_values, verified
 from core.attriguard.linear import LinearScores
 from core.attriguard.network import NetworkScores
@@ -28,8 +28,6 @@ from core.validation import choice
 
 ORDERS = ("scores", "softmax")
 """What is followed: the wanted value's decision score, or its probability after the softmax."""
-
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +145,9 @@ def _search(
     records: Any,
     scores: LinearScores | NetworkScores,
     rules: _Rules,
-    people: _Ints,
-    wanted: _Ints,
-    predicted: _Ints,
+    people: Ints,
+    wanted: Ints,
+    predicted: Ints,
     report: Report | None = None,
 ) -> tuple[Changes, npt.NDArray[np.bool_]]:
     """Return what is changed in q tasks, and where any entry was allowed to."""
@@ -168,9 +166,9 @@ def _followed(
     scores: LinearScores | NetworkScores,
     rules: _Rules,
     policy: str,
-    people: _Ints,
-    wanted: _Ints,
-    tasks: _Ints,
+    people: Ints,
+    wanted: Ints,
+    tasks: Ints,
     report: Report | None,
 ) -> Changes:
     """Search some of the tasks under one policy."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import allocate, expected_size
+from core.attriguard.changes import Floats
 from core.attriguard.ratings_study import Guarded
 from core.errors import InputError
 from core.estimates import Estimate, mean
@@ -22,8 +23,6 @@ from core.seeds import child_generator, child_seed
 
 _SET_ASIDE = 5
 _ROWS = 500  # records whose scores for all items are held at a time
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

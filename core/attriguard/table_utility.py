@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import expected_size
+from core.attriguard.changes import Floats
 from core.attriguard.table.guard import TableGuard
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
@@ -28,8 +29,6 @@ from core.models import GIVEN, fit_model
 from core.results import Result
 from core.strongest import strongest
 from core.validation import one_length
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,13 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from core.figures.drawing import Drawing, Palette, Sketch, bare, group_style, line, short, spread, value_axis
+from core.figures.queries import _HEIGHT, _HIGH, _LOW, _PIXEL
 from core.queries import ErrorQuantiles, Reading
 from core.questions import People
 from core.wording import percent
 
-_HEIGHT = 310
-_LOW, _HIGH = 45.0, 102.0
-_PIXEL = (_HIGH - _LOW) / (_HEIGHT - 38)
 _ERRORS = (-4.0, 4.5)  # decades of the error axis
 
 

@@ -10,9 +10,9 @@ from core.estimates import Estimate
 from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, percent_axis, short, spread
 from core.wording import percent
 
-_HEIGHT = 250
+_COST_HEIGHT = 250
 _LOOKS = (("before", "dash"), ("chance", "dot"))  # of the levels
-_PLOT = _HEIGHT - 38
+_COST_PLOT = _COST_HEIGHT - 38
 _LEFT, _RIGHT = 0.16, 1.66  # ends of the axis, with room for the numbers and the labels beside the curve
 _ROW = 40
 
@@ -46,24 +46,24 @@ def draw_cost(
         Whether it is a difference of rates, written as 0.131, and not a rate in percent.
     """
     scale = 1.0 if gap else 100.0
-    low, high = _range(curve, list(levels.values()), scale)
-    sketch = bare(palette, height=_HEIGHT, x=(-_LEFT * last, _RIGHT * last), y=(low, high))
+    low, high = _cost_range(curve, list(levels.values()), scale)
+    sketch = bare(palette, height=_COST_HEIGHT, x=(-_LEFT * last, _RIGHT * last), y=(low, high))
     marks = [last * i / 5 for i in range(6)]
     sketch.xaxis(tickvals=marks, ticktext=[f"{mark:.3g}" for mark in marks], showline=False)
     sketch.segment((0, last), (low, low), {"color": palette.grey, "width": 1})
-    for tick in _ticks(low, high):
+    for tick in _cost_ticks(low, high):
         sketch.segment((0, last), (tick, tick), {"color": palette.grid, "width": 1}, layer="below")
         sketch.write(0, tick, f"{tick:.2f} " if gap else f"{tick:g}% ", palette.grey, "middle left", 12)
-    band(sketch, [x for x, _ in curve], *_limits(curve, scale), palette.leak)
+    band(sketch, [x for x, _ in curve], *_cost_limits(curve, scale), palette.leak)
     line(sketch, [x for x, _ in curve], [scale * e.value for _, e in curve], palette.leak, width=3)
-    _mark(sketch, palette, now[0], scale * now[1].value, low)
+    _cost_marker(sketch, palette, now[0], scale * now[1].value, low)
     named = [("With noise", now[1], curve[-1][1], palette.leak)]
     for (name, level), (role, dash) in zip(levels.items(), _LOOKS, strict=False):
         color = getattr(palette, role)
         stroke = {"color": color, "width": 2, "dash": dash}
         sketch.segment((0, last), (scale * level.value, scale * level.value), stroke)
         named.append((name, level, level, color))
-    pixel = (high - low) / _PLOT
+    pixel = (high - low) / _COST_PLOT
     sketch.write(1.06 * last, high, f"at {now[0]:g}", palette.grey, "bottom right", 11)
     heights = spread([scale * e.value for _, e, _, _ in named], 17 * pixel, low + 7 * pixel, high - 22 * pixel)
     for height, (name, here, end, color) in zip(heights, named, strict=True):
@@ -76,21 +76,23 @@ def draw_cost(
     return Drawing.of(sketch, alt, rows)
 
 
-def _range(curve: Sequence[tuple[float, Estimate]], levels: Sequence[Estimate], scale: float) -> tuple[float, float]:
+def _cost_range(
+    curve: Sequence[tuple[float, Estimate]], levels: Sequence[Estimate], scale: float
+) -> tuple[float, float]:
     """Return a range that holds the band and the levels, with air above for the head of the labels."""
-    below, above = _limits(curve, scale)
+    below, above = _cost_limits(curve, scale)
     values = [v for v in (*below, *above, *(scale * e.value for e in levels)) if not math.isnan(v)]
     low, high = min(values), max(values)
     air = max(0.1 * (high - low), 0.01 * scale)
     return max(0.0, low - air), high + air
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _cost_ticks(low: float, high: float) -> list[float]:
     step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if (high - low) / s <= 5)
     return [step * i for i in range(math.ceil(low / step), int(high / step) + 1) if step * i < high - 0.1 * step]
 
 
-def _limits(curve: Sequence[tuple[float, Estimate]], scale: float) -> tuple[list[float], list[float]]:
+def _cost_limits(curve: Sequence[tuple[float, Estimate]], scale: float) -> tuple[list[float], list[float]]:
     ends = [(e.low, e.high) if not math.isnan(e.low) else (e.value, e.value) for _, e in curve]
     return [scale * low for low, _ in ends], [scale * high for _, high in ends]
 
@@ -99,7 +101,7 @@ def _written(estimate: Estimate, gap: bool) -> str:
     return f"{estimate.value:.3f}" if gap else percent(estimate)
 
 
-def _mark(sketch: Sketch, palette: Palette, x: float, y: float, low: float) -> None:
+def _cost_marker(sketch: Sketch, palette: Palette, x: float, y: float, low: float) -> None:
     """Draw the slider's position."""
     sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
     sketch.markers([x], [y], size=12, color=palette.leak, rim=(palette.background, 2), cliponaxis=False)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from core.figures.drawing import Drawing, Palette, bare, percent_axis, short
 from core.wording import percent
 
-_ROW = 27  # pixels of a row
-_MOST_ROWS = 10
+_DRAWN_ROW = 27  # pixels of a row
+_MOST_DRAWN = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +36,10 @@ class Drawn:
 def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Drawing:
     """Draw p against M* for one person, the values drawn most often first; the rarest are taken together."""
     ranked = sorted(rows, key=lambda row: -row.used)
-    shown = ranked if len(ranked) <= _MOST_ROWS else [*ranked[: _MOST_ROWS - 1], _together(ranked[_MOST_ROWS - 1 :])]
+    shown = ranked if len(ranked) <= _MOST_DRAWN else [*ranked[: _MOST_DRAWN - 1], _rarest(ranked[_MOST_DRAWN - 1 :])]
     end = 100 * max(max(row.goal, row.used) for row in shown)
     left = -0.62 * end
-    sketch = bare(palette, height=_ROW * len(shown) + 46, x=(left, 1.6 * end), y=(len(shown) - 0.4, -0.6))
+    sketch = bare(palette, height=_DRAWN_ROW * len(shown) + 46, x=(left, 1.6 * end), y=(len(shown) - 0.4, -0.6))
     for mark in percent_axis(sketch, 0, end, steps=(1, 2, 5, 10, 20, 25, 50), most=4.5):
         stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
         sketch.segment((mark, mark), (-0.5, len(shown) - 0.5), stroke, layer="below")
@@ -67,7 +67,7 @@ def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Dra
     return Drawing.of(sketch, f"How often each noise should be drawn and is drawn for her: {told}.", table)
 
 
-def _together(rows: Sequence[Drawn]) -> Drawn:
+def _rarest(rows: Sequence[Drawn]) -> Drawn:
     goal, used = sum(row.goal for row in rows), sum(row.used for row in rows)
     return Drawn(value=f"{len(rows)} others", goal=goal, used=used, size=-1)
 

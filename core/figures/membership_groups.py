@@ -12,7 +12,7 @@ from core.membership.disparity import DisparityResult
 from core.membership.findings import AttackFindings
 from core.wording import gap
 
-_ROW, _RIGHT = 46, 118
+_GROUP_ROW, _VALUES = 46, 118
 _LONGEST = 44  # letters of a group's name, which stands above its row
 
 
@@ -31,21 +31,23 @@ def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:
     low, high = gap_range(reach)
     rows = max(len(results), 1)
     y = (rows - 0.6, -0.8)
-    sketch = framed(palette, height=_ROW * rows + 66, x=(low, high), y=y, left=14, right=_RIGHT, top=8, bottom=48)
+    sketch = framed(
+        palette, height=_GROUP_ROW * rows + 66, x=(low, high), y=y, left=14, right=_VALUES, top=8, bottom=48
+    )
     marks, texts = gap_axis(low, high)
     sketch.xaxis(tickvals=marks, ticktext=texts)
     sketch.axis_title("group minus all others", palette)
     sketch.segment((0, 0), y, {"color": palette.ink, "width": 1.5})
     for i, result in enumerate(results):
-        _row(sketch, palette, result, i, muted=found.muted)
+        _group_row(sketch, palette, result, i, muted=found.muted)
     if not results:
         sketch.in_the_middle("no group is large enough", palette)
-    told = "; ".join(_said(result) for result in results) or "no group is large enough"
+    told = "; ".join(_group_said(result) for result in results) or "no group is large enough"
     alt = f"What leaks more about each group than about all others (TPR − FPR gap), with 95% intervals: {told}."
-    return Drawing.of(sketch, alt, _rows(found))
+    return Drawing.of(sketch, alt, _group_cells(found))
 
 
-def _row(sketch: Framed, palette: Palette, result: DisparityResult, y: int, *, muted: bool) -> None:
+def _group_row(sketch: Framed, palette: Palette, result: DisparityResult, y: int, *, muted: bool) -> None:
     real, test = result.advantage_gap, result.tests["advantage_gap"]
     color = palette.chance
     if test.significant and not muted:
@@ -71,24 +73,24 @@ def _row(sketch: Framed, palette: Palette, result: DisparityResult, y: int, *, m
         color=color,
         opacity=1,
         symbol="circle" if real.value > 0 or not test.significant else "diamond",
-        told=[f"{escape(_said(result), quote=False)}<br>{least}"],
+        told=[f"{escape(_group_said(result), quote=False)}<br>{least}"],
     )
     told = f"<b>{gap(real.value)}</b>" if test.significant and not muted else gap(real.value)
     words = f"{told} <span style='font-size:11px'>p {escape(_p(test.p_adjusted), quote=False)}</span>"
-    sketch.remark(words, palette.ink, x=1, y=y, refs=side, shift=(_RIGHT - 6, 0), anchor=("right", "middle"))
+    sketch.remark(words, palette.ink, x=1, y=y, refs=side, shift=(_VALUES - 6, 0), anchor=("right", "middle"))
 
 
 def _p(value: float) -> str:
     return f"{value:.2g}" if value >= 0.001 else "< 0.001"
 
 
-def _said(result: DisparityResult) -> str:
+def _group_said(result: DisparityResult) -> str:
     real, test = result.advantage_gap, result.tests["advantage_gap"]
     limits = f"{gap(real.low)} to {gap(real.high)}"
     return f"{plain_name(result.group)} {gap(real.value)} ({limits}, p {_p(test.p_adjusted)})"
 
 
-def _rows(found: AttackFindings) -> list[dict[str, Any]]:
+def _group_cells(found: AttackFindings) -> list[dict[str, Any]]:
     """Return one row a group with everything measured; those too small with the reason."""
     low_fpr = {one.group: one for one in found.low_fpr}
     rows: list[dict[str, Any]] = []

@@ -67,7 +67,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
     title = ATTACK_TITLES.get(attack, attack)
     if not curves:
         sketch.in_the_middle("being measured", palette)
-        return Drawing.of(sketch, f"ROC curve of {title}, TPR against FPR: being measured.", [], _COLUMNS)
+        return Drawing.of(sketch, f"ROC curve of {title}, TPR against FPR: being measured.", [], _ROC_COLUMNS)
     edge = min(0.0, math.log10(_ALARMS / fewest)) if fewest else 0.0
     _shade(sketch, palette, edge)
     for curve in reversed(curves):
@@ -80,7 +80,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
         _silent(sketch, palette, silent, at, above=18.0 * len(there) * (at > _LOW_RATE))
     else:
         _name(sketch, curves)
-    return Drawing.of(sketch, _alt(curves, title, at, fewest), _rows(curves), _COLUMNS)
+    return Drawing.of(sketch, _roc_alt(curves, title, at, fewest), _roc_rows(curves), _ROC_COLUMNS)
 
 
 def _curves(findings: MembershipFindings, found: AttackFindings, palette: Palette, group: int) -> list[_Curve]:
@@ -143,12 +143,12 @@ def _draw(sketch: Framed, curve: _Curve) -> None:
         y=y,
         mode="lines",
         line={"color": curve.color, "width": curve.width, "dash": curve.dash},
-        text=[_told(curve.name, 10**b, 10**a) for a, b in zip(x, y, strict=True)],
+        text=[_curve_told(curve.name, 10**b, 10**a) for a, b in zip(x, y, strict=True)],
         hovertemplate="%{text}<extra></extra>",
     )
 
 
-def _told(name: str, caught: float, at: float) -> str:
+def _curve_told(name: str, caught: float, at: float) -> str:
     return f"{short(name)}: {percent(caught)} of members at {percent(at)} FPR"
 
 
@@ -225,8 +225,10 @@ def _name(sketch: Framed, curves: Sequence[_Curve]) -> None:
         sketch.remark(words, curve.color, x=0, y=_LEAST, shift=(-8, 12 + 17 * i), anchor=side)
 
 
-def _alt(curves: Sequence[_Curve], title: str, at: float, fewest: int) -> str:
-    told = ", ".join(f"{plain_name(curve.name)} {_share(curve.caught(at))}" for curve in curves) if at == at else ""
+def _roc_alt(curves: Sequence[_Curve], title: str, at: float, fewest: int) -> str:
+    told = (
+        ", ".join(f"{plain_name(curve.name)} {_caught_text(curve.caught(at))}" for curve in curves) if at == at else ""
+    )
     names = " and ".join(plain_name(curve.name) for curve in curves)
     here = f"TPR at {100 * at:g}% FPR: {told}. " if told else ""
     return (
@@ -236,14 +238,14 @@ def _alt(curves: Sequence[_Curve], title: str, at: float, fewest: int) -> str:
     )
 
 
-def _share(caught: float) -> str:
+def _caught_text(caught: float) -> str:
     return "n/a, everybody has the same score" if math.isnan(caught) else percent(caught)
 
 
-_COLUMNS = ("people", "FPR", "TPR", "members", "non-members", "AUC", "AUC, low", "AUC, high")
+_ROC_COLUMNS = ("people", "FPR", "TPR", "members", "non-members", "AUC", "AUC, low", "AUC, high")
 
 
-def _rows(curves: Sequence[_Curve]) -> list[dict[str, Any]]:
+def _roc_rows(curves: Sequence[_Curve]) -> list[dict[str, Any]]:
     """Return the TPR at round FPRs; nan where it rests on fewer than ten false positives or on nothing but ties."""
     return [
         {

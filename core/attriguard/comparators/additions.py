@@ -10,6 +10,14 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from scipy import sparse
 
+COMPARATOR_TITLES = {
+    "blurme": "BlurMe",
+    "chisquare": "ChiSquare",
+    "qpm": "Quantised mapping (QPM)",
+    "local_dp": "Local differential privacy",
+}
+"""What to call them."""
+
 
 def with_additions(
     records: sparse.csr_array,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.attriguard.changes import Floats
 from core.attriguard.table.columns import Column
 from core.attriguard.table.encoding import Encoder, fit_encoder
 from core.validation import choice
@@ -19,8 +20,6 @@ from core.validation import choice
 DEFENDERS = ("logistic", "ranges")
 
 _ROUNDS = 2000
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

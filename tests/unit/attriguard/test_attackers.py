@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Guarded, GuardSettings, attackers, representatives
+from core.attriguard import ADAPTIVE, Guarded, GuardSettings, representatives
 from core.attriguard.attackers import (
     ATTACKER_TITLES,
     Dropping,
@@ -232,4 +232,4 @@ def test_changes_are_counted_entry_by_entry():
 
 
 def test_every_attacker_has_a_title():
-    assert set(ATTACKER_TITLES) > attackers.ADAPTIVE and len(set(ATTACKER_TITLES.values())) == len(ATTACKER_TITLES)
+    assert set(ATTACKER_TITLES) > ADAPTIVE and len(set(ATTACKER_TITLES.values())) == len(ATTACKER_TITLES)
