@@ -11,7 +11,6 @@ from core.attriguard.changes import Changes, Ints, with_changes
 from core.attriguard.linear import LinearScores, is_linear, linear_scores
 from core.attriguard.network import NetworkScores, is_network, network_scores
 from core.errors import InputError
-from core.validation import at_least_zero
 
 _ROWS = 8192  # records shown to the classifier at a time
 
@@ -42,11 +41,6 @@ def one_value_each(target: npt.ArrayLike, people: int) -> Ints:
     if wanted.dtype.kind not in "iu" or wanted.shape not in ((), (people,)):
         raise InputError(f"target must be the number of a value, or one for each of {people} people, got {target!r}.")
     return np.broadcast_to(wanted, (people,)).astype(np.int64)
-
-
-def checked_margin(margin: float) -> float:
-    """Return `margin` if it is a number of at least 0."""
-    return at_least_zero(margin, name="margin")
 
 
 def verified(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.changes import Changes, Ints, Report, join, no_changes, read_records
-from core.attriguard.classifiers import checked_margin, one_value_each, read_scores, read_values, verified
+from core.attriguard.classifiers import one_value_each, read_scores, read_values, verified
 from core.attriguard.linear import LinearScores
 from core.attriguard.network import NetworkScores
 from core.attriguard.noise import Noise, NoisyRecords
@@ -24,7 +24,7 @@ from core.attriguard.policies import WIDEST, known_policy
 from core.attriguard.sorted_order import sorted_order
 from core.attriguard.stepwise import stepwise
 from core.errors import InputError
-from core.validation import choice
+from core.validation import at_least_zero, choice
 
 ORDERS = ("scores", "softmax")
 """What is followed: the wanted value's decision score, or its probability after the softmax."""
@@ -202,4 +202,6 @@ def _checked(policy: str, step: float, margin: float, order: str, max_steps: int
         raise InputError(f"step must be above 0 and at most 1, got {step!r}.")
     if max_steps is not None and max_steps < 1:
         raise InputError(f"max_steps must be at least 1, got {max_steps!r}.")
-    return _Rules(policy=policy, step=step, margin=checked_margin(margin), order=order, max_steps=max_steps)
+    return _Rules(
+        policy=policy, step=step, margin=at_least_zero(margin, name="margin"), order=order, max_steps=max_steps
+    )

@@ -210,11 +210,9 @@ def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]], *, level:
         present = np.unique(groups)
         own = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
         compared += [(values[groups == group], values[groups != group]) for group in own]
-    found = {str(place): _distance(inside, others, level) for place, (inside, others) in enumerate(compared)}
+    found = {}
+    for place, (inside, others) in enumerate(compared):
+        rates, share = (mean_rate(inside, level=level), mean_rate(others, level=level)), others.size
+        found[str(place)] = folded_difference(*rates, weight=share / (inside.size + share))
     _, largest = strongest(found, within=(0.0, 1.0))
     return replace(largest, n=sum(values.size for values, _ in parts))
-
-
-def _distance(inside: Floats, others: Floats, level: float) -> Estimate:
-    share = others.size / (inside.size + others.size)
-    return folded_difference(mean_rate(inside, level=level), mean_rate(others, level=level), weight=share)

@@ -129,7 +129,10 @@ def _delta(points: Sequence[LeakPoint], config: AuditConfig) -> Iterator[str]:
     ]
     for name in KINDS:
         for step in ("predictions", "constraint"):
-            values = [[_accuracy(q, name, step) for q in pair] for pair in pairs]
+            values = [
+                [next(s.accuracy.value for s in q.attributions[name].steps if s.step == step) for q in pair]
+                for pair in pairs
+            ]
             rows.append(_delta_row(f"{name} attacker, {_STEPS[step]}", values))
     yield aligned(["", "unmitigated", "mitigated", "change"], rows)
 
@@ -163,10 +166,6 @@ def _controls(own: Sequence[LeakPoint]) -> Iterator[str]:
 
 def _percent(found: Estimate | None) -> str:
     return "none" if found is None else f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-
-
-def _accuracy(point: LeakPoint, attacker: str, step: str) -> float:
-    return next(s.accuracy.value for s in point.attributions[attacker].steps if s.step == step)
 
 
 def _delta_row(name: str, pairs: Sequence[Sequence[float]]) -> list[str]:

@@ -157,7 +157,8 @@ def _told(
         cells = [_cell(clean.accuracy), *(_cell(own[budget].accuracy) for budget in budgets if budget in own)]
         rows.append([work.titles[name], *cells])
     if arguments.dataset == "ratings":
-        rows.append([_PAPER, "", *(_published(budget) for budget in budgets)])
+        told = {budget: f"{100 * rate:.0f}" for budget, rate in PUBLISHED_CURVE.items()}
+        rows.append([_PAPER, "", *(told.get(budget, "") for budget in budgets)])
     yield aligned(["attacker", "no noise", *(f"{budget:g}" for budget in budgets)], rows)
     yield ""
     majority = estimate_words(study.majority)
@@ -198,10 +199,6 @@ def _settings_words(settings: Result) -> str:
 
 def _cell(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.1f} ±{50 * (estimate.high - estimate.low):.1f}"
-
-
-def _published(budget: float) -> str:
-    return f"{100 * PUBLISHED_CURVE[budget]:.0f}" if budget in PUBLISHED_CURVE else ""
 
 
 def _record(point: Point, titles: dict[str, str], arguments: argparse.Namespace) -> dict[str, Any]:

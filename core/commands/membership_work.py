@@ -107,7 +107,10 @@ def measured(work: Work, console: Console) -> Audit:
     return Audit(
         people=work.people,
         findings=findings,
-        costs=tuple(_cost(work, settings) for settings in work.settings),
+        costs=tuple(
+            ledger_of(work.people, settings).total if settings.target == "dp_id3" else math.inf
+            for settings in work.settings
+        ),
         over_epsilon=_over_epsilon(work, tick),
         over_theta=_over_theta(work, tick),
         deletions=deletions,
@@ -124,10 +127,6 @@ def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> Membersh
     there = tuple(name for name in ATTACKS if name not in work.attacks)
     made = {guess.name: judge(target, guess) for guess in guesses(target, there=there, report=tick)}
     return replace(findings_of(target), attacks=made)
-
-
-def _cost(work: Work, settings: MembershipSettings) -> float:
-    return ledger_of(work.people, settings).total if settings.target == "dp_id3" else math.inf
 
 
 def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:

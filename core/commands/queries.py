@@ -253,7 +253,7 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
     rows = []
     for name in ledger.names():
         status = ledger.status(name)
-        made, charged = status.registration, sum(not one.from_past for one in status.answers)
+        made, free = status.registration, sum(one.from_past for one in status.answers)
         numbers = [f"{x:g}" for x in (made.budget, status.spent, status.remaining)]
         rows.append(
             [
@@ -262,7 +262,7 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
                 made.columns.advantaged or "1",
                 f"{made.n_people:,}",
                 *numbers,
-                f"{charged} + {_past(status)}",
+                f"{len(status.answers) - free} + {free}",
             ]
         )
     header = ["name", "attribute", "advantaged", "people", "budget", "spent", "left", "charged + free"]
@@ -419,7 +419,3 @@ def _tell_old(told: Quote | LedgerAnswer, epsilon: float, console: Console) -> N
 
 def _free(from_past: bool) -> str:
     return " (the past has the answer)" if from_past else ""
-
-
-def _past(status: LedgerStatus) -> int:
-    return sum(one.from_past for one in status.answers)

@@ -158,7 +158,9 @@ def _pinned_lines(people: ReleasedPeople, study: ReleaseStudy) -> Iterator[str]:
     if found.count:
         right = "" if found.right is None else f", {round(found.right.value * found.count):,} of them rightly"
         here = f"{found.count:,} {whom}{right}{_as_most(study, people)}"
-    yield f"Pinned down{_if_true(study)}: {_in_this_draw(study)}{here}{_at_worst(study)}; {rule}"
+    may_differ = study.draws is not None and (study.most_pinned or not study.draws.known)
+    draw = "in this draw of the noise " if may_differ else ""
+    yield f"Pinned down{_if_true(study)}: {draw}{here}{_at_worst(study)}; {rule}"
     if not found.count:
         return
     cells = study.in_common
@@ -175,10 +177,6 @@ def _pinned_lines(people: ReleasedPeople, study: ReleaseStudy) -> Iterator[str]:
         yield aligned(["In common, %", "pinned", "the rest"], rows)
 
 
-def _in_this_draw(study: ReleaseStudy) -> str:
-    return "" if study.draws is None or not _differs(study) else "in this draw of the noise "
-
-
 def _at_worst(study: ReleaseStudy) -> str:
     """Say what the worst of several draws of the noise pins down."""
     draws = study.draws
@@ -189,11 +187,6 @@ def _at_worst(study: ReleaseStudy) -> str:
     if not study.most_pinned:
         return f", in any of {draws.count} draws of the noise"
     return f", in the worst of {draws.count} draws {study.most_pinned:,}"
-
-
-def _differs(study: ReleaseStudy) -> bool:
-    """Return whether draws of the noise pin somebody down, or may."""
-    return study.draws is not None and bool(study.most_pinned or not study.draws.known)
 
 
 def _as_most(study: ReleaseStudy, people: ReleasedPeople) -> str:

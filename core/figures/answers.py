@@ -64,7 +64,8 @@ def _error_row(
     sketch: Sketch, palette: Palette, y: float, name: str, error: ErrorQuantiles, left: float, *, chosen: bool
 ) -> None:
     color = palette.leak if chosen else palette.before
-    start, end = (_decades(value) for value in (error.median, error.high))
+    decades = (math.log10(value) if value > 0 else -math.inf for value in (error.median, error.high))
+    start, end = (min(max(decade, _ERRORS[0]), _ERRORS[1]) for decade in decades)
     sketch.segment((start, end), (y, y), {"color": color, "width": 3 if chosen else 2})
     sketch.markers(
         [start, end],
@@ -79,11 +80,6 @@ def _error_row(
     sketch.write(left, y, words, palette.ink if chosen else palette.grey, "middle right")
     sketch.write(start, y + 0.12, f"<b>{error_words(error.median)}</b>", color, "top center", 12)
     sketch.write(end + 0.15, y, error_words(error.high), palette.grey, "middle right", 12)
-
-
-def _decades(value: float) -> float:
-    """Return the decimal logarithm, kept inside the axis."""
-    return min(max(math.log10(value) if value > 0 else -math.inf, _ERRORS[0]), _ERRORS[1])
 
 
 def draw_values(

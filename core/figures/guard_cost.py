@@ -56,7 +56,9 @@ def draw_cost(
         sketch.write(0, tick, f"{tick:.2f} " if gap else f"{tick:g}% ", palette.grey, "middle left", 12)
     band(sketch, [x for x, _ in curve], *_cost_limits(curve, scale), palette.leak)
     line(sketch, [x for x, _ in curve], [scale * e.value for _, e in curve], palette.leak, width=3)
-    _cost_marker(sketch, palette, now[0], scale * now[1].value, low)
+    x, y = now[0], scale * now[1].value
+    sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
+    sketch.markers([x], [y], size=12, color=palette.leak, rim=(palette.background, 2), cliponaxis=False)
     named = [("With noise", now[1], curve[-1][1], palette.leak)]
     for (name, level), (role, dash) in zip(levels.items(), _LOOKS, strict=False):
         color = getattr(palette, role)
@@ -101,12 +103,6 @@ def _written(estimate: Estimate, gap: bool) -> str:
     return f"{estimate.value:.3f}" if gap else percent(estimate)
 
 
-def _cost_marker(sketch: Sketch, palette: Palette, x: float, y: float, low: float) -> None:
-    """Draw the slider's position."""
-    sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
-    sketch.markers([x], [y], size=12, color=palette.leak, rim=(palette.background, 2), cliponaxis=False)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefenceRow:
     """One way to defend.
@@ -148,7 +144,9 @@ def draw_defences(
     end = 100 * max(e.value for row in rows for e in row.rates.values()) * 1.12
     left = -0.72 * end
     sketch = bare(palette, height=_ROW * len(rows) + 70, x=(left, end), y=(len(rows) - 0.35, -1.15))
-    _shares_axis(sketch, palette, end=end, rows=len(rows))
+    for mark in percent_axis(sketch, 0, end, steps=(5, 10, 20, 25)):
+        stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
+        sketch.segment((mark, mark), (-0.5, len(rows) - 0.4), stroke, layer="below")
     level = 100 * floor.value
     sketch.segment((level, level), (-0.5, len(rows) - 0.4), {"color": palette.chance, "width": 1.5, "dash": "dot"})
     _row_names(sketch, rows, palette, left=left, unit=unit)
@@ -164,13 +162,6 @@ def draw_defences(
         for row in rows
     ]
     return Drawing.of(sketch, alt, table)
-
-
-def _shares_axis(sketch: Sketch, palette: Palette, *, end: float, rows: int) -> None:
-    """Draw upright lines at round percentages up to `end`."""
-    for mark in percent_axis(sketch, 0, end, steps=(5, 10, 20, 25)):
-        stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
-        sketch.segment((mark, mark), (-0.5, rows - 0.4), stroke, layer="below")
 
 
 def _row_names(sketch: Sketch, rows: Sequence[DefenceRow], palette: Palette, *, left: float, unit: str) -> None:

@@ -70,7 +70,8 @@ def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str,
     few = len(rows) <= _MOST_VALUES
     left, right = (-0.62 * end, 1.16 * end) if few else (0.0, 1.5 * end)
     sketch = bare(palette, height=_VALUES_HEIGHT, x=(left, right), y=(len(rows) - 0.35, -0.65))
-    marks = _marks(end)
+    step = next((s for s in (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100) if end / s <= 4.5), 200)
+    marks = [step * i for i in range(int(end / step) + 1)]
     sketch.xaxis(tickvals=marks, ticktext=[f"{mark:g}" for mark in marks], showline=False)
     sketch.segment((0, 0), (-0.6, len(rows) - 0.4), {"color": palette.grey, "width": 1})
     for mark in marks[1:]:
@@ -90,11 +91,6 @@ def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str,
         for row in rows
     ]
     return Drawing.of(sketch, _values_alt(known, unit, attribute), table)
-
-
-def _marks(end: float) -> list[float]:
-    step = next((s for s in (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100) if end / s <= 4.5), 200)
-    return [step * i for i in range(int(end / step) + 1)]
 
 
 def _value_rows(sketch: Sketch, palette: Palette, rows: Sequence[ValueNoise], left: float) -> None:

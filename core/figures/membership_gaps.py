@@ -110,19 +110,16 @@ def _names(findings: MembershipFindings, group: int) -> tuple[str, str]:
     return (every[1], every[0]) if len(every) == 2 else (every[min(group, len(every) - 1)], "all others")
 
 
-def _muted(found: AttackFindings) -> str:
-    return "muted: AUC below 0.5" if found.roc.auc.high < 0.5 else "muted: AUC contains 0.5"
-
-
 def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, title: str) -> list[_Row]:
     """Return the three gaps of an attack's verdicts."""
-    muted = found is not None and found.muted
-    reason = "being measured"
+    muted, flagged, reason = found is not None and found.muted, "members flagged", "being measured"
+    if found is not None and found.muted:
+        flagged = "muted: AUC below 0.5" if found.roc.auc.high < 0.5 else "muted: AUC contains 0.5"
     if found is not None and result is None:
         left = found.disparities.not_measured if found.disparities else ()
         reason = left[0][1] if left else "n/a, this attack gives scores alone"
     kinds = (
-        ("vd", "VD", _muted(found) if found is not None and muted else "members flagged"),
+        ("vd", "VD", flagged),
         ("fpr_gap", "FPR gap", "outsiders flagged"),
         ("advantage_gap", "TPR − FPR gap", "net of false positives"),
     )

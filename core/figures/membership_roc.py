@@ -143,13 +143,12 @@ def _draw(sketch: Framed, curve: _Curve) -> None:
         y=y,
         mode="lines",
         line={"color": curve.color, "width": curve.width, "dash": curve.dash},
-        text=[_curve_told(curve.name, 10**b, 10**a) for a, b in zip(x, y, strict=True)],
+        text=[
+            f"{short(curve.name)}: {percent(10**b)} of members at {percent(10**a)} FPR"
+            for a, b in zip(x, y, strict=True)
+        ],
         hovertemplate="%{text}<extra></extra>",
     )
-
-
-def _curve_told(name: str, caught: float, at: float) -> str:
-    return f"{short(name)}: {percent(caught)} of members at {percent(at)} FPR"
 
 
 def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.estimates import Estimate
 from core.figures.correction import dumbbells, recovery_range, ticks
-from core.figures.drawing import Drawing, Palette, bare, cells, line
+from core.figures.drawing import Drawing, Palette, bare, cells, line, value_axis
 from core.figures.trained import as_estimate
 from core.models import METHOD_TITLES
 from core.wording import percent
@@ -77,9 +77,7 @@ def draw_search(found: TunedForest, palette: Palette) -> Drawing:
     step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200) if n / s <= 6)
     marks = [1, *range(step if step > 1 else 2, n + 1, step)]
     sketch.xaxis(tickvals=marks, ticktext=[str(m) for m in marks])
-    for tick in ticks(low, high):
-        sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
-        sketch.write(n + 1, tick, f"{tick:g}%", palette.grey, "top left", 12)
+    value_axis(sketch, palette, ticks(low, high), n + 1)
     sketch.scatter(
         x=list(range(1, n + 1)),
         y=scores,

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.changes import join, read_records
-from core.attriguard.classifiers import checked_margin, one_value_each, read_scores, read_values, verified
+from core.attriguard.classifiers import one_value_each, read_scores, read_values, verified
 from core.attriguard.noise import NoisyRecords
 from core.attriguard.stepwise import Walk
-from core.validation import choice
+from core.validation import at_least_zero, choice
 
 _DIRECTIONS = ("raise", "lower")
 
@@ -46,7 +46,7 @@ def jsma(
     NoisyRecords
     """
     choice(direction, _DIRECTIONS, name="direction")
-    margin, scores = checked_margin(margin), read_scores(classifier)
+    margin, scores = at_least_zero(margin, name="margin"), read_scores(classifier)
     records = read_records(public, scores.n_columns)
     people = np.arange(records.shape[0])
     wanted, predicted = one_value_each(target, people.size), read_values(classifier, public)

@@ -130,7 +130,8 @@ def pair_rules(
     kept = [rule for rule in found if _checked(rule.pair, columns) not in gone]
     there = {_checked(rule.pair, columns) for rule in kept}
     fresh = [pair for pair in added if _checked(pair, columns) not in there]
-    rules = (*(_added(pair) for pair in fresh), *kept)
+    new = (PairRule(first=a, first_value=x, second=b, second_value=y) for a, x, b, y in fresh)
+    rules = (*new, *kept)
     listed = tuple(column.listed for column in columns)
     starts = np.cumsum([0, *(values.size for values in listed)])
     forbidden = np.zeros((starts[-1] + 1, starts[-1] + 1), dtype=bool)
@@ -138,11 +139,6 @@ def pair_rules(
         (a, i), (b, k) = _checked(rule.pair, columns)
         forbidden[starts[a] + i, starts[b] + k] = forbidden[starts[b] + k, starts[a] + i] = True
     return PairRules(rules=rules, listed=listed, forbidden=forbidden)
-
-
-def _added(pair: Pair) -> PairRule:
-    first, first_value, second, second_value = pair
-    return PairRule(first=first, first_value=first_value, second=second, second_value=second_value)
 
 
 def _checked(pair: Pair, columns: Sequence[Column]) -> tuple[tuple[int, int], tuple[int, int]]:
