@@ -35,16 +35,6 @@ class Concentration(Result):
     share: npt.NDArray[np.float64] = field(repr=False)
     n_entries: int
 
-    @property
-    def cumulative(self) -> npt.NDArray[np.float64]:
-        """Share carried by the most used 1, 2, ... entries, (k,)."""
-        return np.cumsum(self.share)
-
-    def carrying(self, share: float) -> int:
-        """Return the fewest entries that carry this share of the noise."""
-        reached = np.flatnonzero(self.cumulative >= share - 1e-12)
-        return int(reached[0]) + 1 if reached.size else len(self.entries)
-
 
 def concentration(
     records: Any, noise: Noise, mechanism: npt.NDArray[np.float64], names: Sequence[str]

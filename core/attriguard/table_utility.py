@@ -198,7 +198,7 @@ def utility_of(
     return TableUtility(guard=guard, metric=metric, labels=labels, clean=acceptance(people.public, groups), noisy=noisy)
 
 
-def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]], *, level: float = 0.95) -> Estimate:
+def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]]) -> Estimate:
     """Return the largest distance of a group's mean from everybody's, over sets of (values, groups).
 
     A group's distance is its difference from all others times their share; the distances to the limits of the two
@@ -212,7 +212,7 @@ def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]], *, level:
         compared += [(values[groups == group], values[groups != group]) for group in own]
     found = {}
     for place, (inside, others) in enumerate(compared):
-        rates, share = (mean_rate(inside, level=level), mean_rate(others, level=level)), others.size
+        rates, share = (mean_rate(inside), mean_rate(others)), others.size
         found[str(place)] = folded_difference(*rates, weight=share / (inside.size + share))
     _, largest = strongest(found, within=(0.0, 1.0))
     return replace(largest, n=sum(values.size for values, _ in parts))

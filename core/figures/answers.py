@@ -27,9 +27,7 @@ def error_words(value: float) -> str:
     return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def draw_answer_errors(
-    errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str, palette: Palette, *, reach: float = 1.0
-) -> Drawing:
+def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str, palette: Palette) -> Drawing:
     """Draw the error of an answer for each kind of noise: median as a dot, 95th percentile as a bar.
 
     Parameters
@@ -38,8 +36,6 @@ def draw_answer_errors(
         From the top.
     chosen : str
         Name of the row drawn in the leak's colour.
-    reach : float
-        Largest absolute value the metric can take.
     """
     top = len(errors)
     left = _ERRORS[0] - 0.62 * (_ERRORS[1] - _ERRORS[0])
@@ -47,7 +43,7 @@ def draw_answer_errors(
     decades = list(range(-4, 5, 2))
     names = {-4: "0.0001", -2: "0.01", 0: "1", 2: "100", 4: "10,000"}
     sketch.xaxis(tickvals=decades, ticktext=[names[d] for d in decades], showline=False)
-    edge = math.log10(reach)
+    edge = 0.0  # a gap of 1
     sketch.shade((edge, _ERRORS[1] + 1.6), (-0.55, top - 0.25), palette.grid)
     sketch.segment((edge, edge), (-0.55, top - 0.25), {"color": palette.ink, "width": 1.5, "dash": "longdash"})
     sketch.write(edge + 0.1, top - 0.42, "beyond the range", palette.grey, "middle right", 12)
@@ -56,7 +52,7 @@ def draw_answer_errors(
         _error_row(sketch, palette, y, name, error, left, chosen=name == chosen)
     rows = [{"noise": name, "median error": e.median, "95th percentile": e.high} for name, e in errors]
     told = "; ".join(f"{name} {error_words(e.median)}, {error_words(e.high)}" for name, e in errors)
-    alt = f"Absolute error of an answer, median and 95th percentile; the gap itself is at most {reach:g}: {told}."
+    alt = f"Absolute error of an answer, median and 95th percentile; the gap itself is at most 1: {told}."
     return Drawing.of(sketch, alt, rows)
 
 

@@ -20,10 +20,10 @@ def fit_logistic(known: Known, *, strength: float = 1.0) -> Any:
     return LogisticRegression(C=strength, max_iter=1000).fit(known.records, known.values)
 
 
-def fit_one_vs_rest(known: Known, *, strength: float = 0.3) -> Any:
+def fit_one_vs_rest(known: Known) -> Any:
     """Return one fitted logistic regression a value, each against all others; the most confident one is the guess."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
 
-    one = LogisticRegression(C=strength, solver="liblinear")
+    one = LogisticRegression(C=0.3, solver="liblinear")
     return OneVsRestClassifier(one).fit(known.records, known.values)

@@ -16,8 +16,6 @@ change does, else taken when it gains more per column. Rules can leave a record 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
@@ -42,7 +40,6 @@ def table_representatives(
     rules: PairRules,
     *,
     margin: float = 0.0,
-    report: Callable[[int, int], None] | None = None,
 ) -> Noise:
     """Return everybody's noise for every value of the private attribute.
 
@@ -53,8 +50,6 @@ def table_representatives(
         Of the same columns.
     margin : float, at least 0
         Least lead of the target's score over every other's.
-    report : callable, optional
-        Called with (values done, values in all).
     """
     u, m = len(public), defender.m
     predicted = defender.predict(public)
@@ -64,8 +59,6 @@ def table_representatives(
         others = np.flatnonzero(predicted != target)
         done = change_columns(public[others], defender, moves, rules, target, margin=margin)
         noisy[others, target], size[others, target], found[others, target] = done.noisy, done.size, done.found
-        if report is not None:
-            report(target + 1, m)
     return Noise(noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=found, predicted=predicted)
 
 
