@@ -52,7 +52,9 @@ def check_files(arguments: argparse.Namespace) -> None:
 
 def interval_cells(name: str, estimate: Estimate | None) -> dict[str, Any]:
     """Return the cells of an estimate in a file of numbers: "name", "name low" and "name high"."""
-    ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
+    ends: tuple[float | None, ...] = (None,) * 3
+    if estimate is not None:
+        ends = (estimate.value, estimate.low, estimate.high)
     return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
 
 
