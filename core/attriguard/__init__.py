@@ -1,17 +1,13 @@
 """AttriGuard: noise that misleads attribute inference, and attackers who know about it (Jia and Gong 2018)."""
 
 from core.attriguard.allocation import allocate, expected_size
-from core.attriguard.allocation_program import allocate_with_solver
 from core.attriguard.attackers import ADAPTIVE, ATTACKER_TITLES
 from core.attriguard.comparators import COMPARATOR_TITLES
 from core.attriguard.concentration import Concentration, concentration
-from core.attriguard.fgsm import fgsm
-from core.attriguard.jsma import jsma
-from core.attriguard.minimum import LeastNoise, least_noise
 from core.attriguard.noise import Noise, NoisyRecords
 from core.attriguard.panda import ORDERS, panda, representatives
 from core.attriguard.policies import POLICIES
-from core.attriguard.published import CITATION, PUBLISHED_CURVE
+from core.attriguard.published import PUBLISHED_CURVE
 from core.attriguard.ratings_comparison import Compared, comparison
 from core.attriguard.ratings_study import Guarded, ratings_study, study_ratings
 from core.attriguard.recommendation import Recommendation, recommendation
@@ -28,7 +24,6 @@ from core.attriguard.transfer import MAKERS, Transfer, transfer
 __all__ = [
     "ADAPTIVE",
     "ATTACKER_TITLES",
-    "CITATION",
     "COMPARATOR_TITLES",
     "DEFENDERS",
     "MAKERS",
@@ -42,7 +37,6 @@ __all__ = [
     "GuardSettings",
     "Guarded",
     "Guesses",
-    "LeastNoise",
     "Noise",
     "NoisyRecords",
     "Point",
@@ -54,13 +48,9 @@ __all__ = [
     "Transfer",
     "UtilityPoint",
     "allocate",
-    "allocate_with_solver",
     "comparison",
     "concentration",
     "expected_size",
-    "fgsm",
-    "jsma",
-    "least_noise",
     "panda",
     "ratings_study",
     "recommendation",

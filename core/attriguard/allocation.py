@@ -28,8 +28,6 @@ from core.attriguard.targets import checked_shares
 from core.errors import InputError
 from core.validation import at_least_zero
 
-__all__ = ["allocate", "checked_arguments", "expected_size"]
-
 _ROUNDS = 200  # halving alone is done after about 60; 3 or 4 are usual
 _TIGHT = 1e-50
 """Shares of the largest noise below which what the budget has above the least noise is nothing."""

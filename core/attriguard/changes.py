@@ -15,7 +15,9 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["Changes", "Report", "join", "no_changes", "read_records", "spread", "with_changes"]
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 
 Report = Callable[[int, int], None]
 """Told how much is done, and of how much."""
@@ -35,16 +37,16 @@ class Changes:
         What the entry is set to.
     """
 
-    found: npt.NDArray[np.bool_]
-    task: npt.NDArray[np.int64] = field(repr=False)
-    column: npt.NDArray[np.int64] = field(repr=False)
-    value: npt.NDArray[np.float64] = field(repr=False)
+    found: Bools
+    task: Ints = field(repr=False)
+    column: Ints = field(repr=False)
+    value: Floats = field(repr=False)
 
-    def sizes(self) -> npt.NDArray[np.int64]:
+    def sizes(self) -> Ints:
         """Return the number of entries changed in every task, (q,)."""
         return np.bincount(self.task, minlength=self.found.size)
 
-    def only(self, kept: npt.NDArray[np.bool_]) -> Changes:
+    def only(self, kept: Bools) -> Changes:
         """Return the changes without those of tasks that are not `kept` (q,), which are not found any more."""
         inside = kept[self.task]
         return Changes(
@@ -58,7 +60,7 @@ def no_changes(tasks: int) -> Changes:
     return Changes(found=np.zeros(tasks, dtype=bool), task=nothing, column=nothing, value=np.zeros(0))
 
 
-def join(tasks: int, parts: list[tuple[npt.NDArray[np.int64], Changes]]) -> Changes:
+def join(tasks: int, parts: list[tuple[Ints, Changes]]) -> Changes:
     """Return what was found for some of the tasks at a time, each part with the numbers of its tasks."""
     found = np.zeros(tasks, dtype=bool)
     for numbers, part in parts:
@@ -96,7 +98,7 @@ def read_records(public: Any, n_columns: int) -> Any:
     return records
 
 
-def spread(records: Any, people: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def spread(records: Any, people: Ints) -> tuple[Ints, Ints]:
     """Return, for every stored entry of these people's rows, whose it is (place in `people`) and where it is stored."""
     counts = np.diff(records.indptr)[people]
     owner = np.repeat(np.arange(people.size), counts)
@@ -104,7 +106,7 @@ def spread(records: Any, people: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.
     return owner, first + np.arange(owner.size)
 
 
-def with_changes(public: Any, records: Any, people: npt.NDArray[np.int64], changes: Changes) -> Any:
+def with_changes(public: Any, records: Any, people: Ints, changes: Changes) -> Any:
     """Return every task's record (q, d) with its changes, sparse as `public` is, and of its type.
 
     Parameters
@@ -115,7 +117,6 @@ def with_changes(public: Any, records: Any, people: npt.NDArray[np.int64], chang
         The same, as `read_records` returns them.
     people : ndarray of shape (q,)
         Whose record each task is about.
-    changes : Changes
     """
     from scipy import sparse
 
@@ -128,7 +129,7 @@ def with_changes(public: Any, records: Any, people: npt.NDArray[np.int64], chang
     return kind(made)
 
 
-def _changed_rows(records: Any, people: npt.NDArray[np.int64], changes: Changes) -> Any:
+def _changed_rows(records: Any, people: Ints, changes: Changes) -> Any:
     """Return the tasks' sparse rows: what was there and is not changed, and what is changed to something but 0."""
     from scipy import sparse
 

@@ -7,17 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.changes import Changes, with_changes
+from core.attriguard.changes import Changes, Ints, with_changes
 from core.attriguard.linear import LinearScores, is_linear, linear_scores
 from core.attriguard.network import NetworkScores, is_network, network_scores
 from core.errors import InputError
-from core.validation import at_least_zero
-
-__all__ = ["checked_margin", "one_value_each", "read_scores", "read_values", "verified"]
 
 _ROWS = 8192  # records shown to the classifier at a time
-
-_Ints = npt.NDArray[np.int64]
 
 
 def read_scores(classifier: Any) -> LinearScores | NetworkScores:
@@ -31,7 +26,7 @@ def read_scores(classifier: Any) -> LinearScores | NetworkScores:
     )
 
 
-def read_values(classifier: Any, rows: Any) -> _Ints:
+def read_values(classifier: Any, rows: Any) -> Ints:
     """Return what the classifier reads off each row (q, d), a few thousand at a time."""
     rows = rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows)
     if not rows.shape[0]:
@@ -40,7 +35,7 @@ def read_values(classifier: Any, rows: Any) -> _Ints:
     return np.concatenate(parts).astype(np.int64)
 
 
-def one_value_each(target: npt.ArrayLike, people: int) -> _Ints:
+def one_value_each(target: npt.ArrayLike, people: int) -> Ints:
     """Return the wanted value of each person, whether one is given for all or one each."""
     wanted = np.asarray(target)
     if wanted.dtype.kind not in "iu" or wanted.shape not in ((), (people,)):
@@ -48,13 +43,8 @@ def one_value_each(target: npt.ArrayLike, people: int) -> _Ints:
     return np.broadcast_to(wanted, (people,)).astype(np.int64)
 
 
-def checked_margin(margin: float) -> float:
-    """Return `margin` if it is a number of at least 0."""
-    return at_least_zero(margin, name="margin")
-
-
 def verified(
-    public: Any, records: Any, classifier: Any, people: _Ints, wanted: _Ints, predicted: _Ints, changes: Changes
+    public: Any, records: Any, classifier: Any, people: Ints, wanted: Ints, predicted: Ints, changes: Changes
 ) -> tuple[Any, Changes]:
     """Show the noisy records to the classifier, and undo the changes where it does not read what was wanted.
 

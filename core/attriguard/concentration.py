@@ -16,8 +16,6 @@ import numpy.typing as npt
 from core.attriguard.noise import Noise
 from core.results import Result
 
-__all__ = ["Concentration", "changes_per_entry", "concentration"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Concentration(Result):
@@ -36,16 +34,6 @@ class Concentration(Result):
     entries: tuple[str, ...] = field(repr=False)
     share: npt.NDArray[np.float64] = field(repr=False)
     n_entries: int
-
-    @property
-    def cumulative(self) -> npt.NDArray[np.float64]:
-        """Share carried by the most used 1, 2, ... entries, (k,)."""
-        return np.cumsum(self.share)
-
-    def carrying(self, share: float) -> int:
-        """Return the fewest entries that carry this share of the noise."""
-        reached = np.flatnonzero(self.cumulative >= share - 1e-12)
-        return int(reached[0]) + 1 if reached.size else len(self.entries)
 
 
 def concentration(

@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["TIE", "LinearScores", "class_values", "is_linear", "linear_scores"]
-
 TIE = 1e-9
 """Leads of less than this share of the largest weight are ties: they may be rounding."""
 

@@ -16,8 +16,6 @@ import numpy.typing as npt
 from core.attriguard.linear import TIE, class_values
 from core.errors import InputError
 
-__all__ = ["NetworkScores", "is_network", "network_scores"]
-
 _Floats = npt.NDArray[np.float64]
 
 

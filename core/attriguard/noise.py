@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from core.results import Result
 
-__all__ = ["Noise", "NoisyRecords"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoisyRecords(Result):

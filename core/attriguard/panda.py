@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.changes import Changes, Report, join, no_changes, read_records
-from core.attriguard.classifiers import checked_margin, one_value_each, read_scores, read_values, verified
+from core.attriguard.changes import Changes, Ints, Report, join, no_changes, read_records
+from core.attriguard.classifiers import one_value_each, read_scores, read_values, verified
 from core.attriguard.linear import LinearScores
 from core.attriguard.network import NetworkScores
 from core.attriguard.noise import Noise, NoisyRecords
@@ -24,14 +24,10 @@ from core.attriguard.policies import WIDEST, known_policy
 from core.attriguard.sorted_order import sorted_order
 from core.attriguard.stepwise import stepwise
 from core.errors import InputError
-from core.validation import choice
-
-__all__ = ["ORDERS", "panda", "representatives"]
+from core.validation import at_least_zero, choice
 
 ORDERS = ("scores", "softmax")
 """What is followed: the wanted value's decision score, or its probability after the softmax."""
-
-_Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,9 +145,9 @@ def _search(
     records: Any,
     scores: LinearScores | NetworkScores,
     rules: _Rules,
-    people: _Ints,
-    wanted: _Ints,
-    predicted: _Ints,
+    people: Ints,
+    wanted: Ints,
+    predicted: Ints,
     report: Report | None = None,
 ) -> tuple[Changes, npt.NDArray[np.bool_]]:
     """Return what is changed in q tasks, and where any entry was allowed to."""
@@ -170,9 +166,9 @@ def _followed(
     scores: LinearScores | NetworkScores,
     rules: _Rules,
     policy: str,
-    people: _Ints,
-    wanted: _Ints,
-    tasks: _Ints,
+    people: Ints,
+    wanted: Ints,
+    tasks: Ints,
     report: Report | None,
 ) -> Changes:
     """Search some of the tasks under one policy."""
@@ -206,4 +202,6 @@ def _checked(policy: str, step: float, margin: float, order: str, max_steps: int
         raise InputError(f"step must be above 0 and at most 1, got {step!r}.")
     if max_steps is not None and max_steps < 1:
         raise InputError(f"max_steps must be at least 1, got {max_steps!r}.")
-    return _Rules(policy=policy, step=step, margin=checked_margin(margin), order=order, max_steps=max_steps)
+    return _Rules(
+        policy=policy, step=step, margin=at_least_zero(margin, name="margin"), order=order, max_steps=max_steps
+    )

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from core.validation import choice
 
-__all__ = ["POLICIES", "WIDEST", "changes_existing", "changes_new", "known_policy"]
-
 POLICIES = ("modify_exist", "add_new", "modify_add")
 WIDEST = "modify_add"
 """The policy to fall back to where another leaves no solution."""

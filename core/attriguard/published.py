@@ -2,12 +2,5 @@
 
 from __future__ import annotations
 
-__all__ = ["CITATION", "PUBLISHED_CURVE"]
-
-CITATION = (
-    "Jia, J. and Gong, N. Z. (2018). AttriGuard: A Practical Defense Against Attribute Inference Attacks via "
-    "Adversarial Machine Learning. USENIX Security 27."
-)
-
 PUBLISHED_CURVE = {0.3: 0.41, 0.5: 0.37, 1.0: 0.30, 2.0: 0.18, 3.0: 0.12, 4.0: 0.09, 5.0: 0.08}
 """Accuracy of the authors' neural network, by budget, against noise found with another neural network."""

@@ -9,16 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from core.attriguard import comparators
+from core.attriguard.changes import Report
+from core.attriguard.comparators import blurme, chisquare, local_dp, qpm
 from core.attriguard.ratings_study import Guarded
-from core.attriguard.transfer import _READERS
+from core.attriguard.transfer import READERS
 from core.estimates import Estimate, accuracy, mean
 from core.results import Result
 from core.seeds import child_generator
-
-__all__ = ["Compared", "comparison"]
-
-Report = Callable[[int, int], None]
 
 _EPSILONS = (7.0, 8.0, 9.0)
 _SLACKS = (0.25, 0.5, 1.0)
@@ -86,11 +83,11 @@ def _tasks(guarded: Guarded) -> list[_Task]:
             tasks += _additions(guarded, n, knows)
     for slack in _SLACKS:
         rng = child_generator(seed, f"guard qpm {slack}")
-        make = partial(comparators.qpm, records, known, slack=slack, rng=rng)
+        make = partial(qpm, records, known, slack=slack, rng=rng)
         tasks.append(_Task(method="qpm", parameter=f"slack {slack:g}", make=make))
     for epsilon in _EPSILONS:
         rng = child_generator(seed, f"guard local dp {epsilon}")
-        make = partial(comparators.local_dp, records, epsilon=epsilon, rng=rng)
+        make = partial(local_dp, records, epsilon=epsilon, rng=rng)
         tasks.append(_Task(method="local_dp", parameter=f"epsilon {epsilon:g} an entry", make=make))
     return tasks
 
@@ -101,8 +98,8 @@ def _additions(guarded: Guarded, n: int, knows_truth: bool) -> list[_Task]:
     logistic = guarded.classifier("logistic")
     value = guarded.ratings.values_test if knows_truth else logistic.predict(records).astype(np.int64)
     makes = {
-        "blurme": partial(comparators.blurme, records, value, known, logistic, n_added=n),
-        "chisquare": partial(comparators.chisquare, records, value, known, n_added=n),
+        "blurme": partial(blurme, records, value, known, logistic, n_added=n),
+        "chisquare": partial(chisquare, records, value, known, n_added=n),
     }
     told = f"{n} added"
     return [_Task(method=name, parameter=told, make=make, knows_truth=knows_truth) for name, make in makes.items()]
@@ -116,5 +113,5 @@ def _compared(guarded: Guarded, task: _Task) -> Compared:
         parameter=task.parameter,
         knows_truth=task.knows_truth,
         size=mean(np.asarray(changed, dtype=np.float64).ravel()),
-        accuracy={reader: accuracy(ratings.values_test, guarded.reader(reader).predict(noisy)) for reader in _READERS},
+        accuracy={reader: accuracy(ratings.values_test, guarded.reader(reader).predict(noisy)) for reader in READERS},
     )

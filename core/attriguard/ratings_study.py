@@ -7,15 +7,30 @@ accuracy is measured on the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from core.attriguard import attackers as who
-from core.attriguard.attackers import Attacker, Fitted, Known, NoiseSeen
+from core.attriguard.attackers import (
+    ADAPTIVE,
+    Attacker,
+    Dropping,
+    Fitted,
+    Known,
+    LowRank,
+    NoiseSeen,
+    RegionBased,
+    fit_adversarial,
+    fit_distilled,
+    fit_forest,
+    fit_logistic,
+    fit_network,
+    fit_one_vs_rest,
+)
+from core.attriguard.changes import Report
 from core.attriguard.noise import Noise
 from core.attriguard.panda import representatives
 from core.attriguard.settings import GuardSettings
@@ -24,22 +39,12 @@ from core.attriguard.targets import target_distribution
 from core.datasets.ratings import Ratings
 from core.seeds import child_seed
 
-__all__ = ["Guarded", "ratings_study", "study_ratings"]
-
-Report = Callable[[int, int], None]
-
 _SEARCH_STEPS = 10
 """Steps of a study each of its two searches for noise counts as."""
 
 
 class Guarded:
-    """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    settings : GuardSettings
-    """
+    """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once."""
 
     def __init__(self, ratings: Ratings, settings: GuardSettings) -> None:
         self.ratings = ratings
@@ -110,17 +115,17 @@ class Guarded:
         seed = self._seed(name)
         if name == "adversarial":
             for budget in self.settings.trained_at:
-                fitted = who.fit_adversarial(self.known, self.seen, budget=budget, seed=seed)
+                fitted = fit_adversarial(self.known, self.seen, budget=budget, seed=seed)
                 yield budget, Fitted(fitted)
         elif name == "dropping":
-            yield None, who.Dropping(self.known, self.seen, budget=max(self.settings.trained_at), seed=seed)
+            yield None, Dropping(self.known, self.seen, budget=max(self.settings.trained_at), seed=seed)
         elif name == "region":
-            yield None, who.RegionBased(self.classifier("network"), seed=seed)
+            yield None, RegionBased(self.classifier("network"), seed=seed)
         elif name == "distillation":
             teacher = self.classifier("network")
-            yield None, Fitted(who.fit_distilled(self.known, teacher, seed=self._seed("network")))
+            yield None, Fitted(fit_distilled(self.known, teacher, seed=self._seed("network")))
         elif name == "low_rank":
-            yield None, who.LowRank(self.known, seed=seed)
+            yield None, LowRank(self.known, seed=seed)
         else:
             yield None, Fitted(self.reader(name))
 
@@ -136,12 +141,12 @@ class Guarded:
 
     def _fitted(self, kind: str) -> Any:
         if kind == "logistic":
-            return who.fit_logistic(self.known)
+            return fit_logistic(self.known)
         if kind == "logistic_smooth":
-            return who.fit_logistic(self.known, strength=0.1)
+            return fit_logistic(self.known, strength=0.1)
         if kind == "one_vs_rest":
-            return who.fit_one_vs_rest(self.known)
-        fit = who.fit_forest if kind == "forest" else who.fit_network
+            return fit_one_vs_rest(self.known)
+        fit = fit_forest if kind == "forest" else fit_network
         return fit(self.known, seed=self._seed(kind))
 
     def _seen(self, report: Report | None = None) -> NoiseSeen:
@@ -167,7 +172,6 @@ def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[St
 
     Parameters
     ----------
-    guarded : Guarded
     report : callable, optional
         Called with (steps done, steps in all) after each step; may raise `core.errors.Cancelled` to stop.
 
@@ -193,7 +197,7 @@ def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[St
     study = _empty_study(guarded)
     yield study
     for name in guarded.settings.attackers:
-        if name in who.ADAPTIVE and not searched:
+        if name in ADAPTIVE and not searched:
             search(known=True)
             searched = True
         for guesses in guarded.guesses(name):
@@ -223,5 +227,5 @@ def _empty_study(guarded: Guarded) -> Study:
 def _steps(settings: GuardSettings) -> int:
     """Return the number of steps: those of the searches for noise, and every attacker fitted."""
     again = len(settings.trained_at) - 1 if "adversarial" in settings.attackers else 0
-    searches = 1 + bool(who.ADAPTIVE & set(settings.attackers))
+    searches = 1 + bool(ADAPTIVE & set(settings.attackers))
     return _SEARCH_STEPS * searches + len(settings.attackers) + again

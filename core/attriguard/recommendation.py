@@ -14,18 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import allocate, expected_size
+from core.attriguard.changes import Floats
 from core.attriguard.ratings_study import Guarded
 from core.errors import InputError
 from core.estimates import Estimate, mean
 from core.results import Result
 from core.seeds import child_generator, child_seed
 
-__all__ = ["Recommendation", "recommendation"]
-
 _SET_ASIDE = 5
 _ROWS = 500  # records whose scores for all items are held at a time
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,6 @@ from core.errors import InputError
 from core.results import Result
 from core.validation import choice, seed_value
 
-__all__ = ["DEFENDERS", "GuardSettings"]
-
 DEFENDERS = {
     "logistic": "Logistic regression",
     "logistic_smooth": "Logistic regression, smoother (C = 0.1)",
@@ -44,7 +42,6 @@ class GuardSettings(Result):
         Keys of `core.attriguard.ATTACKER_TITLES`, in the order they are tried.
     trained_at : tuple of float, at least 0
         Budgets of the noise the adversarially trained attackers learn from.
-    seed : int
 
     Raises
     ------

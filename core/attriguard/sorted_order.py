@@ -18,38 +18,32 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.attriguard.changes import Changes, Report, join, spread
+from core.attriguard.changes import Changes, Floats, Ints, Report, join, spread
 from core.attriguard.linear import LinearScores
 from core.attriguard.policies import changes_existing, changes_new
 
-__all__ = ["sorted_order"]
-
 _HEAD = 8  # how much of the order is looked at first
 _GROWTH = 4
-_NUMBERS = 2_000_000  # scores held at a time
-
-_Ints = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
+_SCORES_AT_ONCE = 2_000_000  # scores held at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Order:
     """The heads of n people's orders, one after the other: entries, what they become, and where each head begins."""
 
-    start: _Ints  # (n + 1,)
-    column: _Ints
-    value: _Floats
-    change: _Floats
+    start: Ints  # (n + 1,)
+    column: Ints
+    value: Floats
+    change: Floats
     complete: bool  # no entries follow
 
 
 def sorted_order(
     records: Any,
     scores: LinearScores,
-    people: _Ints,
-    wanted: _Ints,
+    people: Ints,
+    wanted: Ints,
     *,
     policy: str,
     margin: float,
@@ -60,7 +54,6 @@ def sorted_order(
     Parameters
     ----------
     records : csr_array of shape (u, d), in [0, 1]
-    scores : LinearScores
     people, wanted : ndarray of shape (q,)
         Whose record a task is about, and the place of the wanted class.
     policy : str
@@ -88,7 +81,7 @@ def sorted_order(
 
 
 def _one_class(
-    records: Any, scores: LinearScores, clean: _Floats, people: _Ints, target: int, policy: str, margin: float
+    records: Any, scores: LinearScores, clean: Floats, people: Ints, target: int, policy: str, margin: float
 ) -> Changes:
     """Find the changes towards one class: from longer and longer heads of the order, for those who are not there."""
     gain = scores.weights[:, target]
@@ -103,7 +96,7 @@ def _one_class(
     return join(people.size, parts)
 
 
-def _new_columns(gain: _Floats, policy: str) -> _Ints:
+def _new_columns(gain: Floats, policy: str) -> Ints:
     """Return the columns by what they gain when new, largest first; Add_New alone goes on to those that lose."""
     if not changes_new(policy):
         return np.zeros(0, dtype=np.int64)
@@ -111,7 +104,7 @@ def _new_columns(gain: _Floats, policy: str) -> _Ints:
     return columns if policy == "add_new" else columns[: int(np.count_nonzero(gain > 0))]
 
 
-def _heads(records: Any, gain: _Floats, columns: _Ints, following: _Ints, people: _Ints, policy: str) -> _Order:
+def _heads(records: Any, gain: Floats, columns: Ints, following: Ints, people: Ints, policy: str) -> _Order:
     """Return all entries of these people that gain more than the first column left out."""
     least = gain[following[0]] if following.size else -np.inf
     columns = columns[gain[columns] > least]
@@ -138,7 +131,7 @@ def _heads(records: Any, gain: _Floats, columns: _Ints, following: _Ints, people
     )
 
 
-def _needed(order: _Order, scores: LinearScores, clean: _Floats, target: int, lead: float) -> _Ints:
+def _needed(order: _Order, scores: LinearScores, clean: Floats, target: int, lead: float) -> Ints:
     """Return how many entries of each head it takes for the class to lead by more than `lead`; 0 where all do not."""
     n, k = clean.shape
     needed, at = np.zeros(n, dtype=np.int64), clean.copy()
@@ -158,11 +151,11 @@ def _needed(order: _Order, scores: LinearScores, clean: _Floats, target: int, le
         needed[left[there]] = first + 1 + leads[there].argmax(axis=1)
         left = left[~there & inside[:, -1]]
         first += width
-        width = max(_HEAD, min(2 * width, _NUMBERS // (k * max(left.size, 1))))
+        width = max(_HEAD, min(2 * width, _SCORES_AT_ONCE // (k * max(left.size, 1))))
     return needed
 
 
-def _taken(order: _Order, needed: _Ints) -> Changes:
+def _taken(order: _Order, needed: Ints) -> Changes:
     """Return the first `needed` entries of each head as changes."""
     task = np.repeat(np.arange(needed.size), needed)
     place = np.repeat(order.start[:-1] - np.cumsum(needed) + needed, needed) + np.arange(task.size)

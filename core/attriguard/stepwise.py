@@ -12,34 +12,26 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.attriguard.changes import Changes, Report, join, spread
+from core.attriguard.changes import Bools, Changes, Floats, Ints, Report, join, spread
 from core.attriguard.linear import LinearScores
 from core.attriguard.network import NetworkScores
 from core.attriguard.policies import changes_existing, changes_new
 
-__all__ = ["Walk", "stepwise"]
-
-_NUMBERS = 4_000_000  # gradient entries held at a time
-
-_Ints = npt.NDArray[np.int64]
-_Floats = npt.NDArray[np.float64]
-_Bools = npt.NDArray[np.bool_]
+_GRADIENTS_AT_ONCE = 4_000_000  # gradient entries held at a time
 
 
 def stepwise(
     records: Any,
     scores: LinearScores | NetworkScores,
-    people: _Ints,
-    wanted: _Ints,
+    people: Ints,
+    wanted: Ints,
     *,
     policy: str,
     margin: float,
     step: float,
     order: str,
     max_steps: int | None = None,
-    walk_kind: type[Walk] | None = None,
     report: Report | None = None,
 ) -> Changes:
     """Find the changes of Algorithm 1 for q tasks.
@@ -47,7 +39,6 @@ def stepwise(
     Parameters
     ----------
     records : csr_array of shape (u, d), in [0, 1]
-    scores : LinearScores or NetworkScores
     people, wanted : ndarray of shape (q,)
         Whose record a task is about, and the place of the wanted class.
     policy : str
@@ -60,8 +51,6 @@ def stepwise(
         "scores": the gradient is that of the wanted class' score; "softmax": of its probability.
     max_steps : int, optional
         Most steps a task; by default as many as would move every entry all the way.
-    walk_kind : subclass of Walk, optional
-        What to take a step by instead of Algorithm 1's gains.
     report : callable, optional
         Told how many of the tasks are done.
 
@@ -71,11 +60,11 @@ def stepwise(
         With at least one step for each task found; not yet shown to the classifier.
     """
     limit = max_steps or scores.n_columns * math.ceil(1.0 / step)
-    rows = max(1, _NUMBERS // scores.n_columns)
+    rows = max(1, _GRADIENTS_AT_ONCE // scores.n_columns)
     parts = []
     for first in range(0, people.size, rows):
         some = np.arange(first, min(first + rows, people.size))
-        walk = (walk_kind or Walk)(records, scores, people[some], wanted[some], policy)
+        walk = Walk(records, scores, people[some], wanted[some], policy)
         for _ in range(limit):
             if not walk.left.size:
                 break
@@ -91,7 +80,7 @@ class Walk:
     """Searches that go on together: `left` numbers those still going, and what they know has a row for each of all."""
 
     def __init__(
-        self, records: Any, scores: LinearScores | NetworkScores, people: _Ints, wanted: _Ints, policy: str
+        self, records: Any, scores: LinearScores | NetworkScores, people: Ints, wanted: Ints, policy: str
     ) -> None:
         self.scores, self.wanted, self.policy = scores, wanted, policy
         self.state = scores.enter(records[people])
@@ -145,7 +134,7 @@ class Walk:
         task, slot = np.nonzero((self.value != self.before) & self.found[:, None])
         return Changes(found=self.found, task=task, column=self.column[task, slot], value=self.value[task, slot])
 
-    def gradient(self, order: str) -> _Floats:
+    def gradient(self, order: str) -> Floats:
         """Return what one unit of every entry adds to what is followed, for the searches still going.
 
         The factor p_i that all entries share in the gradient of the softmax p_i changes no order and is left out.
@@ -158,14 +147,14 @@ class Walk:
         direction[np.arange(self.left.size), self.wanted[self.left]] += 1.0
         return self.scores.gradient(self.state[self.left], direction)
 
-    def gains(self, gradient: _Floats, value: _Floats, free: _Bools) -> tuple[_Floats, _Floats]:
+    def gains(self, gradient: Floats, value: Floats, free: Bools) -> tuple[Floats, Floats]:
         """Return what raising and lowering an entry in a slot gains (Algorithm 1, lines 3 to 13)."""
         if self.policy == "add_new":
             return np.where(free, gradient, -np.inf), np.full(gradient.shape, -np.inf)
         up = np.where(free & (value < 1), (1.0 - value) * gradient, -np.inf)
         return up, np.where(free & (value > 0), -value * gradient, -np.inf)
 
-    def _best_new(self, gradient: _Floats, rows: _Ints, column: _Ints) -> tuple[_Floats, _Ints]:
+    def _best_new(self, gradient: Floats, rows: Ints, column: Ints) -> tuple[Floats, Ints]:
         """Return the largest gain among entries without a slot, and its column; overwrites the gradient."""
         if not changes_new(self.policy):
             return np.full(len(rows), -np.inf), np.zeros(len(rows), dtype=np.int64)
@@ -174,7 +163,7 @@ class Walk:
         best = gradient.argmax(axis=1)
         return gradient[rows[:, 0], best], best
 
-    def _open_slots(self, task: _Ints, column: _Ints) -> None:
+    def _open_slots(self, task: Ints, column: Ints) -> None:
         """Give entries that were 0 and are now moved a slot."""
         if task.size and self.used[task].max() >= self.column.shape[1]:
             more = ((0, 0), (0, self.column.shape[1]))
@@ -184,7 +173,7 @@ class Walk:
         self.free[task, self.used[task]] = True
         self.used[task] += 1
 
-    def _move(self, slot: _Ints, by: _Floats) -> None:
+    def _move(self, slot: Ints, by: Floats) -> None:
         """Move one entry of every search still going (lines 14 to 21), and its state with it."""
         old = self.value[self.left, slot]
         new = np.clip(old + by, 0.0, 1.0)
@@ -193,7 +182,7 @@ class Walk:
         self.state[self.left] += (new - old)[:, None] * self.scores.entering(self.column[self.left, slot])
 
 
-def _first_best(up: _Floats, down: _Floats, column: _Ints) -> tuple[_Ints, _Floats, _Floats]:
+def _first_best(up: Floats, down: Floats, column: Ints) -> tuple[Ints, Floats, Floats]:
     """Return the slot of the largest gain, raising before lowering and then the leftmost column, and both gains."""
     up_gain, down_gain = up.max(axis=1), down.max(axis=1)
     better = np.where((up_gain >= down_gain)[:, None], up, down)

@@ -23,8 +23,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Guesses", "Point", "Study", "strongest_point"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guesses(Result):
@@ -54,7 +52,6 @@ class Point(Result):
 
     Attributes
     ----------
-    attacker : str
     budget : float
         β, in entries changed per person on average.
     accuracy, balanced : Estimate
@@ -155,12 +152,9 @@ class Study(Result):
         return mean(expected_size(self.mechanism(budget), self.size))
 
     def _attacking(self, budget: float) -> list[Guesses]:
-        return [self._trained_for(name, budget) for name in self.attackers]
-
-    def _trained_for(self, attacker: str, budget: float) -> Guesses:
-        """Return an attacker's guesses; of one trained against noise, those trained nearest to this budget."""
-        own = [guess for guess in self.guesses if guess.attacker == attacker]
-        return min(own, key=lambda guess: abs((guess.trained_at or 0.0) - budget))
+        """Return each attacker's guesses; of one trained against noise, those trained nearest to this budget."""
+        own = [[guess for guess in self.guesses if guess.attacker == name] for name in self.attackers]
+        return [min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget)) for guesses in own]
 
     def _point(self, guess: Guesses, named: npt.NDArray[np.float64], budget: float) -> Point:
         """Return the point of an attacker who names each person's true value this often, (u,)."""

@@ -7,13 +7,14 @@ with the defender's own classifier, and learn from the noisy records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from core.attriguard.allocation import allocate
 from core.attriguard.attackers import drawn
+from core.attriguard.changes import Report
 from core.attriguard.noise import Noise
 from core.attriguard.study import Guesses, Study
 from core.attriguard.table.attackers import LEARNERS, Attacker, fit_attacker
@@ -25,13 +26,9 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.seeds import child_generator, child_seed
 
-__all__ = ["study_steps", "study_table", "table_guard", "table_study"]
-
 _TRAINED = {"adversarial_logistic": "logistic", "adversarial": "boosting"}
 _DRAWS = 2  # noisy records of every known person to learn from
 _DROPPED = 0.5
-
-Report = Callable[[int, int], None]
 
 
 def table_guard(dataset: AuditDataset, config: AuditConfig, settings: TableSettings | None = None) -> TableGuard:
@@ -69,7 +66,6 @@ def study_table(guard: TableGuard, *, report: Report | None = None) -> Iterator[
 
     Parameters
     ----------
-    guard : TableGuard
     report : callable, optional
         Called with (attackers done, attackers in all).
     """

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import expected_size
+from core.attriguard.changes import Floats
 from core.attriguard.table.guard import TableGuard
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
@@ -29,10 +30,6 @@ from core.results import Result
 from core.strongest import strongest
 from core.validation import one_length
 
-__all__ = ["GroupPositive", "TableUtility", "UtilityPoint", "table_utility", "utility_of"]
-
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPositive(Result):
@@ -42,7 +39,6 @@ class GroupPositive(Result):
     ----------
     part, group : str
         The records the metric compares ("all", "label 0", "label 1"), and the group.
-    rate : Estimate
     """
 
     part: str
@@ -92,7 +88,6 @@ class TableUtility(Result):
 
     Attributes
     ----------
-    guard : TableGuard
     metric : str
         One of `core.fairness.METRICS`.
     labels : ndarray of shape (u,), 0 or 1
@@ -180,7 +175,6 @@ def utility_of(
 
     Parameters
     ----------
-    guard : TableGuard
     acceptance : callable
         From records (n, d) and the people's groups (n,) to probabilities of a positive decision (n,).
     labels : ndarray of shape (u,), 0 or 1
@@ -204,7 +198,7 @@ def utility_of(
     return TableUtility(guard=guard, metric=metric, labels=labels, clean=acceptance(people.public, groups), noisy=noisy)
 
 
-def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]], *, level: float = 0.95) -> Estimate:
+def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]]) -> Estimate:
     """Return the largest distance of a group's mean from everybody's, over sets of (values, groups).
 
     A group's distance is its difference from all others times their share; the distances to the limits of the two
@@ -216,11 +210,9 @@ def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]], *, level:
         present = np.unique(groups)
         own = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
         compared += [(values[groups == group], values[groups != group]) for group in own]
-    found = {str(place): _distance(inside, others, level) for place, (inside, others) in enumerate(compared)}
+    found = {}
+    for place, (inside, others) in enumerate(compared):
+        rates, share = (mean_rate(inside), mean_rate(others)), others.size
+        found[str(place)] = folded_difference(*rates, weight=share / (inside.size + share))
     _, largest = strongest(found, within=(0.0, 1.0))
     return replace(largest, n=sum(values.size for values, _ in parts))
-
-
-def _distance(inside: Floats, others: Floats, level: float) -> Estimate:
-    share = others.size / (inside.size + others.size)
-    return folded_difference(mean_rate(inside, level=level), mean_rate(others, level=level), weight=share)

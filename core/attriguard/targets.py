@@ -8,8 +8,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.validation import choice
 
-__all__ = ["TARGETS", "checked_shares", "target_distribution"]
-
 TARGETS = ("uniform", "train_shares", "given")
 
 _ROUNDED = 1e-6

@@ -5,20 +5,16 @@ Noise that makes one classifier read a wanted value need not make another one re
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from core.attriguard.changes import Report
 from core.attriguard.ratings_study import Guarded
 from core.estimates import Estimate, mean, mean_rate
 from core.results import Result
 from core.seeds import child_generator
 from core.validation import choice
-
-__all__ = ["MAKERS", "Transfer", "transfer"]
-
-Report = Callable[[int, int], None]
 
 MAKERS = {
     "logistic": ("Logistic regression", "logistic", 0.0),
@@ -27,7 +23,7 @@ MAKERS = {
 }
 """Noise to try: what to call it, the defender's classifier, and the margin."""
 
-_READERS = ("logistic", "forest", "network")
+READERS = ("logistic", "forest", "network")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +84,9 @@ def transfer(
         rows, own = np.flatnonzero(counted), counted.sum(axis=1)
         some = own > 0
         size[maker] = mean((noise.size * counted).sum(axis=1)[some] / own[some])
-        for reader in _READERS:
+        for reader in READERS:
             named = np.zeros(counted.shape)
             if rows.size:
                 named.ravel()[rows] = guarded.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
             share[maker, reader] = mean_rate(named.sum(axis=1)[some] / own[some])
-    return Transfer(makers=makers, attackers=_READERS, share=share, size=size)
+    return Transfer(makers=makers, attackers=READERS, share=share, size=size)

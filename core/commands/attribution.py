@@ -24,8 +24,6 @@ from core.files import check_place
 from core.leak import KINDS, LeakPoint, leak_configs, measure_leak
 from core.models import METHODS
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "attribution"
 HELP = "print what each piece of knowledge adds to what attackers recover, over seeds"
 
@@ -69,12 +67,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     )
     own = [point for point in points if point.config.method == config.method]
     leaks = [attribute_over_seeds([point.attributions[name] for point in own]) for name in KINDS]
-    for line in _printed(config, leaks):
-        console.result(line)
-    for line in _delta(points, config):
-        console.result(line)
-    for line in _controls(own):
-        console.result(line)
+    console.results(_printed(config, leaks))
+    console.results(_delta(points, config))
+    console.results(_controls(own))
     if arguments.csv is not None:
         import pandas as pd
 
@@ -134,7 +129,10 @@ def _delta(points: Sequence[LeakPoint], config: AuditConfig) -> Iterator[str]:
     ]
     for name in KINDS:
         for step in ("predictions", "constraint"):
-            values = [[_accuracy(q, name, step) for q in pair] for pair in pairs]
+            values = [
+                [next(s.accuracy.value for s in q.attributions[name].steps if s.step == step) for q in pair]
+                for pair in pairs
+            ]
             rows.append(_delta_row(f"{name} attacker, {_STEPS[step]}", values))
     yield aligned(["", "unmitigated", "mitigated", "change"], rows)
 
@@ -168,10 +166,6 @@ def _controls(own: Sequence[LeakPoint]) -> Iterator[str]:
 
 def _percent(found: Estimate | None) -> str:
     return "none" if found is None else f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
-
-
-def _accuracy(point: LeakPoint, attacker: str, step: str) -> float:
-    return next(s.accuracy.value for s in point.attributions[attacker].steps if s.step == step)
 
 
 def _delta_row(name: str, pairs: Sequence[Sequence[float]]) -> list[str]:

@@ -25,17 +25,14 @@ from core.attriguard import (
 )
 from core.commands.arguments import data_folder_of, dataset_of
 from core.commands.console import Console
-from core.commands.running import write_csv, write_json
+from core.commands.running import add_file_arguments, check_files, interval_cells, write_csv, write_json
 from core.commands.text_tables import aligned, estimate_words
 from core.config import AuditConfig
 from core.datasets import CATALOG, Ratings, demo_ratings, read_ratings
 from core.errors import DataUnavailableError, InputError
 from core.estimates import Estimate
-from core.files import check_place
 from core.results import Result, plain
 from core.validation import choice, seed_value
-
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
 
 NAME = "attriguard"
 HELP = "print how far noise on people's records misleads who infers their private attribute"
@@ -58,8 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--margin", type=float, default=0.0, metavar="M", help="lead of the wanted value (default 0)")
     parser.add_argument("--budgets", metavar="LIST", help="entries changed per person on average, such as 0.5,1,2")
     parser.add_argument("--seed", type=int, default=42, metavar="S", help="default 42")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number and setting to this file")
+    add_file_arguments(parser)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +72,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print."""
     import pandas as pd
 
-    check_place(arguments.csv, what="--csv")
-    check_place(arguments.json, what="--json")
+    check_files(arguments)
     choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
     seed_value(arguments.seed, name="--seed")
     budgets = _budgets(arguments)
@@ -91,8 +86,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if study is None:
         raise InputError("A study needs at least one attacker, got none.")
     points = [*study.undefended(), *(point for budget in budgets for point in study.at(budget))]
-    for line in _told(study, points, budgets, work, arguments):
-        console.result(line)
+    console.results(_told(study, points, budgets, work, arguments))
     records = [_record(point, work.titles, arguments) for point in points]
     write_csv(pd.DataFrame(records), arguments.csv, console)
     write_json(_everything(study, points, budgets, work, arguments), arguments.json, console)
@@ -110,7 +104,7 @@ def _on_ratings(arguments: argparse.Namespace, console: Console) -> _Work:
         raise InputError(f"--attribute is for tables, got it with --dataset {arguments.dataset}.")
     settings = GuardSettings(seed=arguments.seed, margin=arguments.margin, **_chosen(arguments))
     ratings = _ratings(arguments)
-    studies = ratings_study(ratings, settings, lambda done, total: console.progress(done, total, noun="steps"))
+    studies = ratings_study(ratings, settings, console.counting("steps"))
     return _Work(studies=studies, settings=settings, titles=ATTACKER_TITLES, trained_at=settings.trained_at)
 
 
@@ -120,9 +114,7 @@ def _on_table(arguments: argparse.Namespace, console: Console) -> _Work:
     settings = TableSettings(seed=arguments.seed, margin=arguments.margin, **_chosen(arguments))
     dataset = dataset_of(arguments)
     config = AuditConfig(dataset=arguments.dataset, roles=dataset.roles, seed=arguments.seed)
-    studies = table_study(
-        dataset, config, settings, report=lambda done, total: console.progress(done, total, noun="steps")
-    )
+    studies = table_study(dataset, config, settings, report=console.counting("steps"))
     return _Work(studies=studies, settings=settings, titles=TABLE_ATTACKER_TITLES, trained_at=settings.trained_budgets)
 
 
@@ -165,7 +157,8 @@ def _told(
         cells = [_cell(clean.accuracy), *(_cell(own[budget].accuracy) for budget in budgets if budget in own)]
         rows.append([work.titles[name], *cells])
     if arguments.dataset == "ratings":
-        rows.append([_PAPER, "", *(_published(budget) for budget in budgets)])
+        told = {budget: f"{100 * rate:.0f}" for budget, rate in PUBLISHED_CURVE.items()}
+        rows.append([_PAPER, "", *(told.get(budget, "") for budget in budgets)])
     yield aligned(["attacker", "no noise", *(f"{budget:g}" for budget in budgets)], rows)
     yield ""
     majority = estimate_words(study.majority)
@@ -208,10 +201,6 @@ def _cell(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.1f} ±{50 * (estimate.high - estimate.low):.1f}"
 
 
-def _published(budget: float) -> str:
-    return f"{100 * PUBLISHED_CURVE[budget]:.0f}" if budget in PUBLISHED_CURVE else ""
-
-
 def _record(point: Point, titles: dict[str, str], arguments: argparse.Namespace) -> dict[str, Any]:
     """Return a row of the file of numbers."""
     row: dict[str, Any] = {
@@ -223,8 +212,7 @@ def _record(point: Point, titles: dict[str, str], arguments: argparse.Namespace)
         "seed": arguments.seed,
     }
     for name in ("accuracy", "balanced", "reported"):
-        found: Estimate = getattr(point, name)
-        row |= {name: found.value, f"{name} low": found.low, f"{name} high": found.high}
+        row |= interval_cells(name, getattr(point, name))
     return row | {"people": point.accuracy.n}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,8 +36,6 @@ from core.policy import (
     read_policy,
 )
 from core.report.signing import private_key
-
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
 
 NAME = "audit"
 HELP = "audit a model by a plan, judge it by a policy, and write the report; exit code 0 pass, 1 fail, 2 undecided"
@@ -81,19 +79,18 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
-    steps = _told_now_and_then(console, "steps")
+    steps = console.counting("steps", every=_STEPS_PER_NOTE)
     if arguments.no_self_test:
         audit, people = audit_with_people(plan, table, policy, model_file=model_file, report=steps)
     else:
-        with SelfTestsBeside(_told_now_and_then(console, "models of the self-test", 200)) as tests:
+        with SelfTestsBeside(console.counting("models of the self-test", every=200)) as tests:
             audit, people = audit_with_people(
                 plan, table, policy, model_file=model_file, self_tests=tests, report=tests.begun_by(steps)
             )
         for test in (test for test in audit.self_tests if not test.passed):
             console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
     write_audit(audit, arguments.out, people=people, force=arguments.force, key=key)
-    for line in _printed(audit):
-        console.result(line)
+    console.results(_printed(audit))
     console.note(f"The report is in {arguments.out}: internal for you, disclosure for others.")
     return audit.verdict.exit_code
 
@@ -106,17 +103,6 @@ def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Pol
         return read_policy(content_of(path, what="--policy"), name=path.name)
     content = load_policy_text(plan, folder=folder)
     return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)
-
-
-def _told_now_and_then(console: Console, noun: str, every: int = _STEPS_PER_NOTE) -> Callable[[int, int], None]:
-    """Return what writes progress every few steps, with a clock of its own."""
-    own = Console(out=console.out, err=console.err)
-
-    def report(done: int, total: int) -> None:
-        if done % every == 0 or done == total:
-            own.progress(done, total, noun=noun)
-
-    return report
 
 
 def _printed(audit: ReleaseAudit) -> Iterator[str]:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from core.report import AttackedPeople
 
-__all__ = ["check_folder", "write_audit"]
-
 _OURS = re.compile(
     r"report\.(json|html)(\.sig)?|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*)\.csv"
 )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TextIO
 
 from core.commands.terminal import Block, visible
-
-__all__ = ["Console"]
 
 
 @dataclass(slots=True)
@@ -32,6 +31,11 @@ class Console:
         """Write one line of results, or several as a `Block`; what would steer a terminal is made visible."""
         self.out.write(f"{text if isinstance(text, Block) else visible(text)}\n")
 
+    def results(self, lines: Iterable[str]) -> None:
+        """Write lines of results as they come."""
+        for line in lines:
+            self.result(line)
+
     def note(self, text: str) -> None:
         """Write one line beside the results; what would steer a terminal is made visible."""
         self.err.write(f"{visible(text)}\n")
@@ -47,6 +51,16 @@ class Console:
             f", about {_duration((now - self._begun) / made * (total - done))} left" if 0 < made < total - done else ""
         )
         self.note(f"{done} of {total} {noun}{left}")
+
+    def counting(self, noun: str, *, every: int = 1, first: int = 0) -> Callable[[int, int], None]:
+        """Return what writes progress every few steps, from the `first` on, with a clock of its own."""
+        own = Console(out=self.out, err=self.err)
+
+        def report(done: int, total: int) -> None:
+            if done >= first and (done % every == 0 or done == total):
+                own.progress(done, total, noun=noun)
+
+        return report
 
 
 def _duration(seconds: float) -> str:

@@ -15,8 +15,6 @@ from core.fairness import METRICS
 from core.files import content_of
 from core.models import METHODS
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "gen-config"
 HELP = "print a commented plan of a release audit, for a dataset of the catalogue or for a file of your own"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,8 +13,6 @@ from core.commands.text_tables import aligned, estimate_words
 from core.fairness import METRICS
 from core.files import check_place
 from core.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
-
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
 
 NAME = "landscape"
 HELP = "train models by tolerance and privacy budget, and print what attackers get out of each"
@@ -35,11 +32,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     for path, name in ((arguments.out, "--out"), (arguments.csv, "--csv")):
         check_place(path, what=name)
     plan = LandscapePlan(metric=arguments.metric, seeds=seeds_in(arguments.seeds))
-    made = landscape(
-        dataset_of(arguments), plan, report=lambda done, total: console.progress(done, total, noun="steps")
-    )
-    for line in _printed(made):
-        console.result(line)
+    made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
+    console.results(_printed(made))
     if arguments.out is not None:
         write_landscape(made, arguments.out)
         console.note(f"The map is in {arguments.out}.")
@@ -74,7 +68,7 @@ def _printed(made: Landscape) -> Iterator[str]:
 def _cells(cell: MapCell) -> list[str]:
     return [
         "none" if cell.tolerance is None else f"{cell.tolerance:g}",
-        "inf" if math.isinf(cell.epsilon) else f"{cell.epsilon:g}",
+        f"{cell.epsilon:g}",
         estimate_words(cell.after),
         "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
         estimate_words(cell.accuracy),

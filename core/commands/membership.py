@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +13,11 @@ from core.commands.console import Console
 from core.commands.membership_files import everything, records
 from core.commands.membership_words import told
 from core.commands.membership_work import Work, measured
-from core.commands.running import write_csv, write_json
+from core.commands.running import add_file_arguments, check_files, write_csv, write_json
 from core.config import AuditConfig
 from core.datasets import CATALOG, Roles, Table, build_dataset
 from core.datasets.splits import split
 from core.errors import InputError, PrivacyLeakWarning
-from core.files import check_place
 from core.membership import (
     ATTACKS,
     TARGETS,
@@ -33,8 +31,6 @@ from core.membership import (
 )
 from core.models.dp_id3 import ACCOUNTINGS
 from core.validation import LEAST_EPSILON, choice, seed_value
-
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
 
 NAME = "membership"
 HELP = "print how well attackers tell who was in the training data, and which group more, at several privacy budgets"
@@ -66,24 +62,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of the network attack and of FairPick (default 1)",
     )
     parser.add_argument("--seed", type=int, default=42, metavar="S", help="default 42")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number and setting to this file")
+    add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print."""
     import pandas as pd
 
-    check_place(arguments.csv, what="--csv")
-    check_place(arguments.json, what="--json")
+    check_files(arguments)
     work = _work(arguments)
-    for line in _warned(work):
-        console.note(line)
+    if work.settings[0].accounting == "naive":
+        console.note("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
         audit = measured(work, console)
-    for line in told(audit):
-        console.result(line)
+    console.results(told(audit))
     write_csv(pd.DataFrame(records(audit, arguments.dataset)), arguments.csv, console)
     write_json(everything(audit, arguments.dataset), arguments.json, console)
     return 0
@@ -160,9 +153,3 @@ def _audited(table: Table, roles: Roles, arguments: argparse.Namespace) -> tuple
     config = AuditConfig(dataset=arguments.dataset, roles=roles, seed=arguments.seed)
     rows = split(dataset, train_share=config.train_share, seed=config.seed)
     return audited_target(config, dataset), split_between(rows.train, rows.test, seed=config.seed)
-
-
-def _warned(work: Work) -> Iterator[str]:
-    """Yield what must be said of a tree that is not private."""
-    if work.settings[0].accounting == "naive":
-        yield "Warning: with the naive accounting every count gets the whole epsilon; the tree is not private."

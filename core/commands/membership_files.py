@@ -6,14 +6,12 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from core.estimates import Estimate
+from core.commands.running import interval_cells
 from core.membership import AttackFindings, CurveBand, GapResult, MembershipFindings
 from core.results import plain
 
 if TYPE_CHECKING:
     from core.commands.membership_work import Audit
-
-__all__ = ["everything", "records"]
 
 _RATES = (0.001, 0.01, 0.1)
 """FPRs at which the JSON file has the TPR."""
@@ -41,9 +39,9 @@ def _rows(found: MembershipFindings, cost: float, attack: AttackFindings, datase
         "seed": settings.seed,
     }
     for name in ("accuracy_train", "accuracy_test", "majority_test"):
-        shared |= _three(name.replace("_", " "), getattr(found.target, name))
-    shared |= {"attack": attack.name, **_three("auc", attack.roc.auc), "muted": attack.muted}
-    shared |= {**_three("precision", attack.precision), **_three("recall", attack.recall)}
+        shared |= interval_cells(name.replace("_", " "), getattr(found.target, name))
+    shared |= {"attack": attack.name, **interval_cells("auc", attack.roc.auc), "muted": attack.muted}
+    shared |= {**interval_cells("precision", attack.precision), **interval_cells("recall", attack.recall)}
     for low in attack.low_fpr:
         yield shared | {"group": low.group, "others": low.others} | _gaps(attack, low)
 
@@ -55,16 +53,10 @@ def _gaps(attack: AttackFindings, low: GapResult) -> dict[str, Any]:
     row: dict[str, Any] = {}
     for name in ("vd", "fpr_gap", "advantage_gap"):
         told = name.replace("_", " ")
-        row |= _three(told, None if own is None else getattr(own, name))
+        row |= interval_cells(told, None if own is None else getattr(own, name))
         row[f"{told} p"] = None if own is None else own.tests[name].p_adjusted
-    row |= _three("tpr gap at 1% fpr", low.estimate)
+    row |= interval_cells("tpr gap at 1% fpr", low.estimate)
     return row | {"tpr gap at 1% fpr p": None if low.test is None else low.test.p_adjusted, "reason": low.reason}
-
-
-def _three(name: str, estimate: Estimate | None) -> dict[str, Any]:
-    if estimate is None:
-        return {name: None, f"{name} low": None, f"{name} high": None}
-    return {name: estimate.value, f"{name} low": estimate.low, f"{name} high": estimate.high}
 
 
 def everything(audit: Audit, dataset: str) -> dict[str, Any]:

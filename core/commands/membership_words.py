@@ -22,8 +22,6 @@ from core.membership import (
 if TYPE_CHECKING:
     from core.commands.membership_work import Audit
 
-__all__ = ["told"]
-
 _NOTHING = "n/a"
 _GAPS = ("vd", "fpr_gap", "advantage_gap")
 _GAP_HEADER = ("VD", "FPR gap", "TPR - FPR gap")
@@ -63,20 +61,13 @@ def _target_table(audit: Audit) -> str:
     for found, cost in zip(audit.findings, audit.costs, strict=True):
         made = found.target
         cells = [made.accuracy_train, made.accuracy_test, made.majority_test]
-        rows.append([_epsilon(found), _cost(found, cost), *(estimate_words(cell) for cell in cells)])
+        bound = "no bound" if math.isinf(cost) else f"{cost:g}"
+        rows.append([_epsilon(found), bound, *(estimate_words(cell) for cell in cells)])
     return aligned(["epsilon", "true cost", "accuracy in %: train", "test", "majority guess"], rows)
 
 
 def _epsilon(found: MembershipFindings) -> str:
-    return _budget(found.settings.epsilon) if found.settings.target == "dp_id3" else "none"
-
-
-def _budget(epsilon: float) -> str:
-    return "inf" if math.isinf(epsilon) else f"{epsilon:g}"
-
-
-def _cost(found: MembershipFindings, cost: float) -> str:
-    return "no bound" if math.isinf(cost) else f"{cost:g}"
+    return f"{found.settings.epsilon:g}" if found.settings.target == "dp_id3" else "none"
 
 
 def _attack_table(audit: Audit) -> str:
@@ -147,7 +138,7 @@ def _repeats_table(audit: Audit) -> Iterator[str]:
     yield "Means with 95% intervals over repeats, which speak of other seeds on this table"
     rows = []
     for band in sorted(audit.over_epsilon, key=lambda band: -band.at):
-        budget = _budget(band.at) if audit.findings[0].settings.target == "dp_id3" else "none"
+        budget = f"{band.at:g}" if audit.findings[0].settings.target == "dp_id3" else "none"
         rows.append([budget, *_rates(band), *_three_of(band)])
     yield aligned(["epsilon", "test in %", "AUC", "precision in %", "recall in %", *_GAP_HEADER], rows)
 
@@ -189,17 +180,14 @@ def _fairpick_table(audit: Audit) -> Iterator[str]:
     )
     private = audit.findings[0].settings.target == "dp_id3"
     cells = [
-        [_budget(epsilon) if private else "none", title, _deleted(band), *_rates(band)[:2], *_three_of(band)]
+        [f"{epsilon:g}" if private else "none", title, deleted, *_rates(band)[:2], *_three_of(band)]
         for epsilon, bands in audit.over_theta
         for title, band in _variants(bands)
+        for deleted in (f"{band.values['deleted'].value:,.0f}",)
     ]
     yield aligned(["epsilon", "training data", "deleted", "test in %", "AUC", *_GAP_HEADER], cells, left=2)
     if private and any(math.isfinite(epsilon) for epsilon, _ in audit.over_theta):
         yield DELETION_REMINDER
-
-
-def _deleted(band: CurveBand) -> str:
-    return f"{band.values['deleted'].value:,.0f}"
 
 
 def _variants(bands: tuple[CurveBand, ...]) -> Iterator[tuple[str, CurveBand]]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 
 from core.commands.console import Console
 from core.membership import (
@@ -26,9 +28,6 @@ from core.membership import (
 )
 from core.results import Result
 
-__all__ = ["Audit", "Work", "measured"]
-
-_STEPS_PER_NOTE = 16
 _POINTS_OF_FAIRPICK = 4
 """Of one repeat: FairPick and its control, at the theta asked for and at 1."""
 
@@ -39,7 +38,6 @@ class Audit(Result):
 
     Attributes
     ----------
-    people : MemberPeople
     findings : tuple of MembershipFindings
         One a privacy budget, as asked.
     costs : tuple of float
@@ -50,7 +48,6 @@ class Audit(Result):
         Privacy budget, and what FairPick and its control change; empty unless asked for.
     deletions : MembershipFindings or None
         Of the target after FairPick, without attacks.
-    repeats : int
     """
 
     people: MemberPeople
@@ -68,7 +65,6 @@ class Work:
 
     Attributes
     ----------
-    people : MemberPeople
     settings : tuple of MembershipSettings
         One a privacy budget.
     attacks : tuple of str
@@ -79,7 +75,6 @@ class Work:
         Members and outsiders; None draws them from the seed.
     theta : float in (0, 1]
         Of FairPick, which is left out for 1.
-    repeats : int
     """
 
     people: MemberPeople
@@ -99,7 +94,11 @@ def measured(work: Work, console: Console) -> Audit:
     """Do the work, with progress."""
     steps = sum(work.settings[0].shadows if name == "lira" else 1 for name in work.attacks)
     curves = work.repeats * len(work.settings) * ((work.repeats > 1) + _POINTS_OF_FAIRPICK * (work.theta < 1.0))
-    tick = _Ticks(console, steps * len(work.settings) + curves)
+    report, total, numbers = console.counting("steps", every=16), steps * len(work.settings) + curves, count(1)
+
+    def tick(*_: object) -> None:
+        report(next(numbers), total)
+
     findings = tuple(_attacked(work, settings, tick) for settings in work.settings)
     deletions = None
     if work.theta < 1.0:
@@ -108,7 +107,10 @@ def measured(work: Work, console: Console) -> Audit:
     return Audit(
         people=work.people,
         findings=findings,
-        costs=tuple(_cost(work, settings) for settings in work.settings),
+        costs=tuple(
+            ledger_of(work.people, settings).total if settings.target == "dp_id3" else math.inf
+            for settings in work.settings
+        ),
         over_epsilon=_over_epsilon(work, tick),
         over_theta=_over_theta(work, tick),
         deletions=deletions,
@@ -116,19 +118,10 @@ def measured(work: Work, console: Console) -> Audit:
     )
 
 
-class _Ticks:
-    """Counts steps and writes progress now and then."""
-
-    def __init__(self, console: Console, total: int) -> None:
-        self.console, self.total, self.done = console, total, 0
-
-    def __call__(self, *_: object) -> None:
-        self.done += 1
-        if self.done % _STEPS_PER_NOTE == 0 or self.done == self.total:
-            self.console.progress(self.done, self.total, noun="steps")
+_Tick = Callable[..., None]
 
 
-def _attacked(work: Work, settings: MembershipSettings, tick: _Ticks) -> MembershipFindings:
+def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> MembershipFindings:
     """Train one target and attack it."""
     target = attacked(work.people, settings, work.train_of(settings), split=work.split)
     there = tuple(name for name in ATTACKS if name not in work.attacks)
@@ -136,11 +129,7 @@ def _attacked(work: Work, settings: MembershipSettings, tick: _Ticks) -> Members
     return replace(findings_of(target), attacks=made)
 
 
-def _cost(work: Work, settings: MembershipSettings) -> float:
-    return ledger_of(work.people, settings).total if settings.target == "dp_id3" else math.inf
-
-
-def _over_epsilon(work: Work, tick: _Ticks) -> tuple[CurveBand, ...]:
+def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:
     """Return the network attack over repeats; FairPick's curve has it for targets without a privacy budget."""
     if work.repeats == 1:
         return ()
@@ -161,7 +150,7 @@ def _over_epsilon(work: Work, tick: _Ticks) -> tuple[CurveBand, ...]:
     return summarise_curve(points)
 
 
-def _over_theta(work: Work, tick: _Ticks) -> tuple[tuple[float, tuple[CurveBand, ...]], ...]:
+def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, ...]], ...]:
     """Return what FairPick and its control change, at each privacy budget."""
     if work.theta == 1.0:
         return ()

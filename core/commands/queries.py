@@ -26,8 +26,6 @@ if TYPE_CHECKING:
         VerifiedBudget,
     )
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "queries"
 HELP = "answer fairness questions about a test set within a lifetime privacy budget, and keep the record"
 
@@ -197,8 +195,7 @@ def _register(arguments: argparse.Namespace, console: Console) -> int:
         count_epsilon=arguments.count_epsilon,
         another_attribute=arguments.another_attribute,
     )
-    for line in _registration_lines(made):
-        console.result(line)
+    console.results(_registration_lines(made))
     console.note(f"The ledger is {ledger.place}.")
     return 0
 
@@ -235,8 +232,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.quote:
         quote = ledger.quote(arguments.name, test_set, scores, **settings)
         console.result(f"cost            epsilon {quote.charged:g} of {quote.remaining:g} left{_free(quote.from_past)}")
-        for line in _made_of(quote.charged, epsilon):
-            console.result(line)
+        console.results(_made_of(quote.charged, epsilon))
         console.result(f"compares        {_sides(columns)}")
         console.result(f"standard error  about {quote.standard_error:.4f}")
         _tell_old(quote, epsilon, console)
@@ -244,8 +240,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     answer = ledger.ask(arguments.name, test_set, scores, asker=arguments.asker, **settings)
     if answer.refused:
         return _refused(answer.reason, console)
-    for line in _answer_lines(answer, columns, epsilon, labels=set(scores) <= {0.0, 1.0}):
-        console.result(line)
+    console.results(_answer_lines(answer, columns, epsilon, labels=set(scores) <= {0.0, 1.0}))
     _tell_old(answer, epsilon, console)
     return 0
 
@@ -253,13 +248,12 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
 def _status(arguments: argparse.Namespace, console: Console) -> int:
     ledger = _opened(arguments)
     if arguments.name is not None:
-        for line in _status_lines(ledger.status(arguments.name)):
-            console.result(line)
+        console.results(_status_lines(ledger.status(arguments.name)))
         return 0
     rows = []
     for name in ledger.names():
         status = ledger.status(name)
-        made, charged = status.registration, sum(not one.from_past for one in status.answers)
+        made, free = status.registration, sum(one.from_past for one in status.answers)
         numbers = [f"{x:g}" for x in (made.budget, status.spent, status.remaining)]
         rows.append(
             [
@@ -268,7 +262,7 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
                 made.columns.advantaged or "1",
                 f"{made.n_people:,}",
                 *numbers,
-                f"{charged} + {_past(status)}",
+                f"{len(status.answers) - free} + {free}",
             ]
         )
     header = ["name", "attribute", "advantaged", "people", "budget", "spent", "left", "charged + free"]
@@ -289,8 +283,7 @@ def _verify(arguments: argparse.Namespace, console: Console) -> int:
     from core.queries.ledger import verify_export
 
     found = verify_export(arguments.file, noted=arguments.noted)
-    for line in _verification_lines(found, arguments.noted):
-        console.result(line)
+    console.results(_verification_lines(found, arguments.noted))
     _tell_forms(found.budgets, console)
     return 0 if found.ok else 1
 
@@ -426,7 +419,3 @@ def _tell_old(told: Quote | LedgerAnswer, epsilon: float, console: Console) -> N
 
 def _free(from_past: bool) -> str:
     return " (the past has the answer)" if from_past else ""
-
-
-def _past(status: LedgerStatus) -> int:
-    return sum(one.from_past for one in status.answers)

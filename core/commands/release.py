@@ -8,16 +8,14 @@ from pathlib import Path
 from core.commands.arguments import data_folder_of
 from core.commands.console import Console
 from core.commands.release_words import everything, told
-from core.commands.running import write_csv, write_json
+from core.commands.running import add_file_arguments, check_files, write_csv, write_json
 from core.datasets.catalog import default_cache_folder
 from core.decision import load_model, load_table
 from core.decision.release_plan import ReleasePlan, read_release
 from core.decision.release_sources import named, people_of, study_of
-from core.files import check_place, content_of
+from core.files import content_of
 from core.release import Advice, ReleasedPeople, advise
 from core.release.study import ReleaseStudy
-
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
 
 NAME = "release"
 HELP = "print what the fairness numbers of a model card give away; exit code 0 nobody is pinned down, 1 somebody is"
@@ -43,14 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not try which precision pins nobody down; nor is it tried for typed numbers",
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number and setting to this file")
+    add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Meter, measure and print."""
-    check_place(arguments.csv, what="--csv")
-    check_place(arguments.json, what="--json")
+    check_files(arguments)
     name = arguments.plan.name
     plan = read_release(content_of(arguments.plan, what="FILE"), name=name)
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
@@ -58,12 +54,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())
     with named(name, "model.file"):
         model_file = load_model(plan.source, folder=folder)
-    report = _Now(console, "steps of training")
+    report = console.counting("steps of training", every=_STEPS_PER_NOTE, first=1)
     people = people_of(plan, table, model_file=model_file, name=name, report=report)
     study = study_of(plan, people, name=name)
     advice = None if arguments.no_advice or plan.numbers else _advice(plan, people, study, console)
-    for line in told(plan, people, study, advice):
-        console.result(line)
+    console.results(told(plan, people, study, advice))
     write_csv(study.to_frame(), arguments.csv, console)
     write_json(everything(plan, people, study, advice), arguments.json, console)
     return _exit_code(study)
@@ -78,17 +73,6 @@ def _exit_code(study: ReleaseStudy) -> int:
 
 
 def _advice(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, console: Console) -> Advice:
-    report = _Now(console, "precisions tried")
+    report = console.counting("precisions tried", every=_STEPS_PER_NOTE, first=1)
     seed = plan.settings.seed
     return advise(people.posterior, study.published.release, sensitive=people.sensitive, seed=seed, report=report)
-
-
-class _Now:
-    """Writes progress now and then."""
-
-    def __init__(self, console: Console, noun: str) -> None:
-        self.console, self.noun = Console(out=console.out, err=console.err), noun
-
-    def __call__(self, done: int, total: int) -> None:
-        if done and (done % _STEPS_PER_NOTE == 0 or done == total):
-            self.console.progress(done, total, noun=self.noun)

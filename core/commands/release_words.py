@@ -24,8 +24,6 @@ from core.release import (
 )
 from core.results import plain
 
-__all__ = ["everything", "told"]
-
 _SHOWN = 5
 """Typed numbers that are told to be untrue, one by one."""
 
@@ -132,17 +130,20 @@ def _how(study: ReleaseStudy) -> str:
 
 def _named_table(study: ReleaseStudy) -> str:
     found = study.measured
+    both = (
+        ("of all", found.accuracy_before, found.accuracy_after, found.accuracy_gain, found.majority),
+        ("balanced", found.balanced_before, found.balanced_after, found.balanced_gain, found.majority_balanced),
+    )
     rows = [
-        ["of all", *map(estimate_words, (found.accuracy_before, found.accuracy_after))],
-        ["balanced", *map(estimate_words, (found.balanced_before, found.balanced_after))],
+        [
+            name,
+            estimate_words(before),
+            estimate_words(after),
+            estimate_words(gain, signed=True),
+            estimate_words(majority),
+        ]
+        for name, before, after, gain, majority in both
     ]
-    for row, gain, majority in zip(
-        rows,
-        (found.accuracy_gain, found.balanced_gain),
-        (found.majority, found.majority_balanced),
-        strict=True,
-    ):
-        row += [estimate_words(gain, signed=True), estimate_words(majority)]
     return aligned([f"Named rightly, %{_if_true(study)}", "before", "after", "gain", "majority guess"], rows)
 
 
@@ -157,7 +158,9 @@ def _pinned_lines(people: ReleasedPeople, study: ReleaseStudy) -> Iterator[str]:
     if found.count:
         right = "" if found.right is None else f", {round(found.right.value * found.count):,} of them rightly"
         here = f"{found.count:,} {whom}{right}{_as_most(study, people)}"
-    yield f"Pinned down{_if_true(study)}: {_in_this_draw(study)}{here}{_at_worst(study)}; {rule}"
+    may_differ = study.draws is not None and (study.most_pinned or not study.draws.known)
+    draw = "in this draw of the noise " if may_differ else ""
+    yield f"Pinned down{_if_true(study)}: {draw}{here}{_at_worst(study)}; {rule}"
     if not found.count:
         return
     cells = study.in_common
@@ -174,10 +177,6 @@ def _pinned_lines(people: ReleasedPeople, study: ReleaseStudy) -> Iterator[str]:
         yield aligned(["In common, %", "pinned", "the rest"], rows)
 
 
-def _in_this_draw(study: ReleaseStudy) -> str:
-    return "" if study.draws is None or not _differs(study) else "in this draw of the noise "
-
-
 def _at_worst(study: ReleaseStudy) -> str:
     """Say what the worst of several draws of the noise pins down."""
     draws = study.draws
@@ -190,11 +189,6 @@ def _at_worst(study: ReleaseStudy) -> str:
     return f", in the worst of {draws.count} draws {study.most_pinned:,}"
 
 
-def _differs(study: ReleaseStudy) -> bool:
-    """Return whether draws of the noise pin somebody down, or may."""
-    return study.draws is not None and bool(study.most_pinned or not study.draws.known)
-
-
 def _as_most(study: ReleaseStudy, people: ReleasedPeople) -> str:
     """Say where everybody pinned is settled as what most people are."""
     share = settled_as_most(study, people)
@@ -202,15 +196,10 @@ def _as_most(study: ReleaseStudy, people: ReleasedPeople) -> str:
 
 
 def _advice_table(advice: Advice) -> str:
-    rows = [
-        [
-            _tried(row.decimals, row.epsilon),
-            f"{row.pinned:,}" if row.known else "not known",
-            "" if row.epsilon is None else f"{row.draws}",
-            f"{row.df_bits:.1f}",
-        ]
-        for row in advice.tried
-    ]
+    rows = []
+    for row in advice.tried:
+        pinned, draws = f"{row.pinned:,}" if row.known else "not known", "" if row.epsilon is None else f"{row.draws}"
+        rows.append([_tried(row.decimals, row.epsilon), pinned, draws, f"{row.df_bits:.1f}"])
     return aligned(["Precision", "pinned", "worst of draws", "bits predicted"], rows)
 
 
@@ -224,14 +213,9 @@ def _advice_line(advice: Advice) -> str:
     if advice.exact:
         misled = "; noise does in some draws, because it misleads" if advice.misled else ""
         return f"Advice: even exact numbers pin nobody down here{misled}"
-    ways = [
-        *([f"at most {_tried(advice.decimals, None)}"] if advice.decimals is not None else []),
-        *(
-            [f"noise of epsilon {advice.epsilon:g} or less (nobody in {DRAWS} draws)"]
-            if advice.epsilon is not None
-            else []
-        ),
-    ]
+    ways = [] if advice.decimals is None else [f"at most {_tried(advice.decimals, None)}"]
+    if advice.epsilon is not None:
+        ways.append(f"noise of epsilon {advice.epsilon:g} or less (nobody in {DRAWS} draws)")
     if not ways:
         return "Advice: no precision tried pins nobody down; publish fewer models"
     return f"Advice: {', or '.join(ways)}, pins nobody down, for these people and these models"

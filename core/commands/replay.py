@@ -33,13 +33,10 @@ from core.files import content_of
 from core.models.files import ModelFile, read_model
 from core.report import from_json, policy_of, to_json
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "replay"
 HELP = "run the audit of a report again and compare every number; exit code 0 the same, 1 not"
 
 _SHOWN = 20
-_STEPS_PER_NOTE = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,16 +63,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     table, model_file = _table(plan, arguments), _model(plan, arguments)
     _check_table(plan, table, model_file, old["data"]["fingerprint"])
     tests = _self_tests(console) if old["self_tests"] else ()
-    own = Console(out=console.out, err=console.err)
-
-    def report(done: int, total: int) -> None:
-        if done % _STEPS_PER_NOTE == 0 or done == total:
-            own.progress(done, total, noun="steps")
-
-    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=report)
+    steps = console.counting("steps", every=4)
+    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
     found = same_numbers(old, from_json(to_json(audit)))
-    for line in _printed(found):
-        console.result(line)
+    console.results(_printed(found))
     return 1 if found.status == "different" else 0
 
 

@@ -19,8 +19,6 @@ from core.queries import DESIGNS, Asking, Leak, Mechanism, Trials, repeats_for
 from core.questions import QueryPool, query_pool
 from core.validation import choice, seed_value
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "reveal"
 HELP = "print how much of an attribute answers to bias queries give away"
 
@@ -58,8 +56,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     seed_value(arguments.seed, name="--seed")
     if arguments.repeats is not None and arguments.repeats < 1:
         raise InputError(f"--repeats must be at least 1, got {arguments.repeats}.")
-    for line in noiseless_table(arguments, console) if arguments.table else _asked(arguments, console):
-        console.result(line)
+    console.results(noiseless_table(arguments, console) if arguments.table else _asked(arguments, console))
     return 0
 
 

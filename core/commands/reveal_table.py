@@ -11,8 +11,6 @@ from core.commands.running import write_csv
 from core.commands.text_tables import aligned, estimate_words
 from core.config import AuditConfig
 
-__all__ = ["noiseless_table"]
-
 _TABLE = ((100, 25), (100, 40), (1000, 300), (1000, 400))
 _COMPLETE = {100: (25, 30, 35, 40, 45, 50, 55, 60), 1000: (200, 300, 400)}
 _ATTACKS = {"l1": "l1 (paper's)", "nonnegative": "s >= 0", "box": "box, sum", "box_with_prior": "box, sum, prior"}

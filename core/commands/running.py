@@ -17,14 +17,13 @@ from core.config import AuditConfig
 from core.csv_table import csv_of_frame
 from core.datasets import AuditDataset
 from core.datasets.catalog import default_cache_folder
-from core.files import write_file
+from core.estimates import Estimate
+from core.files import check_place, write_file
 from core.results import Result
 from core.sweep import FolderStore, MemoryStore, sweep
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["add_running_arguments", "finished", "write_csv", "write_json"]
 
 P = TypeVar("P", bound=Result)
 
@@ -37,6 +36,26 @@ def add_running_arguments(parser: argparse.ArgumentParser) -> None:
         "--store", metavar="FOLDER", help="where finished configurations are kept; 'none' keeps nothing"
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+
+
+def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --csv and --json."""
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number and setting to this file")
+
+
+def check_files(arguments: argparse.Namespace) -> None:
+    """Refuse a place for --csv or --json that cannot be written, before the work rather than after."""
+    check_place(arguments.csv, what="--csv")
+    check_place(arguments.json, what="--json")
+
+
+def interval_cells(name: str, estimate: Estimate | None) -> dict[str, Any]:
+    """Return the cells of an estimate in a file of numbers: "name", "name low" and "name high"."""
+    ends: tuple[float | None, ...] = (None,) * 3
+    if estimate is not None:
+        ends = (estimate.value, estimate.low, estimate.high)
+    return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
 
 
 def write_csv(frame: pandas.DataFrame, path: Path | None, console: Console) -> None:
@@ -82,7 +101,7 @@ def finished(
         n_jobs=arguments.jobs,
         scheduler=arguments.scheduler,
         store=store,
-        report=lambda done, total: console.progress(done, total, noun="configurations"),
+        report=console.counting("configurations"),
         measure=measure,
         result=result,
     )

@@ -12,8 +12,6 @@ from core.datasets.catalog import default_cache_folder
 from core.decision import SelfTest
 from core.errors import Cancelled
 
-__all__ = ["SelfTestsBeside"]
-
 Report = Callable[[int, int], None]
 
 

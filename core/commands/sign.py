@@ -14,8 +14,6 @@ from core.commands.verify import LARGEST_REPORT, text_of
 from core.errors import InputError
 from core.files import check_place, content_of, write_file
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "sign"
 HELP = "sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt"
 

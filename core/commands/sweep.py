@@ -36,8 +36,6 @@ from core.sweep import (
 )
 from core.validation import choice
 
-__all__ = ["HELP", "NAME", "add_arguments", "run"]
-
 NAME = "sweep"
 HELP = "measure many configurations and print what attackers recover from each"
 
@@ -70,8 +68,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     check_place(arguments.csv, what="--csv")
     points = finished(_configs(arguments), arguments, console, measure=measure, result=SweepPoint)
     summary = summarise(points)
-    for line in _printed(summary, arguments):
-        console.result(line)
+    console.results(_printed(summary, arguments))
     write_csv(summary.to_frame(), arguments.csv, console)
     return 0
 

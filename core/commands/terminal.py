@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["Block", "visible"]
-
 
 class Block(str):
     """Several lines that are fit for a terminal as they are."""

@@ -9,8 +9,6 @@ from core.commands.terminal import Block, visible
 from core.estimates import Estimate
 from core.sweep import Spread
 
-__all__ = ["aligned", "estimate_words", "spread_words"]
-
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Block:
     """Return a table with its first `left` columns flush left and the others flush right."""

@@ -17,8 +17,6 @@ from core.files import MEGABYTE, content_of
 if TYPE_CHECKING:
     from core.report.verification import Finding
 
-__all__ = ["HELP", "LARGEST_REPORT", "NAME", "add_arguments", "run", "text_of"]
-
 NAME = "verify"
 HELP = "judge a report (JSON or HTML) again by its own numbers, and tell whether it was altered and who signed it"
 

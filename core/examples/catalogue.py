@@ -13,8 +13,6 @@ from core.examples.members import fairpick_deletes, two_gaps
 from core.examples.private_split import private_split
 from core.examples.queries import flip_everybody, flip_one, noisy_answer
 
-__all__ = ["EXAMPLES", "example"]
-
 _MADE: dict[str, tuple[str, Callable[[str, str], Example]]] = {
     "correction": ("A promise that gives people away", correction_gains),
     "correction-loses": ("The same promise, and the attacker loses", correction_loses),

@@ -16,8 +16,6 @@ from core.examples.example import Answer, Example, ExampleTable, Step
 from core.examples.writing import number, total
 from core.fairness import difference_between_groups, group_rates, unfairness
 
-__all__ = ["correction_gains", "correction_impossible", "correction_loses"]
-
 _SOURCE = (
     "Ferry, Aïvodji, Gambs, Huguet and Siala, Exploiting Fairness to Enhance Sensitive Attributes Reconstruction, "
     "SaTML 2023"

@@ -12,8 +12,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Answer", "Example", "ExampleTable", "Step"]
-
 Cell = str | int
 
 
@@ -23,8 +21,6 @@ class ExampleTable(Result):
 
     Attributes
     ----------
-    caption : str
-    columns : tuple of str
     rows : tuple of tuples
         One cell a column: text as it is to be read, or a whole number.
     """
@@ -56,7 +52,6 @@ class Step(Result):
         What an exercise sheet must tell besides, so that the step can be done by hand; may be empty.
     values : mapping of str to float
         The numbers behind the text, as core computed them.
-    table : ExampleTable or None
     """
 
     title: str
@@ -78,7 +73,6 @@ class Answer(Result):
     ----------
     right : str or float
         One of `choices`, or a number where there are none.
-    choices : tuple of str
     within : float
         How far from `right` a number still counts.
     why, hint : str
@@ -121,13 +115,10 @@ class Example(Result):
     ----------
     name : str
         As it stands in an address.
-    method, title : str
     story : str
         Who knows what, and what happens.
     table : ExampleTable
         What everybody sees before the question.
-    question : str
-    answer : Answer
     steps : tuple of Step
     lesson : str
         What to remember, with its limit.

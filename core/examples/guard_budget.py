@@ -10,8 +10,6 @@ from core.examples.example import Answer, Example, ExampleTable, Step
 from core.examples.ratings import CITIES, METHOD, RATED, SOURCE, attacker, person
 from core.examples.writing import number, numbers
 
-__all__ = ["guard_budget"]
-
 _TARGET = np.array([0.2, 0.4, 0.4])
 _BUDGET = 1.0
 

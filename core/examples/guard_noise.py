@@ -16,8 +16,6 @@ from core.examples.example import Answer, Example, ExampleTable, Step
 from core.examples.ratings import CITIES, METHOD, RATED, SOURCE, WEIGHTS, attacker, person
 from core.examples.writing import number, signed
 
-__all__ = ["guard_noise"]
-
 
 def guard_noise(name: str, title: str) -> Example:
     """Return the case of one person and one wanted city."""
@@ -84,7 +82,7 @@ def guard_noise(name: str, title: str) -> Example:
                         (
                             f"{'rating' if value else 'taking back'} App {column + 1}",
                             *(number(score) for score in after),
-                            "tie" if _tied(after) else _read(after),
+                            "tie" if (after == after.max()).sum() > 1 else _read(after),
                         )
                         for column, value, after in zip(changes.column, changes.value, scores[1:], strict=True)
                     ),
@@ -134,10 +132,6 @@ def _scores(reader: Any, record: npt.NDArray[np.float64]) -> npt.NDArray[np.floa
 
 def _read(scores: npt.NDArray[np.float64]) -> str:
     return CITIES[int(scores.argmax())]
-
-
-def _tied(scores: npt.NDArray[np.float64]) -> bool:
-    return int((scores == scores.max()).sum()) > 1
 
 
 def _values(scores: npt.NDArray[np.float64]) -> dict[str, float]:

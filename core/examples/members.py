@@ -13,8 +13,6 @@ from core.examples.writing import number, signed
 from core.membership import fairpick_counts, vulnerability_disparity
 from core.membership.fairpick.counts import differences
 
-__all__ = ["fairpick_deletes", "two_gaps"]
-
 _METHOD = "Membership inference"
 _SOURCE = "Zhang et al., Privacy for All: Demystify Vulnerability Disparity of Differential Privacy, 2020"
 

@@ -19,8 +19,6 @@ from core.models.dp_id3.noise import noisy_counts
 from core.seeds import child_generator
 from core.wording import interval, percent
 
-__all__ = ["EPSILON", "SEED", "private_split", "records"]
-
 EPSILON = 8.0
 SEED = 1
 _OTHERS = 1000

@@ -22,8 +22,6 @@ from core.queries import (
 from core.queries.sensitivity import global_sensitivity
 from core.seeds import child_generator
 
-__all__ = ["flip_everybody", "flip_one", "noisy_answer"]
-
 _SOURCE = "Hamman, Chen and Dutta, Can Querying for Bias Leak Protected Attributes?, FAccT 2023"
 _METHOD = "Bias queries"
 
@@ -249,7 +247,9 @@ def noisy_answer(name: str, title: str) -> Example:
                 words="Draw one noise and add it. Drawn again, the answer would be another one.",
                 formula="answer = SP + noise",
                 task=f"SP is {signed(exact)}, and the noise that was drawn {signed(drawn - exact)}.",
-                computation=f"{number(exact)} {_plus(drawn - exact)} = {number(drawn)}",
+                computation=(
+                    f"{number(exact)} {'+' if drawn >= exact else '−'} {number(abs(drawn - exact))} = {number(drawn)}"
+                ),
                 result=(
                     f"The true gap is {signed(exact)}, the answer {signed(drawn)}: it hides people, and it tells "
                     "little about fairness. Both come from the same noise."
@@ -295,7 +295,3 @@ def _shares(gap: float) -> str:
     accepted, side = _ACCEPTED == 1, _ADVANTAGED == 1
     one, other = int((accepted & side).sum()), int((accepted & ~side).sum())
     return f"{one}/{int(side.sum())} − {other}/{int((~side).sum())} = {number(gap)}"
-
-
-def _plus(value: float) -> str:
-    return f"+ {number(value)}" if value >= 0 else f"− {number(-value)}"

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["CITIES", "METHOD", "RATED", "SOURCE", "WEIGHTS", "attacker", "person"]
-
 SOURCE = (
     "Jia and Gong, AttriGuard: A Practical Defense Against Attribute Inference Attacks via Adversarial Machine "
     "Learning, USENIX Security 2018"

@@ -13,15 +13,12 @@ from core.examples.example import Example
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["sheet"]
-
 
 def sheet(example: Example, *, solution: bool) -> str:
     """Return an example as a page of HTML.
 
     Parameters
     ----------
-    example : Example
     solution : bool
         With every number; otherwise the steps' titles, words and formulas with room to write.
     """

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["number", "numbers", "signed", "total"]
-
 
 def number(value: float, places: int = 4) -> str:
     """Write a number as "0.375", "−0.0833" or "2"."""

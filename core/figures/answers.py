@@ -6,15 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 
 from core.figures.drawing import Drawing, Palette, Sketch, bare, group_style, line, short, spread, value_axis
+from core.figures.queries import _HEIGHT, _HIGH, _LOW, _PIXEL
 from core.queries import ErrorQuantiles, Reading
 from core.questions import People
 from core.wording import percent
 
-__all__ = ["draw_answer_errors", "draw_targeted", "draw_values", "error_words"]
-
-_HEIGHT = 310
-_LOW, _HIGH = 45.0, 102.0
-_PIXEL = (_HIGH - _LOW) / (_HEIGHT - 38)
 _ERRORS = (-4.0, 4.5)  # decades of the error axis
 
 
@@ -31,9 +27,7 @@ def error_words(value: float) -> str:
     return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def draw_answer_errors(
-    errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str, palette: Palette, *, reach: float = 1.0
-) -> Drawing:
+def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str, palette: Palette) -> Drawing:
     """Draw the error of an answer for each kind of noise: median as a dot, 95th percentile as a bar.
 
     Parameters
@@ -42,58 +36,46 @@ def draw_answer_errors(
         From the top.
     chosen : str
         Name of the row drawn in the leak's colour.
-    reach : float
-        Largest absolute value the metric can take.
     """
-    import pandas as pd
-
     top = len(errors)
     left = _ERRORS[0] - 0.62 * (_ERRORS[1] - _ERRORS[0])
     sketch = bare(palette, height=_HEIGHT, x=(left, _ERRORS[1] + 1.6), y=(-0.55, top - 0.2))
     decades = list(range(-4, 5, 2))
     names = {-4: "0.0001", -2: "0.01", 0: "1", 2: "100", 4: "10,000"}
     sketch.xaxis(tickvals=decades, ticktext=[names[d] for d in decades], showline=False)
-    edge = math.log10(reach)
+    edge = 0.0  # a gap of 1
     sketch.shade((edge, _ERRORS[1] + 1.6), (-0.55, top - 0.25), palette.grid)
     sketch.segment((edge, edge), (-0.55, top - 0.25), {"color": palette.ink, "width": 1.5, "dash": "longdash"})
     sketch.write(edge + 0.1, top - 0.42, "beyond the range", palette.grey, "middle right", 12)
     for i, (name, error) in enumerate(errors):
         y = top - 1.2 - i * (top - 1.0) / max(top - 1, 1)
         _error_row(sketch, palette, y, name, error, left, chosen=name == chosen)
-    table = pd.DataFrame([{"noise": name, "median error": e.median, "95th percentile": e.high} for name, e in errors])
+    rows = [{"noise": name, "median error": e.median, "95th percentile": e.high} for name, e in errors]
     told = "; ".join(f"{name} {error_words(e.median)}, {error_words(e.high)}" for name, e in errors)
-    alt = f"Absolute error of an answer, median and 95th percentile; the gap itself is at most {reach:g}: {told}."
-    return Drawing(sketch=sketch, alt=alt, table=table)
+    alt = f"Absolute error of an answer, median and 95th percentile; the gap itself is at most 1: {told}."
+    return Drawing.of(sketch, alt, rows)
 
 
 def _error_row(
     sketch: Sketch, palette: Palette, y: float, name: str, error: ErrorQuantiles, left: float, *, chosen: bool
 ) -> None:
     color = palette.leak if chosen else palette.before
-    start, end = (_decades(value) for value in (error.median, error.high))
+    decades = (math.log10(value) if value > 0 else -math.inf for value in (error.median, error.high))
+    start, end = (min(max(decade, _ERRORS[0]), _ERRORS[1]) for decade in decades)
     sketch.segment((start, end), (y, y), {"color": color, "width": 3 if chosen else 2})
-    sketch.scatter(
-        x=[start, end],
-        y=[y, y],
-        mode="markers",
-        marker={
-            "size": [12 if chosen else 10, 12],
-            "symbol": ["circle", "line-ns"],
-            "color": color,
-            "line": {"width": [0, 2], "color": color},
-        },
-        text=[f"median {error_words(error.median)}", f"95% of errors below {error_words(error.high)}"],
-        hovertemplate="%{text}<extra></extra>",
+    sketch.markers(
+        [start, end],
+        [y, y],
+        size=[12 if chosen else 10, 12],
+        symbol=["circle", "line-ns"],
+        color=color,
+        rim=(color, [0, 2]),
+        told=[f"median {error_words(error.median)}", f"95% of errors below {error_words(error.high)}"],
     )
     words = f"<b>{short(name)}</b>" if chosen else short(name)
     sketch.write(left, y, words, palette.ink if chosen else palette.grey, "middle right")
     sketch.write(start, y + 0.12, f"<b>{error_words(error.median)}</b>", color, "top center", 12)
     sketch.write(end + 0.15, y, error_words(error.high), palette.grey, "middle right", 12)
-
-
-def _decades(value: float) -> float:
-    """Return the decimal logarithm, kept inside the axis."""
-    return min(max(math.log10(value) if value > 0 else -math.inf, _ERRORS[0]), _ERRORS[1])
 
 
 def draw_values(
@@ -109,7 +91,6 @@ def draw_values(
         Code of the advantaged group in the dataset, which decides the colours.
     """
     import numpy as np
-    import pandas as pd
 
     order = np.argsort(people.sensitive, kind="stable")  # the disadvantaged first
     values, truth = reading.values[order], people.sensitive[order]
@@ -129,24 +110,23 @@ def draw_values(
         right = reading.recovered[order][rows] == group
         for hit, suffix in ((True, ""), (False, "-open")):
             some = rows[right == hit]
-            sketch.scatter(
-                x=some.tolist(),
-                y=shown[some].tolist(),
-                mode="markers",
-                marker={"size": 8 if n <= 200 else 5, "symbol": style.symbol + suffix, "color": style.color},
-                text=[f"{values[i]:.2f}" for i in some],
-                hovertemplate="%{text}<extra></extra>",
+            sketch.markers(
+                some.tolist(),
+                shown[some].tolist(),
+                size=8 if n <= 200 else 5,
+                symbol=style.symbol + suffix,
+                color=style.color,
+                told=[f"{values[i]:.2f}" for i in some],
             )
         middle = float(rows.mean()) if rows.size else 0.0
         label = f"{rows.size:,} {short(names[1 - group], 24)}: <b>{int(right.sum()):,} found</b>"
         side = "middle right" if group == 0 else "middle center"
         sketch.write(0 if group == 0 else middle, 1.72, label, style.color, side)
-    table = pd.DataFrame({"attribute (1 = advantaged)": truth, "recovered value": values})
     alt = (
         f"Recovered value of each of {n} people by group; from {level:.2f} on somebody is called disadvantaged. "
         "Filled: called rightly; hollow: wrongly."
     )
-    return Drawing(sketch=sketch, alt=alt, table=table)
+    return Drawing.of(sketch, alt, {"attribute (1 = advantaged)": truth, "recovered value": values})
 
 
 def draw_targeted(
@@ -167,8 +147,6 @@ def draw_targeted(
     epsilon : float
         Where the slider stands.
     """
-    import pandas as pd
-
     every = [e for points in curves.values() for e, _ in points]
     low, high = math.log10(min(every)), math.log10(max(every))
     sketch = bare(palette, height=_HEIGHT, x=(low, high), y=(_LOW, _HIGH))
@@ -199,7 +177,7 @@ def draw_targeted(
     ]
     told = "; ".join(text.replace("<b>", "").replace("</b>", "") for _, text, _ in words)
     alt = f"Balanced accuracy on one targeted person after one answer, by epsilon. At {epsilon:g}: {told}."
-    return Drawing(sketch=sketch, alt=alt, table=pd.DataFrame(rows))
+    return Drawing.of(sketch, alt, rows)
 
 
 def _over(sketch: Sketch, points: Sequence[tuple[float, float]], color: str, width: float, dash: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from core.correction import Disclosure
 from core.estimates import Estimate
@@ -15,18 +15,15 @@ from core.figures.drawing import (
     Sketch,
     band,
     bare,
+    cells,
     dots,
     line,
+    percent_axis,
     references,
     short,
     value_axis,
 )
 from core.wording import percent, tolerance_text
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["IMPUTATION", "WIDEST", "draw_disclosure", "draw_recognition", "dumbbells", "recovery_range", "ticks"]
 
 _HEIGHT = 270
 _PLOT = _HEIGHT - 38  # pixels between the margins
@@ -111,7 +108,7 @@ def draw_disclosure(
         hover="told %{x:.3f}: %{y:.1f}%",
     )
     _mark(sketch, curve, marker, palette, (low, pixel), attacker, levels)
-    return Drawing(sketch=sketch, alt=_alt(curve, marker, strong, attribute), table=_table(curve, strong, difference))
+    return Drawing.of(sketch, _alt(curve, marker, strong, attribute), _rows(curve, strong, difference))
 
 
 def _band_of(sketch: Sketch, known: Sequence[Disclosure], palette: Palette) -> None:
@@ -142,18 +139,14 @@ def _mark(
     y = 100 * shown.value
     sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
     solid = marker.after is not None
-    sketch.scatter(
-        x=[x],
-        y=[y],
-        mode="markers",
+    sketch.markers(
+        [x],
+        [y],
+        size=12,
+        symbol="circle" if solid else "circle-open",
+        color=palette.leak if solid else palette.muted,
+        rim=(palette.background if solid else palette.muted, 2),
         cliponaxis=False,
-        marker={
-            "size": 12,
-            "symbol": "circle" if solid else "circle-open",
-            "color": palette.leak if solid else palette.muted,
-            "line": {"color": palette.background if solid else palette.muted, "width": 2},
-        },
-        hoverinfo="skip",
     )
     right = x < 0.1
     reach = (x, x + 0.09) if right else (x - 0.09, x)
@@ -182,10 +175,8 @@ def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate | Non
     )
 
 
-def _table(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> pandas.DataFrame:
-    import pandas as pd
-
-    rows = [
+def _rows(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> list[dict[str, Any]]:
+    return [
         {
             "tolerance told": d.told,
             "tolerance used": d.used,
@@ -207,7 +198,6 @@ def _table(curve: Sequence[Disclosure], strong: Estimate | None, difference: flo
         }
         for d in curve
     ]
-    return pd.DataFrame(rows)
 
 
 def draw_recognition(
@@ -224,30 +214,17 @@ def draw_recognition(
     names : sequence of str
         Names by group.
     """
-    import pandas as pd
-
     rows = [(names[g.group], g.before, g.after) for g in marker.groups]
     rows += [("everybody", marker.before, marker.after), ("balanced", marker.balanced_before, marker.balanced_after)]
     every = [e for d in curve for g in d.groups for e in (g.before, g.after) if e is not None]
     sketch = dumbbells(rows, every, palette)
     sketch.note(told=marker.told)
-    table = pd.DataFrame(
-        [
-            {
-                "people": name,
-                "records": before.n,
-                "before": before.value,
-                "before, low": before.low,
-                "before, high": before.high,
-                "after": after.value if after else None,
-                "after, low": after.low if after else None,
-                "after, high": after.high if after else None,
-            }
-            for name, before, after in rows
-        ]
-    )
+    table = [
+        {"people": name, "records": before.n, **cells("before", before), **cells("after", after)}
+        for name, before, after in rows
+    ]
     told = "; ".join(f"{name} {percent(b)} before, {percent(a) if a else 'no correction'} after" for name, b, a in rows)
-    return Drawing(sketch=sketch, alt=f"Share recognised before and after the correction: {told}.", table=table)
+    return Drawing.of(sketch, f"Share recognised before and after the correction: {told}.", table)
 
 
 def dumbbells(
@@ -258,10 +235,7 @@ def dumbbells(
     top = len(rows) - 0.4
     height = _HEIGHT if len(rows) <= 4 else _HEIGHT + 52 * (len(rows) - 4)
     sketch = bare(palette, height=height, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, top))
-    step = next(s for s in (1, 2, 5, 10, 20) if (high - low) / s <= 6)
-    marks = [t for t in range(0, 101, step) if low <= t <= high]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
-    for tick in marks:
+    for tick in percent_axis(sketch, low, high):
         sketch.segment((tick, tick), (-0.75, top - 0.15), {"color": palette.grid, "width": 1}, layer="below")
     _pairs(sketch, palette, rows, low - 0.6 * (high - low))
     return sketch

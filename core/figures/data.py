@@ -5,39 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.datasets.dataset import AuditDataset, GroupRow
-from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, group_style, short
+from core.figures.drawing import Drawing, Palette, Sketch, bare, cells, dots, group_style, percent_axis, short
 from core.wording import count, interval, percent
-
-__all__ = ["draw_groups"]
 
 
 def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
     """Draw two groups as bars as tall as their share, filled as far as their label rate; more as one row each."""
-    import pandas as pd
-
     groups = dataset.groups()
     overall = 100 * float(dataset.labels.mean())
     sketch = (_tall_bars if len(groups) == 2 else _rows)(groups, overall, palette)
-    table = pd.DataFrame(
-        [
-            {
-                "group": g.group,
-                "records": g.count,
-                "share": g.share,
-                "label rate": g.label_rate.value,
-                "label rate, low": g.label_rate.low,
-                "label rate, high": g.label_rate.high,
-            }
-            for g in groups
-        ]
-    )
+    rows = [
+        {"group": g.group, "records": g.count, "share": g.share, **cells("label rate", g.label_rate)} for g in groups
+    ]
     told = "; ".join(
         f"{g.group}: {count(g.count)} records, {percent(g.label_rate)} with the positive label "
         f"({interval(g.label_rate)})"
         for g in groups
     )
     number = "two" if len(groups) == 2 else str(len(groups))
-    return Drawing(sketch=sketch, alt=f"Bars of the {number} groups. {told}.", table=table)
+    return Drawing.of(sketch, f"Bars of the {number} groups. {told}.", rows)
 
 
 def _tall_bars(groups: Sequence[GroupRow], overall: float, palette: Palette) -> Sketch:
@@ -68,9 +54,7 @@ def _rows(groups: Sequence[GroupRow], overall: float, palette: Palette) -> Sketc
     top = len(groups) - 1
     high = 1.04 * max(100 * g.label_rate.high for g in groups)
     sketch = bare(palette, height=70 + 42 * len(groups), x=(-0.85 * high, 1.02 * high), y=(-0.6, top + 1.1))
-    step = next(s for s in (1, 2, 5, 10, 20, 25) if high / s <= 6)
-    marks = list(range(0, int(high) + 1, step))
-    sketch.xaxis(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
+    percent_axis(sketch, 0, high)
     for i, group in enumerate(groups):
         y = top - i
         told = f"<b>{short(group.group, 24)}</b>, {count(group.count)} records"

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from core.estimates import Estimate
 from core.figures.drawing import Drawing, Palette, Sketch, bare, short
 from core.wording import gap
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["MOST_ROWS", "GapRow", "draw_gaps"]
 
 _ROW = 44
 MOST_ROWS = 6
@@ -28,7 +22,6 @@ class GapRow:
     ----------
     words : str
         Who asked for what.
-    gap : Estimate
     price : float
         Epsilon it was charged; 0 where it followed from earlier answers.
     truth : float or None
@@ -59,11 +52,10 @@ def draw_gaps(rows: Sequence[GapRow], palette: Palette) -> Drawing:
         _draw_row(sketch, row, -i - 0.62, palette, latest=i == 0)
     told = "; ".join(_told(row) for row in shown)
     part = f", the last {len(shown)} of {len(rows)}" if len(shown) < len(rows) else ""
-    return Drawing(
-        sketch=sketch,
-        alt=f"Answered gaps from −1 to 1, the latest first{part}, with 95% intervals: {told or 'none yet'}.",
-        table=_table(rows),
-    )
+    alt = f"Answered gaps from −1 to 1, the latest first{part}, with 95% intervals: {told or 'none yet'}."
+    known = ["truth"] if any(row.truth is not None for row in rows) else []
+    table = [(r.words, r.gap.value, r.gap.low, r.gap.high, r.price, r.truth)[: 5 + len(known)] for r in rows]
+    return Drawing.of(sketch, alt, table, ["question", "gap", "low", "high", "epsilon", *known])
 
 
 def _draw_row(sketch: Sketch, row: GapRow, y: float, palette: Palette, *, latest: bool) -> None:
@@ -77,17 +69,11 @@ def _draw_row(sketch: Sketch, row: GapRow, y: float, palette: Palette, *, latest
         opacity=0.45,
         hoverinfo="skip",
     )
-    sketch.scatter(
-        x=[row.gap.value],
-        y=[y],
-        mode="markers",
-        marker={"size": 11, "color": color, "symbol": "diamond" if row.price == 0 else "circle"},
-        text=[_told(row)],
-        hovertemplate="%{text}<extra></extra>",
+    sketch.markers(
+        [row.gap.value], [y], size=11, color=color, symbol="diamond" if row.price == 0 else "circle", told=[_told(row)]
     )
     if row.truth is not None:
-        ring = {"size": 15, "color": palette.ink, "symbol": "line-ns", "line": {"width": 2, "color": palette.ink}}
-        sketch.scatter(x=[row.truth], y=[y], mode="markers", marker=ring, hoverinfo="skip")
+        sketch.markers([row.truth], [y], size=15, color=palette.ink, symbol="line-ns", rim=(palette.ink, 2))
     sketch.write(-1.04, y + 0.32, short(row.words, 44), palette.ink if latest else palette.grey, "middle right")
     cost = "free" if row.price == 0 else f"ε {row.price:g}"
     sketch.write(1.04, y + 0.32, f"{cost}  <b>{gap(row.gap.value)}</b>", color, "middle left")
@@ -95,15 +81,3 @@ def _draw_row(sketch: Sketch, row: GapRow, y: float, palette: Palette, *, latest
 
 def _told(row: GapRow) -> str:
     return f"{short(row.words, 60)} {gap(row.gap.value)} ({gap(row.gap.low)} to {gap(row.gap.high)})"
-
-
-def _table(rows: Sequence[GapRow]) -> pandas.DataFrame:
-    import pandas as pd
-
-    told = [
-        {"question": r.words, "gap": r.gap.value, "low": r.gap.low, "high": r.gap.high, "epsilon": r.price}
-        | {"truth": r.truth}
-        for r in rows
-    ]
-    table = pd.DataFrame(told, columns=["question", "gap", "low", "high", "epsilon", "truth"])
-    return table if any(row.truth is not None for row in rows) else table.drop(columns="truth")

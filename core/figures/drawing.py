@@ -19,26 +19,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "DARK",
-    "LIGHT",
-    "Drawing",
-    "GroupStyle",
-    "Palette",
-    "Reference",
-    "Sketch",
-    "band",
-    "bare",
-    "dots",
-    "group_style",
-    "line",
-    "references",
-    "short",
-    "spread",
-    "value_axis",
-    "whiskers",
-]
-
 _FONT = "Source Sans, Source Sans Pro, sans-serif"
 
 
@@ -122,7 +102,6 @@ class Drawing:
 
     Attributes
     ----------
-    sketch : Sketch
     alt : str
         The chart in one or two sentences, for those who do not see it.
     table : pandas.DataFrame
@@ -132,6 +111,13 @@ class Drawing:
     sketch: Sketch
     alt: str
     table: pandas.DataFrame
+
+    @classmethod
+    def of(cls, sketch: Sketch, alt: str, rows: Any, columns: Sequence[str] | None = None) -> Drawing:
+        """Return a chart with its table, of rows (dicts, or tuples with the names of the columns)."""
+        import pandas as pd
+
+        return cls(sketch=sketch, alt=alt, table=pd.DataFrame(rows, columns=columns))
 
     @property
     def figure(self) -> go.Figure:
@@ -155,6 +141,29 @@ class Sketch:
     def scatter(self, **properties: Any) -> None:
         """Add lines or markers."""
         self._data.append({"type": "scatter", **properties})
+
+    def markers(
+        self,
+        x: Sequence[float],
+        y: Sequence[float],
+        *,
+        size: float | Sequence[float],
+        color: str | Sequence[str] | None = None,
+        symbol: str | Sequence[str] | None = None,
+        opacity: float | None = None,
+        rim: tuple[Any, Any] | None = None,
+        told: Sequence[str] | None = None,
+        **trace: Any,
+    ) -> None:
+        """Add markers with a rim (colour, width); `told` is what the pointer tells of each, nothing when left out."""
+        marker: dict[str, Any] = {"size": size}
+        for name, value in (("color", color), ("symbol", symbol), ("opacity", opacity)):
+            marker |= {} if value is None else {name: value}
+        marker |= {} if rim is None else {"line": {"color": rim[0], "width": rim[1]}}
+        hover: dict[str, Any] = {"hoverinfo": "skip"}
+        if told is not None:
+            hover = {"text": told, "hovertemplate": "%{text}<extra></extra>"}
+        self.scatter(x=x, y=y, mode="markers", marker=marker, **hover, **trace)
 
     def bar(self, **properties: Any) -> None:
         """Add bars."""
@@ -282,8 +291,6 @@ class Reference:
     ----------
     words : str
         What it is.
-    estimate : Estimate
-    color : str
     dash : str
         Dash of its line over the whole width; empty for a label alone.
     below : bool
@@ -330,28 +337,44 @@ def line(
 def dots(sketch: Sketch, rates: Sequence[tuple[float, Estimate]], color: str, symbol: str) -> None:
     """Draw rates, each at its height y, as markers with their intervals along the x axis."""
     estimates = [estimate for _, estimate in rates]
-    sketch.scatter(
-        x=[100 * e.value for e in estimates],
-        y=[y for y, _ in rates],
-        mode="markers",
-        marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
+    sketch.markers(
+        [100 * e.value for e in estimates],
+        [y for y, _ in rates],
+        size=11,
+        color=color,
+        symbol=symbol,
+        rim=(color, 2),
+        told=[f"{100 * e.value:.1f}% of {e.n:,}" for e in estimates],
         error_x=whiskers(estimates, color),
-        text=[f"{100 * e.value:.1f}% of {e.n:,}" for e in estimates],
-        hovertemplate="%{text}<extra></extra>",
     )
 
 
 def whiskers(estimates: Sequence[Estimate], color: str) -> dict[str, Any]:
     """Return the error bars of rates drawn in percent."""
-    return {
-        "type": "data",
-        "symmetric": False,
-        "array": [100 * (e.high - e.value) for e in estimates],
-        "arrayminus": [100 * (e.value - e.low) for e in estimates],
-        "color": color,
-        "thickness": 1.5,
-        "width": 0,
-    }
+    above, below = [100 * (e.high - e.value) for e in estimates], [100 * (e.value - e.low) for e in estimates]
+    return error_bars(above, below, color, thickness=1.5)
+
+
+def error_bars(above: Sequence[float], below: Sequence[float], color: str, *, thickness: float = 2) -> dict[str, Any]:
+    """Return error bars without ends, by their lengths above and below the value."""
+    lengths = {"array": above, "arrayminus": below}
+    return {"type": "data", "symmetric": False, **lengths, "color": color, "thickness": thickness, "width": 0}
+
+
+def cells(name: str, estimate: Estimate | None) -> dict[str, float | None]:
+    """Return a table's three cells of an estimate: "name", "name, low" and "name, high"; None where there is none."""
+    ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
+    return dict(zip((name, f"{name}, low", f"{name}, high"), ends, strict=True))
+
+
+def percent_axis(
+    sketch: Sketch, low: float, high: float, *, steps: Sequence[int] = (1, 2, 5, 10, 20, 25), most: float = 6
+) -> list[int]:
+    """Mark round percentages below the x axis, about `most` of them at most, and return them."""
+    step = next((s for s in steps if (high - low) / s <= most), steps[-1])
+    marks = [mark for mark in range(0, 101, step) if low <= mark <= high]
+    sketch.xaxis(tickvals=marks, ticktext=[f"{mark}%" for mark in marks], showline=False)
+    return marks
 
 
 def band(

@@ -12,21 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from core.estimates import Estimate, not_measured
-from core.figures.drawing import Palette, band, line
+from core.figures.drawing import Palette, band, error_bars, line
 from core.figures.framed import Framed, framed, label_column, mixed
 from core.membership.findings import CurveBand
-
-__all__ = [
-    "Curve",
-    "EpsilonChart",
-    "drawn_bands",
-    "ends",
-    "epsilon_text",
-    "no_better_than_chance",
-    "reached",
-    "value_of",
-    "within",
-]
 
 _HEIGHT, _TOP, _BOTTOM = 300, 24, 48
 _PLOT = _HEIGHT - _TOP - _BOTTOM
@@ -187,28 +175,20 @@ class EpsilonChart:
         alone = [math.isinf(b.at) or len(there) == 1 for b, _ in there]
         limits = [within(self.scale, ends(e), self.y) for _, e in there]
         fill, rim = self.palette.background, self.palette.muted
-        self.sketch.scatter(
-            x=[_place(b.at) for b, _ in there],
-            y=[value for _, value, _ in limits],
-            mode="markers",
+        self.sketch.markers(
+            [_place(b.at) for b, _ in there],
+            [value for _, value, _ in limits],
+            size=6,
+            opacity=1,
+            color=[fill if q else curve.color for q in quiet],
+            rim=([rim if q else curve.color for q in quiet], 1.5),
+            told=[self._hover(curve, b, e) for b, e in there],
             cliponaxis=False,
-            marker={
-                "size": 6,
-                "opacity": 1,
-                "color": [fill if q else curve.color for q in quiet],
-                "line": {"width": 1.5, "color": [rim if q else curve.color for q in quiet]},
-            },
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [high - value if a else 0 for (_, value, high), a in zip(limits, alone, strict=True)],
-                "arrayminus": [value - low if a else 0 for (low, value, _), a in zip(limits, alone, strict=True)],
-                "color": curve.color,
-                "thickness": 2,
-                "width": 0,
-            },
-            text=[self._hover(curve, b, e) for b, e in there],
-            hovertemplate="%{text}<extra></extra>",
+            error_y=error_bars(
+                [high - value if a else 0 for (_, value, high), a in zip(limits, alone, strict=True)],
+                [value - low if a else 0 for (low, value, _), a in zip(limits, alone, strict=True)],
+                curve.color,
+            ),
             name=curve.field,
         )
 
@@ -225,14 +205,14 @@ class EpsilonChart:
             return
         quiet, back = curve.muted(self.here), self.palette.background
         color = self.palette.muted if quiet else curve.color
-        rim = {"width": 2, "color": color if quiet else back}
-        self.sketch.scatter(
-            x=[_place(self.now)],
-            y=[self.scale * found.value],
-            mode="markers",
+        self.sketch.markers(
+            [_place(self.now)],
+            [self.scale * found.value],
+            size=12,
+            opacity=1,
+            color=back if quiet else color,
+            rim=(color if quiet else back, 2),
             cliponaxis=False,
-            marker={"size": 12, "opacity": 1, "color": back if quiet else color, "line": rim},
-            hoverinfo="skip",
             name="slider",
         )
 

@@ -14,8 +14,6 @@ from typing import Any
 from core.figures.drawing import Palette, Sketch, bare, spread
 from core.wording import gap
 
-__all__ = ["Framed", "framed", "gap_axis", "gap_range", "label_column", "lines_of", "mixed", "plain_name"]
-
 _STEPS = (0.15, 0.25, 0.4, 0.6, 0.8, 1.05)
 _NARROWEST = 0.45
 """Share of the longer side that the shorter side of an axis of gaps has at least."""

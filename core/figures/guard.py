@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +19,6 @@ from core.attriguard import Point, strongest_point
 from core.estimates import Estimate
 from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, spread
 from core.wording import percent
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["CURVES_SHARE", "attacker_label", "draw_budget", "knows_the_noise"]
 
 CURVES_SHARE = 0.6
 """Share of the plot's width in which the curves are; the slider under the chart is as wide."""
@@ -116,7 +111,8 @@ def draw_budget(
     """
     low, high = _range(curves, now, floor, published, balanced=balanced)
     sketch = bare(palette, height=_HEIGHT, x=(0, last / CURVES_SHARE), y=(low, high))
-    marks = _marks(last)
+    parts = 5 if last < 2 or last == 5 else 4
+    marks = [last * i / parts for i in range(parts + 1)]
     sketch.xaxis(tickvals=marks, ticktext=[f"{mark:g}" for mark in marks], showline=False)
     sketch.segment((0, last), (low, low), {"color": palette.grey, "width": 1})
     sketch.note(budget=budget)
@@ -127,7 +123,8 @@ def draw_budget(
     ]
     crowded += [[(0.0, 100 * floor.value)], [(x, 100 * rate) for x, rate in published]]
     _grid(sketch, palette, (low, high, last), [points for points in crowded if points])
-    _paper(sketch, palette, published, last)
+    if there := [(budget, 100 * rate) for budget, rate in published if budget <= last]:
+        line(sketch, [b for b, _ in there], [r for _, r in there], palette.muted, width=1.5, dash="dot")
     level = 100 * floor.value
     sketch.segment((0, last), (level, level), {"color": palette.chance, "width": 2, "dash": "dot"})
     styles = _styles(list(curves), palette)
@@ -135,20 +132,13 @@ def draw_budget(
         _curve(sketch, points, styles[name], unit, balanced=balanced)
     _marker(sketch, palette, now, styles, budget, low, balanced=balanced)
     _labels(sketch, palette, curves, now, floor, styles, (low, high, last), published, budget, balanced=balanced)
-    return Drawing(
-        sketch=sketch,
-        alt=_alt(now, floor, unit, attribute, budget, balanced=balanced),
-        table=_table(curves, floor, published, unit),
-    )
-
-
-def _rate(point: Point, *, balanced: bool) -> Estimate:
-    return point.rate(balanced=balanced)
+    alt = _alt(now, floor, unit, attribute, budget, balanced=balanced)
+    return Drawing.of(sketch, alt, _rows(curves, floor, published, unit))
 
 
 def _heights(point: Point, *, balanced: bool) -> tuple[float, ...]:
     """Return where an attacker's curve runs; of one who is drawn with a band, from its lower to its upper edge."""
-    found = _rate(point, balanced=balanced)
+    found = point.rate(balanced=balanced)
     if not point.attacker.startswith("adversarial"):
         return (found.value,)
     return tuple(np.linspace(found.low, found.high, 5))
@@ -164,17 +154,12 @@ def _range(
 ) -> tuple[float, float]:
     """Return the range of the axis in steps of five points; it does not depend on the slider once there are curves."""
     points = [p for row in curves.values() for p in row] or list(now)
-    rates = [100 * _rate(p, balanced=balanced).value for p in points]
-    rates += [100 * _rate(p, balanced=balanced).high for p in points if p.attacker.startswith("adversarial")]
+    rates = [100 * p.rate(balanced=balanced).value for p in points]
+    rates += [100 * p.rate(balanced=balanced).high for p in points if p.attacker.startswith("adversarial")]
     rates += [100 * floor.value, *(100 * rate for _, rate in published)]
     low, high = min(rates), max(rates)
     low = 0.0 if low < 20 else 5 * math.floor((low - 3) / 5)
     return low, min(104.0, 5 * math.ceil((high + 2) / 5))
-
-
-def _marks(last: float) -> list[float]:
-    """Return about five round budgets from 0 to the end of the axis."""
-    return [last * i / 5 for i in range(6)] if last < 2 or last == 5 else [last * i / 4 for i in range(5)]
 
 
 def _grid(
@@ -214,14 +199,8 @@ def _free(
     return ""
 
 
-def _paper(sketch: Sketch, palette: Palette, published: Sequence[tuple[float, float]], last: float) -> None:
-    there = [(budget, 100 * rate) for budget, rate in published if budget <= last]
-    if there:
-        line(sketch, [b for b, _ in there], [r for _, r in there], palette.muted, width=1.5, dash="dot")
-
-
 def _curve(sketch: Sketch, points: Sequence[Point], style: _Style, unit: str, *, balanced: bool) -> None:
-    rates = [_rate(point, balanced=balanced) for point in points]
+    rates = [point.rate(balanced=balanced) for point in points]
     xs = [point.budget for point in points]
     if style.width > 2:
         band(sketch, xs, [100 * r.low for r in rates], [100 * r.high for r in rates], style.color)
@@ -242,23 +221,19 @@ def _marker(
     """Draw the slider's position: a line up to the highest attacker, a dot on every curve."""
     if not now:
         return
-    heights = [100 * _rate(point, balanced=balanced).value for point in now]
-    highest = 100 * _rate(strongest_point(now, balanced=balanced), balanced=balanced).value
+    heights = [100 * point.rate(balanced=balanced).value for point in now]
+    highest = 100 * strongest_point(now, balanced=balanced).rate(balanced=balanced).value
     kinds = [styles[point.attacker] for point in now]
     sketch.segment((budget, budget), (low, highest), {"color": palette.ink, "width": 1})
-    sketch.scatter(
-        x=[budget] * len(now),
-        y=heights,
-        mode="markers",
+    sketch.markers(
+        [budget] * len(now),
+        heights,
+        size=[12 if kind.width > 2 else 8 for kind in kinds],
+        opacity=1,
+        color=[kind.color for kind in kinds],
+        rim=(palette.background, [2 if kind.width > 2 else 1 for kind in kinds]),
+        told=[f"{attacker_label(p.attacker)}: {h:.1f}%" for p, h in zip(now, heights, strict=True)],
         cliponaxis=False,
-        marker={
-            "size": [12 if kind.width > 2 else 8 for kind in kinds],
-            "opacity": 1,
-            "color": [kind.color for kind in kinds],
-            "line": {"color": palette.background, "width": [2 if kind.width > 2 else 1 for kind in kinds]},
-        },
-        text=[f"{attacker_label(p.attacker)}: {h:.1f}%" for p, h in zip(now, heights, strict=True)],
-        hovertemplate="%{text}<extra></extra>",
     )
 
 
@@ -281,9 +256,9 @@ def _labels(
     level = 100 * floor.value
     wanted = [(level, level, f"<b>{percent(floor)}</b> Majority", palette.chance)]
     for point in now:
-        found = _rate(point, balanced=balanced)
+        found = point.rate(balanced=balanced)
         points = curves.get(point.attacker) or [point]
-        end = 100 * _rate(points[-1], balanced=balanced).value
+        end = 100 * points[-1].rate(balanced=balanced).value
         words = f"<b>{percent(found)}</b> {attacker_label(point.attacker)}"
         wanted.append((100 * found.value, end, words, styles[point.attacker].color))
     if there := [(x, 100 * rate) for x, rate in published if x <= last]:
@@ -303,7 +278,7 @@ def _labels(
 
 
 def _alt(now: Sequence[Point], floor: Estimate, unit: str, attribute: str, budget: float, *, balanced: bool) -> str:
-    told = "; ".join(f"{attacker_label(p.attacker)} {percent(_rate(p, balanced=balanced))}" for p in now)
+    told = "; ".join(f"{attacker_label(p.attacker)} {percent(p.rate(balanced=balanced))}" for p in now)
     measure = "Balanced accuracy" if balanced else "Accuracy"
     best = f" Best: {attacker_label(strongest_point(now, balanced=balanced).attacker)}." if now else ""
     return (
@@ -312,15 +287,10 @@ def _alt(now: Sequence[Point], floor: Estimate, unit: str, attribute: str, budge
     )
 
 
-def _table(
-    curves: Mapping[str, Sequence[Point]],
-    floor: Estimate,
-    published: Sequence[tuple[float, float]],
-    unit: str,
-) -> pandas.DataFrame:
-    import pandas as pd
-
-    rows: list[dict[str, object]] = [
+def _rows(
+    curves: Mapping[str, Sequence[Point]], floor: Estimate, published: Sequence[tuple[float, float]], unit: str
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = [
         {
             "attacker": name,
             f"{unit} changed": point.budget,
@@ -341,4 +311,4 @@ def _table(
         {"attacker": "paper, network against network", f"{unit} changed": budget, "named rightly": rate}
         for budget, rate in published
     ]
-    return pd.DataFrame(rows)
+    return rows

@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from core.estimates import Estimate
-from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, short, spread
+from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, percent_axis, short, spread
 from core.wording import percent
 
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["DefenceRow", "draw_cost", "draw_defences"]
-
-_HEIGHT = 250
+_COST_HEIGHT = 250
 _LOOKS = (("before", "dash"), ("chance", "dot"))  # of the levels
-_PLOT = _HEIGHT - 38
+_COST_PLOT = _COST_HEIGHT - 38
 _LEFT, _RIGHT = 0.16, 1.66  # ends of the axis, with room for the numbers and the labels beside the curve
 _ROW = 40
 
@@ -51,27 +45,27 @@ def draw_cost(
     gap : bool
         Whether it is a difference of rates, written as 0.131, and not a rate in percent.
     """
-    import pandas as pd
-
     scale = 1.0 if gap else 100.0
-    low, high = _range(curve, list(levels.values()), scale)
-    sketch = bare(palette, height=_HEIGHT, x=(-_LEFT * last, _RIGHT * last), y=(low, high))
+    low, high = _cost_range(curve, list(levels.values()), scale)
+    sketch = bare(palette, height=_COST_HEIGHT, x=(-_LEFT * last, _RIGHT * last), y=(low, high))
     marks = [last * i / 5 for i in range(6)]
     sketch.xaxis(tickvals=marks, ticktext=[f"{mark:.3g}" for mark in marks], showline=False)
     sketch.segment((0, last), (low, low), {"color": palette.grey, "width": 1})
-    for tick in _ticks(low, high):
+    for tick in _cost_ticks(low, high):
         sketch.segment((0, last), (tick, tick), {"color": palette.grid, "width": 1}, layer="below")
         sketch.write(0, tick, f"{tick:.2f} " if gap else f"{tick:g}% ", palette.grey, "middle left", 12)
-    band(sketch, [x for x, _ in curve], *_limits(curve, scale), palette.leak)
+    band(sketch, [x for x, _ in curve], *_cost_limits(curve, scale), palette.leak)
     line(sketch, [x for x, _ in curve], [scale * e.value for _, e in curve], palette.leak, width=3)
-    _mark(sketch, palette, now[0], scale * now[1].value, low)
+    x, y = now[0], scale * now[1].value
+    sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
+    sketch.markers([x], [y], size=12, color=palette.leak, rim=(palette.background, 2), cliponaxis=False)
     named = [("With noise", now[1], curve[-1][1], palette.leak)]
     for (name, level), (role, dash) in zip(levels.items(), _LOOKS, strict=False):
         color = getattr(palette, role)
         stroke = {"color": color, "width": 2, "dash": dash}
         sketch.segment((0, last), (scale * level.value, scale * level.value), stroke)
         named.append((name, level, level, color))
-    pixel = (high - low) / _PLOT
+    pixel = (high - low) / _COST_PLOT
     sketch.write(1.06 * last, high, f"at {now[0]:g}", palette.grey, "bottom right", 11)
     heights = spread([scale * e.value for _, e, _, _ in named], 17 * pixel, low + 7 * pixel, high - 22 * pixel)
     for height, (name, here, end, color) in zip(heights, named, strict=True):
@@ -81,24 +75,26 @@ def draw_cost(
     rows += [{f"{unit} changed": math.nan, quality: e.value, "low": e.low, "high": e.high} for e in levels.values()]
     told = ", ".join(f"{name.lower()} {_written(level, gap)}" for name, level in levels.items())
     alt = f"{quality.capitalize()} by the {unit} changed per person: at {now[0]:g} {_written(now[1], gap)}; {told}."
-    return Drawing(sketch=sketch, alt=alt, table=pd.DataFrame(rows))
+    return Drawing.of(sketch, alt, rows)
 
 
-def _range(curve: Sequence[tuple[float, Estimate]], levels: Sequence[Estimate], scale: float) -> tuple[float, float]:
+def _cost_range(
+    curve: Sequence[tuple[float, Estimate]], levels: Sequence[Estimate], scale: float
+) -> tuple[float, float]:
     """Return a range that holds the band and the levels, with air above for the head of the labels."""
-    below, above = _limits(curve, scale)
+    below, above = _cost_limits(curve, scale)
     values = [v for v in (*below, *above, *(scale * e.value for e in levels)) if not math.isnan(v)]
     low, high = min(values), max(values)
     air = max(0.1 * (high - low), 0.01 * scale)
     return max(0.0, low - air), high + air
 
 
-def _ticks(low: float, high: float) -> list[float]:
+def _cost_ticks(low: float, high: float) -> list[float]:
     step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if (high - low) / s <= 5)
     return [step * i for i in range(math.ceil(low / step), int(high / step) + 1) if step * i < high - 0.1 * step]
 
 
-def _limits(curve: Sequence[tuple[float, Estimate]], scale: float) -> tuple[list[float], list[float]]:
+def _cost_limits(curve: Sequence[tuple[float, Estimate]], scale: float) -> tuple[list[float], list[float]]:
     ends = [(e.low, e.high) if not math.isnan(e.low) else (e.value, e.value) for _, e in curve]
     return [scale * low for low, _ in ends], [scale * high for _, high in ends]
 
@@ -107,26 +103,12 @@ def _written(estimate: Estimate, gap: bool) -> str:
     return f"{estimate.value:.3f}" if gap else percent(estimate)
 
 
-def _mark(sketch: Sketch, palette: Palette, x: float, y: float, low: float) -> None:
-    """Draw the slider's position."""
-    sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
-    sketch.scatter(
-        x=[x],
-        y=[y],
-        mode="markers",
-        cliponaxis=False,
-        marker={"size": 12, "color": palette.leak, "line": {"color": palette.background, "width": 2}},
-        hoverinfo="skip",
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DefenceRow:
     """One way to defend.
 
     Attributes
     ----------
-    name : str
     size : float
         Entries changed per person.
     rates : mapping of attacker to Estimate
@@ -156,14 +138,15 @@ def draw_defences(
         From the top.
     floor : Estimate
         The majority guess, a dotted line.
-    unit : str
     labels : mapping of attacker to what to call it
         In the order of the markers.
     """
     end = 100 * max(e.value for row in rows for e in row.rates.values()) * 1.12
     left = -0.72 * end
     sketch = bare(palette, height=_ROW * len(rows) + 70, x=(left, end), y=(len(rows) - 0.35, -1.15))
-    _shares_axis(sketch, palette, end=end, rows=len(rows))
+    for mark in percent_axis(sketch, 0, end, steps=(5, 10, 20, 25)):
+        stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
+        sketch.segment((mark, mark), (-0.5, len(rows) - 0.4), stroke, layer="below")
     level = 100 * floor.value
     sketch.segment((level, level), (-0.5, len(rows) - 0.4), {"color": palette.chance, "width": 1.5, "dash": "dot"})
     _row_names(sketch, rows, palette, left=left, unit=unit)
@@ -173,17 +156,12 @@ def draw_defences(
     sketch.write(left, -0.95, f"{key}   ┊ majority {percent(floor)}", palette.grey, "middle right", 12)
     told = "; ".join(f"{row.name} changes {row.size:.1f}: {_rates_told(row, labels)}" for row in rows)
     alt = f"How often each attacker is right against each defence. {told}."
-    return Drawing(sketch=sketch, alt=alt, table=_defence_table(rows, labels, unit))
-
-
-def _shares_axis(sketch: Sketch, palette: Palette, *, end: float, rows: int) -> None:
-    """Draw upright lines at round percentages up to `end`."""
-    step = next(s for s in (5, 10, 20, 25) if end / s <= 6 or s == 25)
-    marks = list(range(0, int(end) + 1, step))
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark}%" for mark in marks], showline=False)
-    for mark in marks:
-        stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
-        sketch.segment((mark, mark), (-0.5, rows - 0.4), stroke, layer="below")
+    table = [
+        {"defence": row.name, f"{unit} changed": row.size}
+        | {labels[a]: e.value for a, e in row.rates.items() if a in labels}
+        for row in rows
+    ]
+    return Drawing.of(sketch, alt, table)
 
 
 def _row_names(sketch: Sketch, rows: Sequence[DefenceRow], palette: Palette, *, left: float, unit: str) -> None:
@@ -200,34 +178,17 @@ def _attacker_marks(
 ) -> None:
     """Draw one attacker's accuracy against each defence she was tried on."""
     there = [(y, row) for y, row in enumerate(rows) if attacker in row.rates]
-    sketch.scatter(
-        x=[100 * row.rates[attacker].value for _, row in there],
-        y=[y for y, _ in there],
-        mode="markers",
-        marker={
-            "size": 11,
-            "opacity": 1,
-            "symbol": symbol,
-            "color": [palette.leak if row.ours else palette.before for _, row in there],
-            "line": {"color": palette.background, "width": 1},
-        },
-        text=[f"{short(row.name)}, {name}: {percent(row.rates[attacker])}" for _, row in there],
-        hovertemplate="%{text}<extra></extra>",
+    sketch.markers(
+        [100 * row.rates[attacker].value for _, row in there],
+        [y for y, _ in there],
+        size=11,
+        opacity=1,
+        symbol=symbol,
+        color=[palette.leak if row.ours else palette.before for _, row in there],
+        rim=(palette.background, 1),
+        told=[f"{short(row.name)}, {name}: {percent(row.rates[attacker])}" for _, row in there],
     )
 
 
 def _rates_told(row: DefenceRow, labels: Mapping[str, str]) -> str:
     return ", ".join(f"{labels[a]} {percent(e)}" for a, e in row.rates.items() if a in labels)
-
-
-def _defence_table(rows: Sequence[DefenceRow], labels: Mapping[str, str], unit: str) -> pandas.DataFrame:
-    """Return one row a defence."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {"defence": row.name, f"{unit} changed": row.size}
-            | {labels[a]: e.value for a, e in row.rates.items() if a in labels}
-            for row in rows
-        ]
-    )

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.figures.drawing import Drawing, Palette, bare, short
+from core.figures.drawing import Drawing, Palette, bare, percent_axis, short
 from core.wording import percent
 
-__all__ = ["Drawn", "draw_mechanism", "draw_transfer"]
-
-_ROW = 27  # pixels of a row
-_MOST_ROWS = 10
+_DRAWN_ROW = 27  # pixels of a row
+_MOST_DRAWN = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +21,6 @@ class Drawn:
 
     Attributes
     ----------
-    value : str
     goal, used : float
         Share p it should have, and share M* it has within the budget.
     size : int
@@ -38,17 +35,12 @@ class Drawn:
 
 def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Drawing:
     """Draw p against M* for one person, the values drawn most often first; the rarest are taken together."""
-    import pandas as pd
-
     ranked = sorted(rows, key=lambda row: -row.used)
-    shown = ranked if len(ranked) <= _MOST_ROWS else [*ranked[: _MOST_ROWS - 1], _together(ranked[_MOST_ROWS - 1 :])]
+    shown = ranked if len(ranked) <= _MOST_DRAWN else [*ranked[: _MOST_DRAWN - 1], _rarest(ranked[_MOST_DRAWN - 1 :])]
     end = 100 * max(max(row.goal, row.used) for row in shown)
     left = -0.62 * end
-    sketch = bare(palette, height=_ROW * len(shown) + 46, x=(left, 1.6 * end), y=(len(shown) - 0.4, -0.6))
-    step = next(s for s in (1, 2, 5, 10, 20, 25, 50) if end / s <= 4.5 or s == 50)
-    marks = list(range(0, int(end) + 1, step))
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark}%" for mark in marks], showline=False)
-    for mark in marks:
+    sketch = bare(palette, height=_DRAWN_ROW * len(shown) + 46, x=(left, 1.6 * end), y=(len(shown) - 0.4, -0.6))
+    for mark in percent_axis(sketch, 0, end, steps=(1, 2, 5, 10, 20, 25, 50), most=4.5):
         stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
         sketch.segment((mark, mark), (-0.5, len(shown) - 0.5), stroke, layer="below")
     for y, row in enumerate(shown):
@@ -61,25 +53,21 @@ def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Dra
         ("goal", palette.before, False, "goal p"),
         ("used", palette.leak, True, "drawn M*"),
     ):
-        sketch.scatter(
-            x=[100 * getattr(row, rate) for row in shown],
-            y=list(range(len(shown))),
-            mode="markers",
+        sketch.markers(
+            [100 * getattr(row, rate) for row in shown],
+            list(range(len(shown))),
+            size=10,
+            color=color,
+            symbol="circle" if fill else "diamond-open",
+            told=[f"{short(row.value)}, {words}: {100 * getattr(row, rate):.1f}%" for row in shown],
             cliponaxis=False,
-            marker={"size": 10, "color": color, "symbol": "circle" if fill else "diamond-open"},
-            text=[f"{short(row.value)}, {words}: {100 * getattr(row, rate):.1f}%" for row in shown],
-            hovertemplate="%{text}<extra></extra>",
         )
-    table = pd.DataFrame(
-        [{"value": r.value, "goal p": r.goal, "drawn M*": r.used, f"{unit} changed": r.size} for r in rows]
-    )
+    table = [{"value": r.value, "goal p": r.goal, "drawn M*": r.used, f"{unit} changed": r.size} for r in rows]
     told = "; ".join(f"{row.value} {100 * row.goal:.0f}% and {100 * row.used:.0f}%" for row in shown)
-    return Drawing(
-        sketch=sketch, alt=f"How often each noise should be drawn and is drawn for her: {told}.", table=table
-    )
+    return Drawing.of(sketch, f"How often each noise should be drawn and is drawn for her: {told}.", table)
 
 
-def _together(rows: Sequence[Drawn]) -> Drawn:
+def _rarest(rows: Sequence[Drawn]) -> Drawn:
     goal, used = sum(row.goal for row in rows), sum(row.used for row in rows)
     return Drawn(value=f"{len(rows)} others", goal=goal, used=used, size=-1)
 

@@ -8,13 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from core.figures.drawing import Drawing, Palette, Sketch, bare, line, short
+from core.figures.drawing import Drawing, Palette, Sketch, bare, line, percent_axis, short
 
-__all__ = ["draw_where"]
-
-_ROW = 25  # pixels
-_MOST_ROWS = 16
-_HEIGHT = 300
+_BAR = 25  # pixels
+_MOST_BARS = 16
+_CURVE_HEIGHT = 300
 _MARKS = (0.5, 0.8, 0.9)
 
 
@@ -34,27 +32,21 @@ def draw_where(
     unit : str
         What they are called.
     """
-    import pandas as pd
-
     total = np.cumsum(shares)
-    few = len(names) <= _MOST_ROWS
-    sketch = _rows(names, shares, palette) if few else _curve(names, total, palette, entries, unit)
-    table = pd.DataFrame({unit: list(names), "share of all changes": shares, "with those above": total})
+    few = len(names) <= _MOST_BARS
+    sketch = _entry_bars(names, shares, palette) if few else _curve_of(names, total, palette, entries, unit)
     carrying = [f"{int(np.searchsorted(total, share - 1e-9)) + 1} carry {100 * share:.0f}%" for share in _MARKS]
     alt = f"Share of all changes by {unit}, of {entries:,}: {', '.join(carrying)}. Most: {', '.join(names[:3])}."
-    return Drawing(sketch=sketch, alt=alt, table=table)
+    return Drawing.of(sketch, alt, {unit: list(names), "share of all changes": shares, "with those above": total})
 
 
-def _rows(names: Sequence[str], shares: npt.NDArray[np.float64], palette: Palette) -> Sketch:
+def _entry_bars(names: Sequence[str], shares: npt.NDArray[np.float64], palette: Palette) -> Sketch:
     """Draw a bar for each column."""
     used = [(name, 100 * float(share)) for name, share in zip(names, shares, strict=True) if share > 0]
     end = max((share for _, share in used), default=1.0)
     left = -0.55 * end
-    sketch = bare(palette, height=_ROW * len(used) + 46, x=(left, 1.15 * end), y=(len(used) - 0.4, -0.6))
-    step = next((s for s in (1, 2, 5, 10, 20) if end / s <= 4.5), 25)
-    marks = list(range(0, int(end) + 1, step))
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark}%" for mark in marks], showline=False)
-    for mark in marks[1:]:
+    sketch = bare(palette, height=_BAR * len(used) + 46, x=(left, 1.15 * end), y=(len(used) - 0.4, -0.6))
+    for mark in percent_axis(sketch, 0, end, most=4.5)[1:]:
         sketch.segment((mark, mark), (-0.5, len(used) - 0.5), {"color": palette.grid, "width": 1}, layer="below")
     sketch.bar(
         x=[share for _, share in used],
@@ -72,10 +64,12 @@ def _rows(names: Sequence[str], shares: npt.NDArray[np.float64], palette: Palett
     return sketch
 
 
-def _curve(names: Sequence[str], total: npt.NDArray[np.float64], palette: Palette, entries: int, unit: str) -> Sketch:
+def _curve_of(
+    names: Sequence[str], total: npt.NDArray[np.float64], palette: Palette, entries: int, unit: str
+) -> Sketch:
     """Draw the share carried by the most used items, their number on a logarithmic axis."""
     last = math.log10(entries)
-    sketch = bare(palette, height=_HEIGHT, x=(0, last), y=(0, 108))
+    sketch = bare(palette, height=_CURVE_HEIGHT, x=(0, last), y=(0, 108))
     decades = list(range(int(last) + 1))
     sketch.xaxis(tickvals=decades, ticktext=[f"{10**d:,} {unit[:-1] if d == 0 else unit}" for d in decades])
     for tick in (20, 40, 60, 80, 100):
@@ -96,12 +90,12 @@ def _curve(names: Sequence[str], total: npt.NDArray[np.float64], palette: Palett
         else:
             sketch.write(x, 100 * share, f"{words}  ", palette.leak, "top left")
     marks = [int(np.searchsorted(total, share - 1e-9)) for share in _MARKS]
-    sketch.scatter(
-        x=np.log10(number[marks]).tolist(),
-        y=(100 * np.asarray(_MARKS)).tolist(),
-        mode="markers",
-        marker={"size": 12, "color": palette.leak, "line": {"color": palette.background, "width": 2}},
-        text=[f"{names[k]} and the {k:,} above it" for k in marks],
-        hovertemplate="%{text}<extra></extra>",
+    sketch.markers(
+        np.log10(number[marks]).tolist(),
+        (100 * np.asarray(_MARKS)).tolist(),
+        size=12,
+        color=palette.leak,
+        rim=(palette.background, 2),
+        told=[f"{names[k]} and the {k:,} above it" for k in marks],
     )
     return sketch

@@ -6,10 +6,9 @@ import math
 
 from core.estimates import Estimate
 from core.figures.drawing import Drawing, Palette, Sketch, bare, short
+from core.figures.framed import mixed
 from core.landscape import MEMBER_ATTACKER, Landscape, MapCell
 from core.wording import epsilon_text, interval, percent, points
-
-__all__ = ["contrast", "draw_landscape", "shades"]
 
 _ROW = 38  # pixels
 _BELOW = 2.95  # rows under the map: tolerances, what they are, the scale with its words
@@ -25,7 +24,6 @@ def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
     ----------
     found : Landscape
         With at least one cell.
-    palette : Palette
     """
     tolerances, epsilons = found.plan.tolerances, found.plan.epsilons
     wide, deep = len(tolerances), len(epsilons)
@@ -34,7 +32,7 @@ def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
     sketch.margins(l=_LEFT, t=4, b=4)
     sketch.xaxis(showline=False, showticklabels=False, ticks="")
     cells = [[found.cell(tolerance, epsilon) for tolerance in tolerances] for epsilon in epsilons]
-    low, high = _scale(found, cells)
+    low, high = _scale_ends(found, cells)
     pale, strong = shades(palette)
     same_for_all = percent(found.controls()["majority_label"])
     sketch.heatmap(
@@ -47,7 +45,7 @@ def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
         showscale=False,
         xgap=2,
         ygap=2,
-        customdata=[[_told(found, cell, same_for_all) for cell in row] for row in cells],
+        customdata=[[_cell_told(found, cell, same_for_all) for cell in row] for row in cells],
         hoverlabel={"align": "left", "font": {"size": 12}},
         hovertemplate="%{customdata}<extra></extra>",
     )
@@ -61,10 +59,10 @@ def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
         )
     sketch.write(-0.5, deep + 0.22, "tolerance trained for, and told to the attacker", palette.grey, "middle right", 12)
     _draw_scale(sketch, found, palette, (low, high), (wide, deep))
-    return Drawing(sketch=sketch, alt=_alt(found, cells), table=found.to_frame())
+    return Drawing(sketch=sketch, alt=_map_alt(found, cells), table=found.to_frame())
 
 
-def _scale(found: Landscape, cells: list[list[MapCell]]) -> tuple[float, float]:
+def _scale_ends(found: Landscape, cells: list[list[MapCell]]) -> tuple[float, float]:
     """Return where the colour starts, at the control, and where it is full: nothing recovered more than that."""
     controls = found.controls()
     start = controls["majority"].value
@@ -75,25 +73,16 @@ def _scale(found: Landscape, cells: list[list[MapCell]]) -> tuple[float, float]:
 def shades(palette: Palette) -> tuple[str, str]:
     """Return the colours where the scale starts and ends, the latter as strong as keeps numbers in ink readable."""
     weight = 1.0
-    while contrast(palette.ink, _mixed(palette.leak, palette.background, weight)) < _READABLE:
+    while contrast(palette.ink, mixed(palette.leak, palette.background, weight)) < _READABLE:
         weight -= 0.01
-    return palette.grid, _mixed(palette.leak, palette.background, weight)
-
-
-def _mixed(color: str, other: str, weight: float) -> str:
-    parts = zip(_channels(color), _channels(other), strict=True)
-    return "#" + "".join(f"{round(weight * a + (1 - weight) * b):02X}" for a, b in parts)
-
-
-def _channels(color: str) -> list[int]:
-    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+    return palette.grid, mixed(palette.leak, palette.background, weight)
 
 
 def contrast(one: str, other: str) -> float:
     """Return the contrast of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2)."""
 
     def luminance(color: str) -> float:
-        shares = [channel / 255 for channel in _channels(color)]
+        shares = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
         return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -108,7 +97,7 @@ def _number(cell: MapCell) -> str:
     return f"<b>{text}</b>" if cell.measured else text
 
 
-def _told(found: Landscape, cell: MapCell, same_for_all: str) -> str:
+def _cell_told(found: Landscape, cell: MapCell, same_for_all: str) -> str:
     """Return what the pointer tells of a cell, in lines that fit a narrow screen."""
     trained = "No tolerance" if cell.tolerance is None else f"Tolerance {cell.tolerance:g}"
     lines = [
@@ -118,7 +107,7 @@ def _told(found: Landscape, cell: MapCell, same_for_all: str) -> str:
     if cell.tolerance is None:
         lines.append("told nothing, as nothing is promised")
     else:
-        lines.append(f"for being told {points(cell.gain)} ({_change(cell.gain)})")
+        lines.append(f"for being told {points(cell.gain)} ({_gain_text(cell.gain)})")
         lines.append(f"what is told is true in {cell.n_true} of {cell.n_seeds} seeds")
     return "<br>".join(
         [
@@ -136,7 +125,7 @@ def _told(found: Landscape, cell: MapCell, same_for_all: str) -> str:
     )
 
 
-def _change(found: Estimate) -> str:
+def _gain_text(found: Estimate) -> str:
     if math.isnan(found.low):
         return "one seed, no interval"
     return " to ".join(points(limit).removesuffix(" points") for limit in (found.low, found.high))
@@ -157,7 +146,7 @@ def _draw_scale(
     left, right, top = -0.5, wide - 0.5, deep + 1.2
     step = (right - left) / _STEPS
     for i in range(_STEPS):
-        color = _mixed(strong, pale, (i + 0.5) / _STEPS)
+        color = mixed(strong, pale, (i + 0.5) / _STEPS)
         sketch.shade((left + i * step, left + (i + 1) * step), (top, top + 0.34), color, opacity=1.0)
     for name, words, at, place, y in (
         ("majority", f"all “{short(found.majority_name, 12)}”", left, "right", top + 0.72),
@@ -179,17 +168,18 @@ def _beside(at: float, left: float, right: float) -> str:
     return "right" if share < 0.3 else "left" if share > 0.7 else "center"
 
 
-def _alt(found: Landscape, cells: list[list[MapCell]]) -> str:
+def _map_alt(found: Landscape, cells: list[list[MapCell]]) -> str:
     controls = found.controls()
     known = [cell for row in cells for cell in row if not math.isnan(cell.after.value)]
     most, least = (choose(known, key=lambda cell: cell.after.value) for choose in (max, min))
     return (
         f"Map of {len(known)} models, by trained tolerance and privacy budget: the {found.attribute} the paper's "
-        f"attacker recovers, from {percent(least.after)} at {_place(least)} to {percent(most.after)} at "
-        f"{_place(most)}; before any correction {percent(controls['before'])}, control {percent(controls['majority'])}."
+        f"attacker recovers, from {percent(least.after)} at {_cell_place(least)} to {percent(most.after)} at "
+        f"{_cell_place(most)}; before any correction {percent(controls['before'])}, control "
+        f"{percent(controls['majority'])}."
     )
 
 
-def _place(cell: MapCell) -> str:
+def _cell_place(cell: MapCell) -> str:
     tolerance = "no tolerance" if cell.tolerance is None else f"tolerance {cell.tolerance:g}"
     return f"{tolerance}, ε = {epsilon_text(cell.epsilon)}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from core.estimates import Estimate, not_measured
 from core.figures.drawing import Drawing, Palette
@@ -20,11 +19,6 @@ from core.figures.epsilon_axis import (
 from core.figures.framed import gap_axis, gap_range
 from core.membership.findings import CurveBand
 from core.wording import gap, percent
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_accuracy_by_epsilon", "draw_attack_by_epsilon", "draw_epsilon_curve"]
 
 
 def draw_epsilon_curve(bands: Sequence[CurveBand], palette: Palette, *, now: float) -> Drawing:
@@ -53,11 +47,8 @@ def draw_epsilon_curve(bands: Sequence[CurveBand], palette: Palette, *, now: flo
     chart.draw(curves)
     muted = chart.here is not None and no_better_than_chance(chart.here)
     aside = ", where the attack's AUC contains 0.5" if muted else ""
-    return Drawing(
-        sketch=chart.sketch,
-        alt=_alt("Three gaps between the groups over epsilon", chart, curves, aside),
-        table=_table(done, ("vd", "fpr_gap", "advantage_gap", "auc")),
-    )
+    alt = _alt("Three gaps between the groups over epsilon", chart, curves, aside)
+    return _drawn(chart, alt, ("vd", "fpr_gap", "advantage_gap", "auc"))
 
 
 def draw_accuracy_by_epsilon(
@@ -80,11 +71,8 @@ def draw_accuracy_by_epsilon(
     )
     level = majority or not_measured()
     chart, aside = _rates(drawn_bands(bands), palette, now, curves, level, "majority")
-    return Drawing(
-        sketch=chart.sketch,
-        alt=_alt("Accuracy of the target over epsilon", chart, curves, aside),
-        table=_table(chart.done, ("accuracy_train", "accuracy_test"), level),
-    )
+    alt = _alt("Accuracy of the target over epsilon", chart, curves, aside)
+    return _drawn(chart, alt, ("accuracy_train", "accuracy_test"), majority=level.value)
 
 
 def draw_attack_by_epsilon(bands: Sequence[CurveBand], palette: Palette, *, now: float) -> Drawing:
@@ -103,10 +91,8 @@ def draw_attack_by_epsilon(bands: Sequence[CurveBand], palette: Palette, *, now:
     )
     toss = Estimate(value=0.5, low=0.5, high=0.5, n=0)
     chart, aside = _rates(drawn_bands(bands), palette, now, curves, toss, "coin toss")
-    return Drawing(
-        sketch=chart.sketch,
-        alt=_alt("Precision and recall of the attack over epsilon", chart, curves, aside),
-        table=_table(chart.done, ("precision", "recall")),
+    return _drawn(
+        chart, _alt("Precision and recall of the attack over epsilon", chart, curves, aside), ("precision", "recall")
     )
 
 
@@ -148,15 +134,13 @@ def _alt(title: str, chart: EpsilonChart, curves: Sequence[Curve], aside: str) -
     return f"{title}, {len(chart.done)} budgets, {times}. At {epsilon_text(chart.now)}: {values}{aside}."
 
 
-def _table(done: Sequence[CurveBand], fields: Sequence[str], majority: Estimate | None = None) -> pandas.DataFrame:
-    """Return one row a budget: the fields with their intervals."""
-    import pandas as pd
-
+def _drawn(chart: EpsilonChart, alt: str, fields: Sequence[str], **fixed: float) -> Drawing:
+    """Return a chart with one row a budget: the fields with their intervals, and what is the same for all."""
     named = [field.replace("_", " ") for field in fields]
-    columns = ["epsilon", "repeats", *(f"{name}{end}" for name in named for end in ("", ", low", ", high"))]
+    columns = ["epsilon", "repeats", *(f"{name}{end}" for name in named for end in ("", ", low", ", high")), *fixed]
     rows = []
-    for b in done:
+    for b in chart.done:
         found = [value_of(b, field) for field in fields]
-        rows.append((epsilon_text(b.at), b.repeats, *(v for e in found for v in (e.value, e.low, e.high))))
-    table = pd.DataFrame(rows, columns=columns)
-    return table if majority is None else table.assign(majority=majority.value)
+        numbers = (v for e in found for v in (e.value, e.low, e.high))
+        rows.append((epsilon_text(b.at), b.repeats, *numbers, *fixed.values()))
+    return Drawing.of(chart.sketch, alt, rows, columns)

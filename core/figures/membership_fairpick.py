@@ -5,19 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from core.estimates import Estimate, not_measured
-from core.figures.drawing import Drawing, Palette, band, group_style, line, short
+from core.figures.drawing import Drawing, Palette, band, error_bars, group_style, line, short
 from core.figures.epsilon_axis import ends, reached, value_of, within
 from core.figures.framed import Framed, framed, label_column, plain_name
 from core.membership.findings import CurveBand, FairPickFindings
 from core.wording import count, gap
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_deleted", "draw_fairpick"]
 
 _HEIGHT, _TOP, _BOTTOM = 300, 24, 48
 _PLOT = _HEIGHT - _TOP - _BOTTOM
@@ -82,8 +76,12 @@ def draw_fairpick(bands: Sequence[CurveBand], palette: Palette, *, now: float, m
     for way in ways:
         _draw(sketch, palette, [b for b in done if b.variant == way.variant], way, measure, (low, high))
     _labels(sketch, palette, done, ways, before, now, measure, (low, high))
-    alt = _alt(done, ways, before, now, measure)
-    return Drawing(sketch=sketch, alt=alt, table=_table(done, measure))
+    columns = ["theta", "deletion", "repeats", _MEASURES[measure], "low", "high", "rows deleted"]
+    rows = []
+    for b in done:
+        e = value_of(b, measure)
+        rows.append((b.at, b.variant, b.repeats, e.value, e.low, e.high, value_of(b, "deleted").value))
+    return Drawing.of(sketch, _alt(done, ways, before, now, measure), rows, columns)
 
 
 def _range(values: Iterable[float]) -> tuple[float, float]:
@@ -129,29 +127,17 @@ def _draw(
     if len(there) > 1:
         band(sketch, xs, [e[0] for e in limits], [e[2] for e in limits], way.color, opacity=0.12)
         line(sketch, xs, [e[1] for e in limits], way.color, width=way.width, dash=way.dash)
-    sketch.scatter(
-        x=[x + (way.aside if x < 1 else 0) for x in xs],
-        y=[e[1] for e in limits],
-        mode="markers",
+    sketch.markers(
+        [x + (way.aside if x < 1 else 0) for x in xs],
+        [e[1] for e in limits],
+        size=11,
+        opacity=1,
+        color=way.color,
+        symbol=way.symbol,
+        rim=(palette.background, 1.5),
+        told=[f"{way.name}, {_told(b, measure)}" for b in there],
         cliponaxis=False,
-        marker={
-            "size": 11,
-            "opacity": 1,
-            "color": way.color,
-            "symbol": way.symbol,
-            "line": {"width": 1.5, "color": palette.background},
-        },
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": [e[2] - e[1] for e in limits],
-            "arrayminus": [e[1] - e[0] for e in limits],
-            "color": way.color,
-            "thickness": 2,
-            "width": 0,
-        },
-        text=[f"{way.name}, {_told(b, measure)}" for b in there],
-        hovertemplate="%{text}<extra></extra>",
+        error_y=error_bars([e[2] - e[1] for e in limits], [e[1] - e[0] for e in limits], way.color),
     )
 
 
@@ -201,28 +187,14 @@ def _alt(done: Sequence[CurveBand], ways: Sequence[_Way], before: Estimate, now:
     return f"{title}. Before {start}; at {now:g}: {', '.join(here) or 'not measured yet'}."
 
 
-def _table(done: Sequence[CurveBand], measure: str) -> pandas.DataFrame:
-    import pandas as pd
-
-    columns = ["theta", "deletion", "repeats", _MEASURES[measure], "low", "high", "rows deleted"]
-    rows = []
-    for b in done:
-        e = value_of(b, measure)
-        rows.append((b.at, b.variant, b.repeats, e.value, e.low, e.high, value_of(b, "deleted").value))
-    return pd.DataFrame(rows, columns=columns)
-
-
 def draw_deleted(found: FairPickFindings, palette: Palette, *, group_names: Sequence[str]) -> Drawing:
     """Draw the rows deleted of each group.
 
     Parameters
     ----------
-    found : FairPickFindings
     group_names : sequence of str
         By code; of two, 1 is the first group, drawn above.
     """
-    import pandas as pd
-
     names = [name for name in reversed(group_names) if name in found.deleted]
     rows = [found.deleted[name] for name in names]
     end = max([1, *rows])
@@ -248,4 +220,4 @@ def draw_deleted(found: FairPickFindings, palette: Palette, *, group_names: Sequ
         sketch.write(0, i - 0.4, f"{short(name, 30)} <b>{count(number)}</b>", color, "middle right")
     told = "; ".join(f"{plain_name(name)} {count(number)}" for name, number in zip(names, rows, strict=True))
     alt = f"Rows deleted per group at theta {found.theta:g}: {told or 'none'}."
-    return Drawing(sketch=sketch, alt=alt, table=pd.DataFrame({"group": names, "rows deleted": rows}))
+    return Drawing.of(sketch, alt, {"group": names, "rows deleted": rows})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.estimates import Estimate
 from core.figures.drawing import Drawing, Palette, group_style, short
@@ -17,11 +17,6 @@ from core.figures.framed import Framed, framed, gap_axis, gap_range, lines_of, m
 from core.membership.disparity import DisparityResult, GapTest
 from core.membership.findings import ATTACK_TITLES, AttackFindings, MembershipFindings
 from core.wording import gap
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_gaps_between", "verdict_attack"]
 
 _HEIGHT = 332
 _LEFT, _RIGHT = 138, 66  # pixels of the columns of names and values
@@ -101,7 +96,7 @@ def draw_gaps_between(findings: MembershipFindings, palette: Palette, *, group: 
     if found is not None and result is None:
         words = lines_of(rows[0].reason, width=_LETTERS, most=6)
         sketch.remark(words, palette.grey, x=0, y=0.5, refs=("paper", "y"), size=12, fill=palette.background)
-    return Drawing(sketch=sketch, alt=_alt(rows, names), table=_table(rows, names))
+    return Drawing.of(sketch, _alt(rows, names), _cells(rows, names))
 
 
 def _result(found: AttackFindings | None, group: int) -> DisparityResult | None:
@@ -115,19 +110,16 @@ def _names(findings: MembershipFindings, group: int) -> tuple[str, str]:
     return (every[1], every[0]) if len(every) == 2 else (every[min(group, len(every) - 1)], "all others")
 
 
-def _muted(found: AttackFindings) -> str:
-    return "muted: AUC below 0.5" if found.roc.auc.high < 0.5 else "muted: AUC contains 0.5"
-
-
 def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, title: str) -> list[_Row]:
     """Return the three gaps of an attack's verdicts."""
-    muted = found is not None and found.muted
-    reason = "being measured"
+    muted, flagged, reason = found is not None and found.muted, "members flagged", "being measured"
+    if found is not None and found.muted:
+        flagged = "muted: AUC below 0.5" if found.roc.auc.high < 0.5 else "muted: AUC contains 0.5"
     if found is not None and result is None:
         left = found.disparities.not_measured if found.disparities else ()
         reason = left[0][1] if left else "n/a, this attack gives scores alone"
     kinds = (
-        ("vd", "VD", _muted(found) if found is not None and muted else "members flagged"),
+        ("vd", "VD", flagged),
         ("fpr_gap", "FPR gap", "outsiders flagged"),
         ("advantage_gap", "TPR − FPR gap", "net of false positives"),
     )
@@ -216,17 +208,11 @@ def _mark(sketch: Framed, palette: Palette, row: _Row, found: Estimate, y: float
     if not math.isnan(found.low):
         stroke = {"color": color, "width": 2 if row.muted else 4, "dash": "dot" if row.muted else "solid"}
         sketch.scatter(x=[found.low, found.high], y=[y, y], mode="lines", line=stroke, hoverinfo="skip")
-    marker: dict[str, Any] = {"size": 14 if symbol == "diamond" else 13, "color": color, "symbol": symbol, "opacity": 1}
+    look: dict[str, Any] = {"color": color, "symbol": symbol}
     if row.muted:  # a ring that lets no interval through
-        marker |= {"symbol": "circle", "color": palette.background, "line": {"width": 2, "color": color}}
-    sketch.scatter(
-        x=[found.value],
-        y=[y],
-        mode="markers",
-        marker=marker,
-        text=[_hover(row)],
-        hovertemplate="%{text}<extra></extra>",
-    )
+        look = {"symbol": "circle", "color": palette.background, "rim": (color, 2)}
+    size = 14 if symbol == "diamond" else 13
+    sketch.markers([found.value], [y], size=size, opacity=1, **look, told=[_hover(row)])
 
 
 def _hover(row: _Row) -> str:
@@ -259,25 +245,21 @@ def _said(row: _Row, first: str, second: str) -> str:
     return f"{value}, {first if e.value > 0 else second} {'flagged more' if row.flags else 'more exposed'}"
 
 
-def _table(rows: list[_Row], names: tuple[str, str]) -> pandas.DataFrame:
-    import pandas as pd
-
+def _cells(rows: list[_Row], names: tuple[str, str]) -> list[dict[str, Any]]:
     nan = math.nan
-    return pd.DataFrame(
-        [
-            {
-                "gap": row.name,
-                "attack": row.attack,
-                f"{names[0]} minus {names[1]}": row.estimate.value if row.estimate else nan,
-                "low": row.estimate.low if row.estimate else nan,
-                "high": row.estimate.high if row.estimate else nan,
-                f"rate of {names[0]}": row.rates[0].value if row.rates else nan,
-                f"rate of {names[1]}": row.rates[1].value if row.rates else nan,
-                "smallest detectable gap": row.test.smallest_detectable if row.test else nan,
-                "p-value": row.test.p_value if row.test else nan,
-                "p-value after Holm": row.test.p_adjusted if row.test else nan,
-                "note": row.reason or (row.words if row.muted else ""),
-            }
-            for row in rows
-        ]
-    )
+    return [
+        {
+            "gap": row.name,
+            "attack": row.attack,
+            f"{names[0]} minus {names[1]}": row.estimate.value if row.estimate else nan,
+            "low": row.estimate.low if row.estimate else nan,
+            "high": row.estimate.high if row.estimate else nan,
+            f"rate of {names[0]}": row.rates[0].value if row.rates else nan,
+            f"rate of {names[1]}": row.rates[1].value if row.rates else nan,
+            "smallest detectable gap": row.test.smallest_detectable if row.test else nan,
+            "p-value": row.test.p_value if row.test else nan,
+            "p-value after Holm": row.test.p_adjusted if row.test else nan,
+            "note": row.reason or (row.words if row.muted else ""),
+        }
+        for row in rows
+    ]

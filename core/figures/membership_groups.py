@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from core.figures.drawing import Drawing, Palette, group_style, short
+from core.figures.drawing import Drawing, Palette, cells, group_style, short
 from core.figures.framed import Framed, framed, gap_axis, gap_range, plain_name
 from core.membership.disparity import DisparityResult
 from core.membership.findings import AttackFindings
 from core.wording import gap
 
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_group_gaps"]
-
-_ROW, _RIGHT = 46, 118
+_GROUP_ROW, _VALUES = 46, 118
 _LONGEST = 44  # letters of a group's name, which stands above its row
 
 
@@ -36,73 +31,67 @@ def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:
     low, high = gap_range(reach)
     rows = max(len(results), 1)
     y = (rows - 0.6, -0.8)
-    sketch = framed(palette, height=_ROW * rows + 66, x=(low, high), y=y, left=14, right=_RIGHT, top=8, bottom=48)
+    sketch = framed(
+        palette, height=_GROUP_ROW * rows + 66, x=(low, high), y=y, left=14, right=_VALUES, top=8, bottom=48
+    )
     marks, texts = gap_axis(low, high)
     sketch.xaxis(tickvals=marks, ticktext=texts)
     sketch.axis_title("group minus all others", palette)
     sketch.segment((0, 0), y, {"color": palette.ink, "width": 1.5})
     for i, result in enumerate(results):
-        _row(sketch, palette, result, i, muted=found.muted)
+        _group_row(sketch, palette, result, i, muted=found.muted)
     if not results:
         sketch.in_the_middle("no group is large enough", palette)
-    told = "; ".join(_said(result) for result in results) or "no group is large enough"
+    told = "; ".join(_group_said(result) for result in results) or "no group is large enough"
     alt = f"What leaks more about each group than about all others (TPR − FPR gap), with 95% intervals: {told}."
-    return Drawing(sketch=sketch, alt=alt, table=_table(found))
+    return Drawing.of(sketch, alt, _group_cells(found))
 
 
-def _row(sketch: Framed, palette: Palette, result: DisparityResult, y: int, *, muted: bool) -> None:
+def _group_row(sketch: Framed, palette: Palette, result: DisparityResult, y: int, *, muted: bool) -> None:
     real, test = result.advantage_gap, result.tests["advantage_gap"]
     color = palette.chance
     if test.significant and not muted:
         color = group_style(palette, int(real.value > 0)).color
-    vd = palette.muted if muted else palette.before
     side = ("paper", "y")
     sketch.remark(
         short(result.group, _LONGEST), palette.ink, x=0, y=y, refs=side, shift=(0, 17), fill=palette.background
     )
     sketch.scatter(x=[real.low, real.high], y=[y, y], mode="lines", line={"color": color, "width": 4}, hoverinfo="skip")
-    tick: dict[str, Any] = {"symbol": "line-ns", "size": 13, "line": {"width": 2, "color": vd}}
-    sketch.scatter(
-        x=[result.vd.value],
-        y=[y],
-        mode="markers",
-        marker=tick,
-        text=[f"VD {gap(result.vd.value)} ({gap(result.vd.low)} to {gap(result.vd.high)})"],
-        hovertemplate="%{text}<extra></extra>",
+    sketch.markers(
+        [result.vd.value],
+        [y],
+        size=13,
+        symbol="line-ns",
+        rim=(palette.muted if muted else palette.before, 2),
+        told=[f"VD {gap(result.vd.value)} ({gap(result.vd.low)} to {gap(result.vd.high)})"],
     )
     least = f"smallest gap found in four of five such samples: {test.smallest_detectable:.3f}"
-    sketch.scatter(
-        x=[real.value],
-        y=[y],
-        mode="markers",
-        marker={
-            "size": 12,
-            "color": color,
-            "opacity": 1,
-            "symbol": "circle" if real.value > 0 or not test.significant else "diamond",
-        },
-        text=[f"{escape(_said(result), quote=False)}<br>{least}"],
-        hovertemplate="%{text}<extra></extra>",
+    sketch.markers(
+        [real.value],
+        [y],
+        size=12,
+        color=color,
+        opacity=1,
+        symbol="circle" if real.value > 0 or not test.significant else "diamond",
+        told=[f"{escape(_group_said(result), quote=False)}<br>{least}"],
     )
     told = f"<b>{gap(real.value)}</b>" if test.significant and not muted else gap(real.value)
     words = f"{told} <span style='font-size:11px'>p {escape(_p(test.p_adjusted), quote=False)}</span>"
-    sketch.remark(words, palette.ink, x=1, y=y, refs=side, shift=(_RIGHT - 6, 0), anchor=("right", "middle"))
+    sketch.remark(words, palette.ink, x=1, y=y, refs=side, shift=(_VALUES - 6, 0), anchor=("right", "middle"))
 
 
 def _p(value: float) -> str:
     return f"{value:.2g}" if value >= 0.001 else "< 0.001"
 
 
-def _said(result: DisparityResult) -> str:
+def _group_said(result: DisparityResult) -> str:
     real, test = result.advantage_gap, result.tests["advantage_gap"]
     limits = f"{gap(real.low)} to {gap(real.high)}"
     return f"{plain_name(result.group)} {gap(real.value)} ({limits}, p {_p(test.p_adjusted)})"
 
 
-def _table(found: AttackFindings) -> pandas.DataFrame:
+def _group_cells(found: AttackFindings) -> list[dict[str, Any]]:
     """Return one row a group with everything measured; those too small with the reason."""
-    import pandas as pd
-
     low_fpr = {one.group: one for one in found.low_fpr}
     rows: list[dict[str, Any]] = []
     for result in found.disparities.results if found.disparities is not None else ():
@@ -110,11 +99,10 @@ def _table(found: AttackFindings) -> pandas.DataFrame:
         row["outsiders"] = result.false_alarms[0].n
         for field, name in (("vd", "VD"), ("fpr_gap", "FPR gap"), ("advantage_gap", "TPR − FPR gap")):
             e, test = getattr(result, field), result.tests[field]
-            row |= {name: e.value, f"{name}, low": e.low, f"{name}, high": e.high}
-            row |= {f"{name}, p (Holm)": test.p_adjusted, f"{name}, smallest detectable": test.smallest_detectable}
+            row |= cells(name, e) | {f"{name}, p (Holm)": test.p_adjusted}
+            row[f"{name}, smallest detectable"] = test.smallest_detectable
         one = low_fpr.get(result.group)
         row["TPR gap at 1% FPR"] = one.estimate.value if one is not None else math.nan
         rows.append(row)
     left_out = found.disparities.not_measured if found.disparities is not None else ()
-    rows += [{"group": name, "not measured": reason} for name, reason in left_out]
-    return pd.DataFrame(rows)
+    return [*rows, *({"group": name, "not measured": reason} for name, reason in left_out)]

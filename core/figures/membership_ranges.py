@@ -7,22 +7,16 @@ flagged members within one range of the probability the model gave to the true l
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from core.figures.drawing import Drawing, Palette, group_style, short
 from core.figures.framed import Framed, framed, mixed, plain_name
 from core.membership.disparity import RangeTable
 from core.wording import gap
 
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_ranges"]
-
 _STEPS = (15.0, 25.0, 40.0, 60.0, 105.0)  # points
 _END = 1.18  # right end, with room for the sum
 _SUM = 1.09  # where it stands
-_PLOT = 170  # pixels of the steps
+_STEPS_PLOT = 170  # pixels of the steps
 _BELOW = 76  # pixels of the axis and the two rows under it
 _PAD = 18  # pixels for a step's label above and below
 _HALF = 0.031  # of a bar's width
@@ -33,18 +27,17 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
 
     Parameters
     ----------
-    ranges : RangeTable
     muted : bool
         Whether VD says nothing, because the attack's AUC contains 0.5.
     """
-    low, high = _range(ranges)
-    pixel = (high - low) / (_PLOT - 2 * _PAD)
+    low, high = _ranges_axis(ranges)
+    pixel = (high - low) / (_STEPS_PLOT - 2 * _PAD)
     bottom, top = low - _PAD * pixel, high + _PAD * pixel
     names = (short(ranges.group, 13), short(ranges.others, 13))
     left = min(100, max(56, round(6.6 * (max(map(len, (ranges.group[:13], ranges.others[:13]))) + 2))))
     sketch = framed(
         palette,
-        height=_PLOT + _BELOW + 8,
+        height=_STEPS_PLOT + _BELOW + 8,
         x=(-0.012, _END),
         y=(bottom, top),
         left=left,
@@ -63,10 +56,12 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
     reached = _steps(sketch, palette, ranges, pixel, muted=muted)
     _sum(sketch, palette, ranges, reached, muted=muted)
     _numbers(sketch, palette, ranges, names, left, muted=muted)
-    return Drawing(sketch=sketch, alt=_alt(ranges, muted=muted), table=_table(ranges))
+    columns = ["from", "to", f"flagged of {ranges.group}", f"flagged of {ranges.others}", "difference"]
+    rows = [(row.low, row.high, row.group, row.others, row.difference) for row in ranges.rows]
+    return Drawing.of(sketch, _ranges_alt(ranges, muted=muted), rows, columns)
 
 
-def _range(ranges: RangeTable) -> tuple[float, float]:
+def _ranges_axis(ranges: RangeTable) -> tuple[float, float]:
     """Return the axis in points: from -15 to 15, wider in steps where the sums lie beyond."""
     sums, total = [0.0], 0.0
     for row in ranges.rows:
@@ -109,7 +104,7 @@ def _steps(sketch: Framed, palette: Palette, ranges: RangeTable, pixel: float, *
             y=[abs(change)],
             width=[2 * _HALF],
             marker={"color": color, "line": {"width": 0}},
-            text=[_told(ranges, i)],
+            text=[_range_told(ranges, i)],
             textposition="none",
             hovertemplate="%{text}<extra></extra>",
         )
@@ -125,13 +120,13 @@ def _steps(sketch: Framed, palette: Palette, ranges: RangeTable, pixel: float, *
     return before
 
 
-def _told(ranges: RangeTable, i: int) -> str:
+def _range_told(ranges: RangeTable, i: int) -> str:
     row = ranges.rows[i]
     first, second = short(ranges.group), short(ranges.others)
-    return f"{row.low:g} to {row.high:g}: {_share(row.group)}% of {first}, {_share(row.others)}% of {second}"
+    return f"{row.low:g} to {row.high:g}: {_share_text(row.group)}% of {first}, {_share_text(row.others)}% of {second}"
 
 
-def _share(value: float) -> str:
+def _share_text(value: float) -> str:
     return "n/a" if math.isnan(value) else f"{100 * value:.1f}"
 
 
@@ -171,14 +166,14 @@ def _numbers(
         sketch.remark(f"<b>{name} %</b>", color, x=0, y=0, refs=place, shift=(4 - left, y), size=12)
         for row in ranges.rows:
             middle = (row.low + row.high) / 2
-            value = _share(row.others if i else row.group)
+            value = _share_text(row.others if i else row.group)
             sketch.remark(
                 value, color, x=middle, y=0, refs=("x", "paper"), shift=(0, y), anchor=("center", "middle"), size=11
             )
     sketch.axis_title("probability the model gave to the true label", palette, below=54)
 
 
-def _alt(ranges: RangeTable, *, muted: bool) -> str:
+def _ranges_alt(ranges: RangeTable, *, muted: bool) -> str:
     first, second = plain_name(ranges.group), plain_name(ranges.others)
     known = [row for row in ranges.rows if not math.isnan(row.difference)]
     if not known or math.isnan(ranges.vd):
@@ -190,11 +185,3 @@ def _alt(ranges: RangeTable, *, muted: bool) -> str:
         f"the true label. Largest: {_signed(largest.difference)} points from {largest.low:g} to {largest.high:g}; "
         f"they make VD {_signed(ranges.vd)} points{aside}."
     )
-
-
-def _table(ranges: RangeTable) -> pandas.DataFrame:
-    import pandas as pd
-
-    columns = ["from", "to", f"flagged of {ranges.group}", f"flagged of {ranges.others}", "difference"]
-    rows = [(row.low, row.high, row.group, row.others, row.difference) for row in ranges.rows]
-    return pd.DataFrame(rows, columns=columns)

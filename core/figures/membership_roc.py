@@ -9,20 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from core.figures.drawing import Drawing, Palette, short
+from core.figures.drawing import Drawing, Palette, cells, short
 from core.figures.framed import Framed, framed, mixed, plain_name
 from core.membership.findings import ATTACK_TITLES, AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 from core.wording import percent
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_roc"]
 
 _HEIGHT = 300
 _TOP = 24  # pixels for the head of the shaded part
@@ -72,7 +67,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
     title = ATTACK_TITLES.get(attack, attack)
     if not curves:
         sketch.in_the_middle("being measured", palette)
-        return Drawing(sketch=sketch, alt=f"ROC curve of {title}, TPR against FPR: being measured.", table=_table([]))
+        return Drawing.of(sketch, f"ROC curve of {title}, TPR against FPR: being measured.", [], _ROC_COLUMNS)
     edge = min(0.0, math.log10(_ALARMS / fewest)) if fewest else 0.0
     _shade(sketch, palette, edge)
     for curve in reversed(curves):
@@ -85,7 +80,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
         _silent(sketch, palette, silent, at, above=18.0 * len(there) * (at > _LOW_RATE))
     else:
         _name(sketch, curves)
-    return Drawing(sketch=sketch, alt=_alt(curves, title, at, fewest), table=_table(curves))
+    return Drawing.of(sketch, _roc_alt(curves, title, at, fewest), _roc_rows(curves), _ROC_COLUMNS)
 
 
 def _curves(findings: MembershipFindings, found: AttackFindings, palette: Palette, group: int) -> list[_Curve]:
@@ -148,13 +143,12 @@ def _draw(sketch: Framed, curve: _Curve) -> None:
         y=y,
         mode="lines",
         line={"color": curve.color, "width": curve.width, "dash": curve.dash},
-        text=[_told(curve.name, 10**b, 10**a) for a, b in zip(x, y, strict=True)],
+        text=[
+            f"{short(curve.name)}: {percent(10**b)} of members at {percent(10**a)} FPR"
+            for a, b in zip(x, y, strict=True)
+        ],
         hovertemplate="%{text}<extra></extra>",
     )
-
-
-def _told(name: str, caught: float, at: float) -> str:
-    return f"{short(name)}: {percent(caught)} of members at {percent(at)} FPR"
 
 
 def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float) -> None:
@@ -162,20 +156,16 @@ def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float)
     x = math.log10(at)
     order = sorted(curves, key=lambda curve: curve.caught(at), reverse=True)
     for curve in order:
-        sketch.scatter(
-            x=[x],
-            y=[_decades(curve.caught(at))],
-            mode="markers",
+        sketch.markers(
+            [x],
+            [_decades(curve.caught(at))],
+            size=13 if curve.symbol == "diamond" else 12,
+            opacity=1,
+            color=curve.color,
+            symbol=curve.symbol,
+            rim=(palette.background, 2),
+            told=[f"{short(curve.name)}: {percent(curve.caught(at))} of members at {100 * at:g}% FPR"],
             cliponaxis=False,
-            marker={
-                "size": 13 if curve.symbol == "diamond" else 12,
-                "opacity": 1,
-                "color": curve.color,
-                "symbol": curve.symbol,
-                "line": {"color": palette.background, "width": 2},
-            },
-            text=[f"{short(curve.name)}: {percent(curve.caught(at))} of members at {100 * at:g}% FPR"],
-            hovertemplate="%{text}<extra></extra>",
         )
     if order:
         _labels(sketch, palette, order, at)
@@ -234,8 +224,10 @@ def _name(sketch: Framed, curves: Sequence[_Curve]) -> None:
         sketch.remark(words, curve.color, x=0, y=_LEAST, shift=(-8, 12 + 17 * i), anchor=side)
 
 
-def _alt(curves: Sequence[_Curve], title: str, at: float, fewest: int) -> str:
-    told = ", ".join(f"{plain_name(curve.name)} {_share(curve.caught(at))}" for curve in curves) if at == at else ""
+def _roc_alt(curves: Sequence[_Curve], title: str, at: float, fewest: int) -> str:
+    told = (
+        ", ".join(f"{plain_name(curve.name)} {_caught_text(curve.caught(at))}" for curve in curves) if at == at else ""
+    )
     names = " and ".join(plain_name(curve.name) for curve in curves)
     here = f"TPR at {100 * at:g}% FPR: {told}. " if told else ""
     return (
@@ -245,27 +237,24 @@ def _alt(curves: Sequence[_Curve], title: str, at: float, fewest: int) -> str:
     )
 
 
-def _share(caught: float) -> str:
+def _caught_text(caught: float) -> str:
     return "n/a, everybody has the same score" if math.isnan(caught) else percent(caught)
 
 
-def _table(curves: Sequence[_Curve]) -> pandas.DataFrame:
-    """Return the TPR at round FPRs; nan where it rests on fewer than ten false positives or on nothing but ties."""
-    import pandas as pd
+_ROC_COLUMNS = ("people", "FPR", "TPR", "members", "non-members", "AUC", "AUC, low", "AUC, high")
 
-    rows = [
+
+def _roc_rows(curves: Sequence[_Curve]) -> list[dict[str, Any]]:
+    """Return the TPR at round FPRs; nan where it rests on fewer than ten false positives or on nothing but ties."""
+    return [
         {
             "people": curve.name,
             "FPR": rate,
             "TPR": curve.caught(rate) if rate * curve.roc.n_outsiders >= _ALARMS - 1e-9 else math.nan,
             "members": curve.roc.n_members,
             "non-members": curve.roc.n_outsiders,
-            "AUC": curve.roc.auc.value,
-            "AUC, low": curve.roc.auc.low,
-            "AUC, high": curve.roc.auc.high,
+            **cells("AUC", curve.roc.auc),
         }
         for curve in curves
         for rate in (0.001, 0.01, 0.1, 0.5)
     ]
-    columns = ["people", "FPR", "TPR", "members", "non-members", "AUC", "AUC, low", "AUC, high"]
-    return pd.DataFrame(rows, columns=columns)

@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 
 from core.fairness import GroupRate
-from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, group_style, short
+from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, group_style, percent_axis, short
 from core.training import ModelFindings
 from core.wording import percent
-
-__all__ = ["draw_accuracy", "draw_rates"]
 
 _SHORT_PARTS = {"label 0": "negative label", "label 1": "positive label"}
 
@@ -33,33 +31,29 @@ def draw_rates(
     Two groups stand together in one row a set of records; more have a row each, training above unseen. `seen` is what
     to call the two sets.
     """
-    import pandas as pd
-
     rows: list[tuple[str, str, list[GroupRate]]] = []
     for told, found in zip(seen, (model.rates_train, model.rates_test), strict=True):
         for part in dict.fromkeys(rate.part for rate in found):
             rows.append((told, part, [rate for rate in found if rate.part == part]))
     rows.sort(key=lambda row: row[1])
     sketch = _rates_of_two(rows, palette, names) if len(names) == 2 else _rates_of_many(rows, palette, names, seen)
-    table = pd.DataFrame(
-        [
-            {
-                "records": told,
-                "among": _PARTS[part],
-                "group": names[int(r.group)],
-                "n": r.count,
-                "positive predictions": r.rate.value,
-                "low": r.rate.low,
-                "high": r.rate.high,
-                "everybody": r.overall.value,
-                "difference": r.rate.value - r.overall.value,
-            }
-            for told, part, rates in rows
-            for r in rates
-        ]
-    )
+    table = [
+        {
+            "records": told,
+            "among": _PARTS[part],
+            "group": names[int(r.group)],
+            "n": r.count,
+            "positive predictions": r.rate.value,
+            "low": r.rate.low,
+            "high": r.rate.high,
+            "everybody": r.overall.value,
+            "difference": r.rate.value - r.overall.value,
+        }
+        for told, part, rates in rows
+        for r in rates
+    ]
     said = "; ".join(f"{names[int(r.group)]} {percent(r.rate)} ({told})" for told, _, rates in rows for r in rates)
-    return Drawing(sketch=sketch, alt=f"Rate of positive predictions by group: {said}.", table=table)
+    return Drawing.of(sketch, f"Rate of positive predictions by group: {said}.", table)
 
 
 _Rows = Sequence[tuple[str, str, list[GroupRate]]]
@@ -71,9 +65,7 @@ def _rate_axis(rows: _Rows, palette: Palette, *, height: int, top: float, left: 
     low, high = max(0.0, 5 * math.floor((min(limits) - 1) / 5)), min(100.0, 5 * math.ceil((max(limits) + 1) / 5))
     span = high - low
     sketch = bare(palette, height=height, x=(low - left * span, high + 0.03 * span), y=(-0.6, top))
-    step = next(s for s in (1, 2, 5, 10, 20, 25) if span / s <= 6)
-    ticks = [t for t in range(0, 101, step) if low <= t <= high]
-    sketch.xaxis(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
+    percent_axis(sketch, low, high)
     return sketch, low, span
 
 
@@ -134,8 +126,6 @@ def _rate_row(
 
 def draw_accuracy(model: ModelFindings, palette: Palette, *, seen: tuple[str, str] = SEEN) -> Drawing:
     """Draw the model's accuracy on training and unseen records above the majority guess; `seen` as in `draw_rates`."""
-    import pandas as pd
-
     rows = [
         (f"{seen[0]} people", model.accuracy_train, palette.leak, "circle"),
         (f"{seen[1]} people", model.accuracy_test, palette.leak, "circle"),
@@ -145,20 +135,16 @@ def draw_accuracy(model: ModelFindings, palette: Palette, *, seen: tuple[str, st
     low, high = 5 * math.floor((min(limits) - 1) / 5), min(100, 5 * math.ceil((max(limits) + 1) / 5))
     span = high - low
     sketch = bare(palette, height=290, x=(low - 0.7 * span, high + 0.08 * span), y=(-0.6, 2.75))
-    step = 5 if span <= 30 else 10
-    ticks = [t for t in range(0, 101, step) if low <= t <= high]
-    sketch.xaxis(tickvals=ticks, ticktext=[f"{t}%" for t in ticks], showline=False)
+    percent_axis(sketch, low, high, steps=(5, 10))
     for i, (name, estimate, color, symbol) in enumerate(rows):
         y = 2 - i
         sketch.write(low - 0.68 * span, y + 0.1, f"<b>{name}</b>", palette.ink, "middle right")
         told = f"{percent(estimate)} of {estimate.n:,}"
         sketch.write(low - 0.68 * span, y - 0.2, told, palette.grey, "middle right")
         dots(sketch, [(y, estimate)], color, symbol)
-    table = pd.DataFrame(
-        [
-            {"records": name, "n": e.n, "right predictions": e.value, "low": e.low, "high": e.high}
-            for name, e, _, _ in rows
-        ]
-    )
+    table = [
+        {"records": name, "n": e.n, "right predictions": e.value, "low": e.low, "high": e.high}
+        for name, e, _, _ in rows
+    ]
     said = "; ".join(f"{name} {percent(e)}" for name, e, _, _ in rows)
-    return Drawing(sketch=sketch, alt=f"Accuracy of the model: {said}.", table=table)
+    return Drawing.of(sketch, f"Accuracy of the model: {said}.", table)

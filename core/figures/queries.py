@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from core.estimates import Estimate
 from core.figures.drawing import Drawing, Palette, Sketch, band, bare, line, spread, value_axis
 from core.queries import Leak
 from core.wording import percent
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_leakage"]
 
 _HEIGHT = 310
 _LOW, _HIGH = 45.0, 102.0
@@ -48,7 +43,6 @@ def draw_leakage(
         Leakage from features alone.
     limit : (words, rate) or None
         Bound on an attacker, and which; None without a guarantee.
-    attribute : str
     """
     sketch = bare(palette, height=_HEIGHT, x=(0, last), y=(_LOW, _HIGH))
     step = next((s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if last / s <= 7), 1000)
@@ -80,9 +74,7 @@ def draw_leakage(
     _levels(sketch, palette, last, prior, limit)
     _labels(sketch, palette, last, now, (strongest, without, published), prior, limit)
     _marker(sketch, palette, now)
-    return Drawing(
-        sketch=sketch, alt=_leak_alt(now, prior, limit, attribute), table=_leak_table({"noisy": noisy, "exact": exact})
-    )
+    return Drawing.of(sketch, _leak_alt(now, prior, limit, attribute), _leak_rows({"noisy": noisy, "exact": exact}))
 
 
 _HOVER = "%{x} answers: %{y:.1f}%"
@@ -215,10 +207,8 @@ def _leak_alt(now: Leak, prior: Estimate, limit: tuple[str, float] | None, attri
     )
 
 
-def _leak_table(curves: Mapping[str, Mapping[str, Sequence[Leak]]]) -> pandas.DataFrame:
-    import pandas as pd
-
-    rows = [
+def _leak_rows(curves: Mapping[str, Mapping[str, Sequence[Leak]]]) -> list[dict[str, Any]]:
+    return [
         {
             "answers": leak.m,
             "noise": "none" if answered == "exact" else "as chosen",
@@ -234,4 +224,3 @@ def _leak_table(curves: Mapping[str, Mapping[str, Sequence[Leak]]]) -> pandas.Da
         for decoder, leaks in by_decoder.items()
         for leak in _sorted(leaks)
     ]
-    return pd.DataFrame(rows)

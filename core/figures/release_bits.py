@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from core.figures.drawing import Drawing, Palette, Sketch, band, line, spread
 from core.figures.framed import Framed, framed
 from core.release import ReleaseStudy
 
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["bits_text", "draw_fullness", "draw_release_bits"]
-
-_HEIGHT = 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 9, 14, 26, 30
-_PLOT = _HEIGHT - _TOP - _BOTTOM
+_BITS_HEIGHT = 300
+_BITS_LEFT, _BITS_RIGHT, _BITS_TOP, _BITS_BOTTOM = 9, 14, 26, 30
+_BITS_PLOT = _BITS_HEIGHT - _BITS_TOP - _BITS_BOTTOM
 _MOST_SHARE = 1.25
 """End of the axis of shares; a share beyond it is drawn there and told."""
 
@@ -51,15 +46,8 @@ def draw_release_bits(
     for tick in _round_steps(low, high):
         sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
         if tick:
-            sketch.remark(
-                bits_text(tick).removesuffix(".0"),
-                palette.grey,
-                x=0,
-                y=tick,
-                refs=("paper", "y"),
-                shift=(0, 8),
-                size=12,
-            )
+            words = bits_text(tick).removesuffix(".0")
+            sketch.remark(words, palette.grey, x=0, y=tick, refs=("paper", "y"), shift=(0, 8), size=12)
     xs = list(range(len(studies)))
     clipped = [(max(s.measured.bits.low, low), min(s.measured.bits.high, high)) for s in studies]
     if len(studies) > 1:
@@ -67,20 +55,20 @@ def draw_release_bits(
     line(sketch, xs, [s.prediction.bits.value for s in studies], palette.before, dash="dash")
     line(sketch, xs, [s.measured.bits.value for s in studies], palette.leak, width=3)
     at, many = places[now.n_models], len(counts or studies)
-    _marker(sketch, palette, at, (low, high), now.prediction.bits.value, palette.before, 9, "predicted")
-    _marker(sketch, palette, at, (low, high), now.measured.bits.value, palette.leak, 12, "measured")
+    _bits_marker(sketch, palette, at, (low, high), now.prediction.bits.value, palette.before, 9, "predicted")
+    _bits_marker(sketch, palette, at, (low, high), now.measured.bits.value, palette.leak, 12, "measured")
     words = [
         (now.measured.bits.value, f"measured <b>{bits_text(now.measured.bits.value)}</b>", palette.leak),
         (now.prediction.bits.value, f"predicted <b>{bits_text(now.prediction.bits.value)}</b>", palette.before),
     ]
-    _label(sketch, words, at, many, (low, high), palette.background)
+    _bits_label(sketch, words, at, many, (low, high), palette.background)
     bits = now.measured.bits
     alt = (
         f"Bits given away by the number of models, from {studies[0].n_models} to {studies[-1].n_models}. At "
         f"{now.n_models}: measured {bits_text(bits.value)} ({bits_text(bits.low)} to {bits_text(bits.high)}), "
         f"predicted {bits_text(now.prediction.bits.value)}."
     )
-    return Drawing(sketch=sketch, alt=alt, table=_table(studies))
+    return Drawing.of(sketch, alt, _study_rows(studies))
 
 
 def draw_fullness(
@@ -98,44 +86,43 @@ def draw_fullness(
     line(sketch, list(range(len(studies))), [min(share, high) for share in shares], palette.leak, width=3)
     at, share = next(i for i, s in enumerate(studies) if s.n_models == now.n_models), now.meter.share
     many = len(counts or studies)
-    _marker(sketch, palette, at, (low, high), min(share, high), palette.leak, 12, "share")
+    _bits_marker(sketch, palette, at, (low, high), min(share, high), palette.leak, 12, "share")
     told = f"<b>{share:.2f}</b>" + (" ▴" if share > high else "")
     words = f"{bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits: {told}"
-    _label(sketch, [(min(share, high), words, palette.leak)], at, many, (low, high), palette.background)
+    _bits_label(sketch, [(min(share, high), words, palette.leak)], at, many, (low, high), palette.background)
     alt = (
         f"What the numbers say about everybody together, as a share of what there was to know, by the number of "
         f"models. At {now.n_models}: {bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits, "
         f"a share of {share:.2f}; from 1 on, as a rule, everybody is determined."
     )
-    return Drawing(sketch=sketch, alt=alt, table=_table(studies))
+    return Drawing.of(sketch, alt, _study_rows(studies))
 
 
 def _over_models(counts: Sequence[int], palette: Palette, low: float, high: float) -> Framed:
     """Return an empty chart with the numbers of models at equal distances."""
     last = max(len(counts) - 1, 1)
     sketch = framed(
-        palette, height=_HEIGHT, x=(0, last), y=(low, high), left=_LEFT, right=_RIGHT, top=_TOP, bottom=_BOTTOM
+        palette,
+        height=_BITS_HEIGHT,
+        x=(0, last),
+        y=(low, high),
+        left=_BITS_LEFT,
+        right=_BITS_RIGHT,
+        top=_BITS_TOP,
+        bottom=_BITS_BOTTOM,
     )
     sketch.xaxis(tickvals=list(range(len(counts))), ticktext=[f"{count:,}" for count in counts])
     return sketch
 
 
-def _marker(
+def _bits_marker(
     sketch: Sketch, palette: Palette, x: float, ends: tuple[float, float], y: float, color: str, size: int, name: str
 ) -> None:
     sketch.segment((x, x), (ends[0], y), {"color": palette.ink, "width": 1}, layer="below")
-    sketch.scatter(
-        x=[x],
-        y=[y],
-        mode="markers",
-        name=name,
-        cliponaxis=False,
-        marker={"size": size, "color": color, "line": {"color": palette.background, "width": 2}},
-        hoverinfo="skip",
-    )
+    sketch.markers([x], [y], size=size, color=color, rim=(palette.background, 2), name=name, cliponaxis=False)
 
 
-def _label(
+def _bits_label(
     sketch: Framed,
     wanted: Sequence[tuple[float, str, str]],
     at: int,
@@ -145,7 +132,7 @@ def _label(
 ) -> None:
     """Write values beside the marker, on the side of the axis with more room, apart from each other."""
     low, high = ends
-    pixel = (high - low) / _PLOT
+    pixel = (high - low) / _BITS_PLOT
     left = at > (many - 1) / 2
     heights = spread([w[0] + 14 * pixel for w in wanted], 18 * pixel, low + 9 * pixel, high + 12 * pixel)
     for height, (_, words, color) in zip(heights, wanted, strict=True):
@@ -165,26 +152,22 @@ def _round_steps(low: float, high: float) -> list[float]:
     return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
-def _table(studies: Sequence[ReleaseStudy]) -> pandas.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "models": study.n_models,
-                "numbers": study.n_numbers,
-                "measured bits": study.measured.bits.value,
-                "low": study.measured.bits.low,
-                "high": study.measured.bits.high,
-                "predicted bits": study.prediction.bits.value,
-                "low by chance": study.prediction.low,
-                "high by chance": study.prediction.high,
-                "joint bits": study.meter.joint_bits,
-                "bits to know": study.meter.prior_bits,
-                "share": study.meter.share,
-                "person bits": study.meter.person_bits,
-                "pinned": study.pinned.count,
-            }
-            for study in studies
-        ]
-    )
+def _study_rows(studies: Sequence[ReleaseStudy]) -> list[dict[str, Any]]:
+    return [
+        {
+            "models": study.n_models,
+            "numbers": study.n_numbers,
+            "measured bits": study.measured.bits.value,
+            "low": study.measured.bits.low,
+            "high": study.measured.bits.high,
+            "predicted bits": study.prediction.bits.value,
+            "low by chance": study.prediction.low,
+            "high by chance": study.prediction.high,
+            "joint bits": study.meter.joint_bits,
+            "bits to know": study.meter.prior_bits,
+            "share": study.meter.share,
+            "person bits": study.meter.person_bits,
+            "pinned": study.pinned.count,
+        }
+        for study in studies
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,6 @@ from core.figures.framed import Framed, framed, plain_name
 from core.release import ReleasedPeople, ReleaseStudy
 from core.release.pinned import SETTLED, UNSURE
 from core.wording import percent
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_in_common", "draw_pinned", "draw_recognised"]
 
 _HEIGHT = 344
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 24, 46
@@ -52,28 +47,22 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy, palette: Palette) -
     others = np.ones(people.n, dtype=bool)
     others[study.pinned.people] = False
     x, y = _once(before[others], after[others])
-    sketch.scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        name="others",
-        marker={"size": 4, "color": palette.before, "opacity": 0.55},
-        hoverinfo="skip",
-    )
+    sketch.markers(x, y, size=4, color=palette.before, opacity=0.55, name="others")
     right = study.pinned.said == people.sensitive[study.pinned.people]
     for hit, symbol, color in ((True, "circle", palette.leak), (False, "x", palette.ink)):
         some = study.pinned.people[right == hit]
-        sketch.scatter(
-            x=before[some].tolist(),
-            y=after[some].tolist(),
-            mode="markers",
-            name="right" if hit else "wrong",
-            cliponaxis=False,
-            marker={"size": 10, "color": color, "symbol": symbol, "line": {"color": palette.background, "width": 1}},
-            text=[
+        sketch.markers(
+            before[some].tolist(),
+            after[some].tolist(),
+            size=10,
+            color=color,
+            symbol=symbol,
+            rim=(palette.background, 1),
+            told=[
                 f"{percent(float(people.posterior[i]))} before, {_certain(study.probability[i])} after" for i in some
             ],
-            hovertemplate="%{text}<extra></extra>",
+            name="right" if hit else "wrong",
+            cliponaxis=False,
         )
     group, wrong = plain_name(people.group), int((~right).sum())
     alt = (
@@ -81,7 +70,7 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy, palette: Palette) -
         f"diagonal nothing was learned. {study.pinned.count} of {people.n:,} people are pinned down, "
         f"{study.pinned.count - wrong} rightly and {wrong} wrongly."
     )
-    return Drawing(sketch=sketch, alt=alt, table=_pinned_table(people, study))
+    return Drawing.of(sketch, alt, _pinned_rows(people, study))
 
 
 def _odds(probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -154,26 +143,20 @@ def _certain(probability: float) -> str:
     return "under 0.001%" if probability < 0.5 else "over 99.999%"
 
 
-def _pinned_table(people: ReleasedPeople, study: ReleaseStudy) -> pandas.DataFrame:
-    import pandas as pd
-
+def _pinned_rows(people: ReleasedPeople, study: ReleaseStudy) -> dict[str, Any]:
     found = study.pinned
     names = np.array([people.other, people.group])
-    return pd.DataFrame(
-        {
-            "row": people.rows[found.people],
-            "before": found.before,
-            "after": found.after,
-            "pinned down as": names[found.said],
-            "in truth": names[people.sensitive[found.people]],
-        }
-    )
+    return {
+        "row": people.rows[found.people],
+        "before": found.before,
+        "after": found.after,
+        "pinned down as": names[found.said],
+        "in truth": names[people.sensitive[found.people]],
+    }
 
 
 def draw_recognised(study: ReleaseStudy, palette: Palette) -> Drawing:
     """Draw the share named rightly before and after, plain and balanced, with the majority guess as a dot."""
-    import pandas as pd
-
     found = study.measured
     rows = (
         ("Named rightly", "of all people", found.accuracy_before, found.accuracy_after, found.majority),
@@ -206,14 +189,7 @@ def draw_recognised(study: ReleaseStudy, palette: Palette) -> Drawing:
                 anchor=("center", "middle"),
                 size=12,
             )
-        sketch.scatter(
-            x=[100 * majority.value],
-            y=[y],
-            mode="markers",
-            name="majority",
-            marker={"size": 7, "color": palette.chance},
-            hoverinfo="skip",
-        )
+        sketch.markers([100 * majority.value], [y], size=7, color=palette.chance, name="majority")
         sketch.remark(
             f"majority {percent(majority)}",
             palette.chance,
@@ -223,34 +199,24 @@ def draw_recognised(study: ReleaseStudy, palette: Palette) -> Drawing:
             anchor=("right" if majority.value > 0.62 else "left", "middle"),
             size=12,
         )
-    table = pd.DataFrame(
-        [
-            {"measure": f"{name} {words}", "of": told, "value": e.value, "low": e.low, "high": e.high}
-            for name, words, before, after, majority in rows
-            for told, e in (("before", before), ("after", after), ("majority guess", majority))
-        ]
-    )
+    table = [
+        {"measure": f"{name} {words}", "of": told, "value": e.value, "low": e.low, "high": e.high}
+        for name, words, before, after, majority in rows
+        for told, e in (("before", before), ("after", after), ("majority guess", majority))
+    ]
     told = "; ".join(f"{n}: {percent(b)} before, {percent(a)} after, majority {percent(m)}" for n, _, b, a, m in rows)
-    return Drawing(sketch=sketch, alt=f"People named rightly before and after the release. {told}.", table=table)
+    return Drawing.of(sketch, f"People named rightly before and after the release. {told}.", table)
 
 
 def _rate(sketch: Framed, estimate: Estimate, y: float, color: str, symbol: str) -> None:
     if not math.isnan(estimate.low):
         ends = [100 * estimate.low, 100 * estimate.high]
         sketch.scatter(x=ends, y=[y, y], mode="lines", line={"color": color, "width": 3}, hoverinfo="skip")
-    sketch.scatter(
-        x=[100 * estimate.value],
-        y=[y],
-        mode="markers",
-        marker={"size": 11, "color": color, "symbol": symbol, "line": {"width": 2, "color": color}},
-        hoverinfo="skip",
-    )
+    sketch.markers([100 * estimate.value], [y], size=11, color=color, symbol=symbol, rim=(color, 2))
 
 
 def draw_in_common(study: ReleaseStudy, palette: Palette) -> Drawing:
     """Draw the column values that the pinned have more often than the rest: both shares with their intervals."""
-    import pandas as pd
-
     values = study.in_common.values
     sketch = framed(
         palette,
@@ -281,23 +247,12 @@ def draw_in_common(study: ReleaseStudy, palette: Palette) -> Drawing:
             )
     if not values:
         sketch.in_the_middle("no value is clearly more frequent among them", palette)
-    table = pd.DataFrame(
-        [
-            {
-                "column": value.column,
-                "value": value.value,
-                "among pinned": value.among_pinned.value,
-                "pinned low": value.among_pinned.low,
-                "pinned high": value.among_pinned.high,
-                "among the rest": value.among_rest.value,
-            }
-            for value in values
-        ],
-        columns=["column", "value", "among pinned", "pinned low", "pinned high", "among the rest"],
-    )
+    columns = ("column", "value", "among pinned", "pinned low", "pinned high", "among the rest")
+    pinned = ((v, v.among_pinned) for v in values)
+    table = [(v.column, v.value, among.value, among.low, among.high, v.among_rest.value) for v, among in pinned]
     told = "; ".join(
         f"{plain_name(v.column)} {plain_name(v.value)}: {percent(v.among_pinned)} of the pinned, "
         f"{percent(v.among_rest)} of the rest"
         for v in values
     )
-    return Drawing(sketch=sketch, alt=f"What the pinned have in common. {told or 'Nothing clear'}.", table=table)
+    return Drawing.of(sketch, f"What the pinned have in common. {told or 'Nothing clear'}.", table, columns)

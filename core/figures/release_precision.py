@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.figures.drawing import Drawing, Palette
 from core.figures.framed import framed, mixed
 from core.figures.release_bits import bits_text
 from core.release import Advice, Tried
 
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_precisions", "precision_text"]
-
-_ROW = 25  # pixels
-_LEFT, _RIGHT, _TOP = 96, 84, 24
+_TRIED_ROW = 25  # pixels
+_TRIED_LEFT, _TRIED_RIGHT, _TRIED_TOP = 96, 84, 24
 _FEWEST = 4.0  # people at the end of the axis at least
 
 
@@ -40,12 +33,12 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
     most = max([_FEWEST, *(row.pinned for row in rows)])
     sketch = framed(
         palette,
-        height=_ROW * len(rows) + _TOP + 14,
+        height=_TRIED_ROW * len(rows) + _TRIED_TOP + 14,
         x=(0, 1.12 * most),
         y=(len(rows) - 0.5, -0.5),
-        left=_LEFT,
-        right=_RIGHT,
-        top=_TOP,
+        left=_TRIED_LEFT,
+        right=_TRIED_RIGHT,
+        top=_TRIED_TOP,
         bottom=14,
     )
     sketch.xaxis(showticklabels=False, ticks="", showline=False)
@@ -57,7 +50,7 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
         x=1,
         y=1,
         refs=edge,
-        shift=(_RIGHT - 8, 3),
+        shift=(_TRIED_RIGHT - 8, 3),
         anchor=("right", "bottom"),
         size=12,
     )
@@ -65,16 +58,16 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
     for y, row in enumerate(rows):
         now = (row.decimals, row.epsilon) == chosen
         if now:
-            sketch.shade_row((y - 0.5, y + 0.5), shade, left=_LEFT - 2, right=_RIGHT - 2)
+            sketch.shade_row((y - 0.5, y + 0.5), shade, left=_TRIED_LEFT - 2, right=_TRIED_RIGHT - 2)
         bold = ("<b>", "</b>") if now else ("", "")
         side = ("paper", "y")
         name = f"{bold[0]}{precision_text(row.decimals, row.epsilon)}{bold[1]}"
-        sketch.remark(name, palette.ink if now else palette.grey, x=0, y=y, refs=side, shift=(6 - _LEFT, 0))
+        sketch.remark(name, palette.ink if now else palette.grey, x=0, y=y, refs=side, shift=(6 - _TRIED_LEFT, 0))
         color = palette.leak if row.pinned else palette.prior
         words = f"<b>{row.pinned:,}</b>" if row.pinned else _none(row)
         sketch.remark(words, color, x=row.pinned, y=y, shift=(6, 0))
         bits = f"{bold[0]}{bits_text(row.df_bits)}{bold[1]}"
-        sketch.remark(bits, palette.ink, x=1, y=y, refs=side, shift=(_RIGHT - 8, 0), anchor=("right", "middle"))
+        sketch.remark(bits, palette.ink, x=1, y=y, refs=side, shift=(_TRIED_RIGHT - 8, 0), anchor=("right", "middle"))
     sketch.bar(
         x=[row.pinned for row in rows],
         y=list(range(len(rows))),
@@ -90,26 +83,17 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
     )
     sketch.segment((0, 0), (-0.5, len(rows) - 0.5), {"color": palette.ink, "width": 1.5})
     told = "; ".join(f"{precision_text(row.decimals, row.epsilon)}: {row.pinned or _none(row)}" for row in rows)
-    return Drawing(
-        sketch=sketch, alt=f"People pinned down by the precision of the numbers. {told}.", table=_table(rows)
-    )
+    table = [
+        {
+            "precision": precision_text(row.decimals, row.epsilon),
+            "pinned": row.pinned,
+            "predicted bits": row.df_bits,
+        }
+        for row in rows
+    ]
+    return Drawing.of(sketch, f"People pinned down by the precision of the numbers. {told}.", table)
 
 
 def _none(row: Tried) -> str:
     """Say that nobody is pinned down, or that nobody knows."""
     return "nobody" if row.known else "not known"
-
-
-def _table(rows: tuple[Tried, ...]) -> pandas.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "precision": precision_text(row.decimals, row.epsilon),
-                "pinned": row.pinned,
-                "predicted bits": row.df_bits,
-            }
-            for row in rows
-        ]
-    )

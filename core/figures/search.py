@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.estimates import Estimate
 from core.figures.correction import dumbbells, recovery_range, ticks
-from core.figures.drawing import Drawing, Palette, bare, line
+from core.figures.drawing import Drawing, Palette, bare, cells, line, value_axis
 from core.figures.trained import as_estimate
 from core.models import METHOD_TITLES
 from core.wording import percent
@@ -17,13 +17,9 @@ if TYPE_CHECKING:
     from core.correction import MoreDisclosed
     from core.sweep import SweepRow
 
-__all__ = ["draw_methods", "draw_more", "draw_search"]
-
 
 def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
     """Draw what is recovered before and after the correction, one row a method."""
-    import pandas as pd
-
     ordered = sorted(rows, key=lambda row: list(METHOD_TITLES).index(row.method))
     told: list[tuple[str, Estimate, Estimate | None]] = [
         (
@@ -34,25 +30,12 @@ def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
         for row in ordered
     ]
     sketch = dumbbells(told, [e for _, before, after in told for e in (before, after) if e is not None], palette)
-    table = pd.DataFrame(
-        [
-            {
-                "method": name,
-                "before": before.value,
-                "before, low": before.low,
-                "before, high": before.high,
-                "after": None if after is None else after.value,
-                "after, low": None if after is None else after.low,
-                "after, high": None if after is None else after.high,
-            }
-            for name, before, after in told
-        ]
-    )
+    table = [{"method": name, **cells("before", before), **cells("after", after)} for name, before, after in told]
     said = "; ".join(
         f"{name} {percent(before)} before, {'no correction' if after is None else percent(after)} after"
         for name, before, after in told
     )
-    return Drawing(sketch=sketch, alt=f"People recovered, by fair learning method: {said}.", table=table)
+    return Drawing.of(sketch, f"People recovered, by fair learning method: {said}.", table)
 
 
 _KNOWN = {
@@ -66,31 +49,23 @@ _KNOWN = {
 
 def draw_more(found: Sequence[MoreDisclosed], palette: Palette) -> Drawing:
     """Draw what is recovered with each kind of knowledge, one row each."""
-    import pandas as pd
-
     rows = [(_KNOWN[more.known], more.before, more.after) for more in found]
     sketch = dumbbells(rows, [e for _, before, after in rows for e in (before, after) if e is not None], palette)
-    table = pd.DataFrame(
-        [
-            {
-                "attacker knows": _KNOWN[more.known],
-                "before": more.before.value,
-                "after": more.after.value if more.after else None,
-                "after, low": more.after.low if more.after else None,
-                "after, high": more.after.high if more.after else None,
-                "gain": more.gain.value if more.gain else None,
-                "gain, low": more.gain.low if more.gain else None,
-                "gain, high": more.gain.high if more.gain else None,
-                "guesses changed": more.n_changed,
-                "solver status": more.certificate.status,
-                "best bound": more.certificate.best_bound,
-                "reason": more.reason,
-            }
-            for more in found
-        ]
-    )
+    table = [
+        {
+            "attacker knows": _KNOWN[more.known],
+            "before": more.before.value,
+            **cells("after", more.after),
+            **cells("gain", more.gain),
+            "guesses changed": more.n_changed,
+            "solver status": more.certificate.status,
+            "best bound": more.certificate.best_bound,
+            "reason": more.reason,
+        }
+        for more in found
+    ]
     said = "; ".join(f"{name} {percent(after) if after else 'no correction'}" for name, _, after in rows)
-    return Drawing(sketch=sketch, alt=f"People recovered, by what is disclosed: {said}.", table=table)
+    return Drawing.of(sketch, f"People recovered, by what is disclosed: {said}.", table)
 
 
 def draw_search(found: TunedForest, palette: Palette) -> Drawing:
@@ -102,9 +77,7 @@ def draw_search(found: TunedForest, palette: Palette) -> Drawing:
     step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200) if n / s <= 6)
     marks = [1, *range(step if step > 1 else 2, n + 1, step)]
     sketch.xaxis(tickvals=marks, ticktext=[str(m) for m in marks])
-    for tick in ticks(low, high):
-        sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
-        sketch.write(n + 1, tick, f"{tick:g}%", palette.grey, "top left", 12)
+    value_axis(sketch, palette, ticks(low, high), n + 1)
     sketch.scatter(
         x=list(range(1, n + 1)),
         y=scores,

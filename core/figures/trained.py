@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from core.estimates import Estimate
 from core.figures.correction import IMPUTATION, WIDEST, recovery_range, ticks
@@ -25,11 +25,6 @@ from core.figures.drawing import (
     whiskers,
 )
 from core.sweep import Spread, SweepRow
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["draw_models_accuracy", "draw_models_unfairness", "draw_trained"]
 
 _HEIGHT = 270
 _PLOT = _HEIGHT - 38
@@ -79,7 +74,7 @@ def draw_trained(
         f"Line chart of the people whose {attribute} is recovered from models trained for {len(done)} tolerances from "
         f"0 to 0.2{told}: before and after correction."
     )
-    return Drawing(sketch=sketch, alt=alt, table=_table(done))
+    return Drawing.of(sketch, alt, _rows(done))
 
 
 def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
@@ -108,7 +103,7 @@ def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
         )
         references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
     alt = f"Line chart of the accuracy of models trained for {len(done)} tolerances, on training and unseen people."
-    return Drawing(sketch=sketch, alt=alt, table=_table(done))
+    return Drawing.of(sketch, alt, _rows(done))
 
 
 def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
@@ -147,7 +142,7 @@ def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawin
             f"{last.difference_train.mean:.3f} on training people, {last.difference_test.mean:.3f} on unseen people"
         )
         alt += f" At the loosest the difference between groups is {differ}."
-    return Drawing(sketch=sketch, alt=alt, table=_table(done))
+    return Drawing.of(sketch, alt, _rows(done))
 
 
 def as_estimate(spread: Spread) -> Estimate:
@@ -167,32 +162,28 @@ def _banded(
     line(sketch, [x for x, _ in spreads], [None if s is None else scale * s.mean for _, s in spreads], color, dash=dash)
 
 
-def _table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
-    import pandas as pd
-
+def _rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
     def told(name: str, spread: Spread | None) -> dict[str, float | None]:
         parts = {"": "mean", ", low": "low", ", high": "high", ", sd over seeds": "sd"}
         return {f"{name}{end}": None if spread is None else getattr(spread, part) for end, part in parts.items()}
 
-    return pd.DataFrame(
-        [
-            {
-                "trained tolerance": row.tolerance,
-                "seeds": len(row.seeds),
-                "seeds told the truth": row.n_true,
-                **told("unfairness, training", row.unfairness_train),
-                **told("unfairness, unseen", row.unfairness_test),
-                **told("difference between groups, training", row.difference_train),
-                **told("difference between groups, unseen", row.difference_test),
-                **told("model accuracy, training", row.model_train),
-                **told("model accuracy, unseen", row.model_test),
-                **told("accuracy before", row.before),
-                **told("accuracy after", row.after),
-                **told("gain", row.gain),
-            }
-            for row in rows
-        ]
-    )
+    return [
+        {
+            "trained tolerance": row.tolerance,
+            "seeds": len(row.seeds),
+            "seeds told the truth": row.n_true,
+            **told("unfairness, training", row.unfairness_train),
+            **told("unfairness, unseen", row.unfairness_test),
+            **told("difference between groups, training", row.difference_train),
+            **told("difference between groups, unseen", row.difference_test),
+            **told("model accuracy, training", row.model_train),
+            **told("model accuracy, unseen", row.model_test),
+            **told("accuracy before", row.before),
+            **told("accuracy after", row.after),
+            **told("gain", row.gain),
+        }
+        for row in rows
+    ]
 
 
 def _points(sketch: Sketch, rows: Sequence[SweepRow], palette: Palette) -> None:

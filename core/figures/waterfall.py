@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from core.correction import STEPS, Attribution, Disclosure, LeakAttribution
 from core.estimates import Estimate
 from core.figures.correction import recovery_range
-from core.figures.drawing import Drawing, Palette, Sketch, bare, short, whiskers
+from core.figures.drawing import Drawing, Palette, Sketch, bare, cells, percent_axis, short, whiskers
 from core.wording import percent, points
-
-__all__ = ["Row", "draw_waterfall", "rows_of_one", "rows_over_seeds"]
 
 _ROW = 40  # pixels
 _ALONE = "promise without the share"
@@ -25,7 +23,6 @@ class Row:
 
     Attributes
     ----------
-    name : str
     reached : Estimate
         Share of people named rightly with it.
     change : Estimate or None
@@ -48,7 +45,6 @@ def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]
 
     Parameters
     ----------
-    found : Attribution
     now : Disclosure
         The correction of the same attacker, told the same.
     share : str
@@ -124,8 +120,6 @@ def draw_waterfall(
     told : float, optional
         Tolerance the attacker is told, noted for tests.
     """
-    import pandas as pd
-
     low, high = recovery_range([strong, *(row.reached for row in rows)])
     span = high - low
     top = len(rows) - 1
@@ -133,9 +127,7 @@ def draw_waterfall(
     sketch = bare(
         palette, height=66 + _ROW * len(rows), x=(low - 0.62 * span, high + 0.08 * span), y=(-0.7, top + 1.25)
     )
-    step = next(s for s in (1, 2, 5, 10, 20, 25) if span / s <= 6)
-    marks = [t for t in range(0, 101, step) if low <= t <= high]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{t}%" for t in marks], showline=False)
+    percent_axis(sketch, low, high)
     if told is not None:
         sketch.note(told=told)
     level = 100 * strong.value
@@ -156,25 +148,21 @@ def draw_waterfall(
         before = row.reached.value if row.base is None else before
     if aside:
         sketch.segment((low - 0.6 * span, high), (aside - 0.5, aside - 0.5), {"color": palette.grid, "width": 1})
-    table = pd.DataFrame(
-        [
-            {
-                "attacker knows": row.name,
-                "people named rightly": row.reached.value,
-                "low": row.reached.low,
-                "high": row.reached.high,
-                "change": row.change.value if row.change else None,
-                "change, low": row.change.low if row.change else None,
-                "change, high": row.change.high if row.change else None,
-            }
-            for row in rows
-        ]
-    )
+    table = [
+        {
+            "attacker knows": row.name,
+            "people named rightly": row.reached.value,
+            "low": row.reached.low,
+            "high": row.reached.high,
+            **cells("change", row.change),
+        }
+        for row in rows
+    ]
     said = "; ".join(
         f"{row.name} {percent(row.reached)}" + (f" ({points(row.change)})" if row.change else "") for row in rows
     )
     alt = f"Waterfall of the people whose {attribute} is recovered, by what the attacker knows: {said}."
-    return Drawing(sketch=sketch, alt=alt, table=table)
+    return Drawing.of(sketch, alt, table)
 
 
 def _row(
@@ -185,8 +173,7 @@ def _row(
     ink = palette.grey if row.base is not None else palette.ink
     sketch.write(low - 0.6 * span, y, short(row.name, 30), ink, "middle right")
     if first:
-        marker = {"size": 10, "color": palette.chance, "symbol": "circle"}
-        sketch.scatter(x=[end], y=[y], mode="markers", marker=marker, hoverinfo="skip")
+        sketch.markers([end], [y], size=10, color=palette.chance, symbol="circle")
         side = 1 if end < low + 0.75 * span else -1
         place = "middle right" if side > 0 else "middle left"
         sketch.write(end + 0.03 * span * side, y, percent(row.reached), palette.grey, place)
@@ -203,14 +190,13 @@ def _row(
         marker={"color": fill, "line": {"width": 2 if row.base is not None else 0, "color": color}},
         hoverinfo="skip",
     )
-    sketch.scatter(
-        x=[end],
-        y=[y],
-        mode="markers",
-        marker={"size": 1, "color": color},
+    sketch.markers(
+        [end],
+        [y],
+        size=1,
+        color=color,
+        told=[f"{percent(row.reached)} of people"],
         error_x=whiskers([row.reached], palette.ink),
-        text=[f"{percent(row.reached)} of people"],
-        hovertemplate="%{text}<extra></extra>",
     )
     if row.change is not None and not math.isnan(row.change.value):
         left, right = min(start, end, 100 * row.reached.low), max(start, end, 100 * row.reached.high)

@@ -25,8 +25,8 @@ import numpy as np
 from scipy import sparse
 
 from core.attriguard import Guarded, GuardSettings, Guesses, Noise, Study, allocate, representatives, study_ratings
-from core.attriguard.allocation_program import allocate_with_solver
 from core.datasets import Ratings, build_ratings, read_ratings
+from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights
 
 PEOPLE, ITEMS, VALUES, ATTACKERS = 1631, 10_000, 25, 9

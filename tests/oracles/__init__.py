@@ -1,1 +1,1 @@
-"""Second formulations, slow and plain, that only tests call."""
+"""Slow second formulations, exact programs and rival methods: what only tests and benchmarks call."""

@@ -14,9 +14,9 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from core.attriguard import allocate, expected_size, panda, representatives
-from core.attriguard.jsma import jsma
-from core.attriguard.minimum import least_noise
 from tests.linear_cases import Case, cases, dense
+from tests.oracles.jsma import jsma
+from tests.oracles.least_noise import least_noise
 from tests.plain_panda import plain_panda, plain_weights
 
 EVERY = settings(max_examples=250, deadline=None, derandomize=True)

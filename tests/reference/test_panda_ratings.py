@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 
 from core.attriguard import allocate, panda, representatives
-from core.attriguard.allocation_program import allocate_with_solver
-from core.attriguard.fgsm import fgsm
-from core.attriguard.jsma import jsma
-from core.attriguard.minimum import least_noise
 from core.datasets.ratings import read_ratings
+from tests.oracles.allocation import allocate_with_solver
+from tests.oracles.fgsm import fgsm
+from tests.oracles.jsma import jsma
+from tests.oracles.least_noise import least_noise
 from tests.plain_panda import plain_panda, plain_weights
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "google_play_ratings"

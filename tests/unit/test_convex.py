@@ -11,11 +11,12 @@ import cvxpy
 import numpy as np
 import pytest
 
-from core.attriguard import allocate, allocation_program
-from core.attriguard.allocation_program import allocate_with_solver
+from core.attriguard import allocate
 from core.attriguard.comparators.qpm import _mapping
 from core.convex import solve
 from core.errors import FairLeakError
+from tests.oracles import allocation as allocation_program
+from tests.oracles.allocation import allocate_with_solver
 
 
 def program(*, least: float = 0.0) -> tuple[cvxpy.Variable, cvxpy.Problem]:

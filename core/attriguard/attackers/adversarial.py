@@ -11,20 +11,16 @@ from core.attriguard.attackers.known import Known
 from core.attriguard.attackers.network import fit_network
 from core.attriguard.attackers.noise_seen import NoiseSeen
 
-__all__ = ["fit_adversarial"]
-
 
 def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) -> Any:
     """Return a network that learned from noisy records.
 
     Parameters
     ----------
-    known : Known
     seen : NoiseSeen
         The defence, run on the known people.
     budget : float, at least 0
         Entries changed per person on average, in what she trains on.
-    seed : int
     """
     mechanism = seen.mechanism(budget)
     rng = np.random.default_rng([seed, 1])

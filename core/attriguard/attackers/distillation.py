@@ -16,15 +16,12 @@ from core.attriguard.attackers.known import Known
 from core.attriguard.attackers.network import fit_network
 from core.attriguard.attackers.noise_seen import drawn
 
-__all__ = ["fit_distilled"]
-
 
 def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
     """Return a network that learned from another one.
 
     Parameters
     ----------
-    known : Known
     teacher : fitted MLPClassifier
     seed : int
         The teacher's: both must hold out the same people, about whom the teacher has learned nothing.

@@ -15,21 +15,17 @@ from core.attriguard.attackers.known import Known, in_batches
 from core.attriguard.attackers.network import fit_network
 from core.attriguard.attackers.noise_seen import NoiseSeen
 
-__all__ = ["Dropping"]
-
 
 class Dropping:
     """Looks at the entries that carry little noise.
 
     Parameters
     ----------
-    known : Known
     seen : NoiseSeen
         The defence, run on the known people.
     budget : float, at least 0
         Budget of the noise whose entries are looked for. She learns from clean records, so hers is no budget she was
         trained at.
-    seed : int
     share : float in [0, 1)
         The fewest entries that carry this share of all expected changes are left out.
     """

@@ -6,11 +6,9 @@ from typing import Any
 
 from core.attriguard.attackers.known import Known
 
-__all__ = ["fit_forest"]
 
-
-def fit_forest(known: Known, *, seed: int, trees: int = 100) -> Any:
+def fit_forest(known: Known, *, seed: int) -> Any:
     """Return a fitted random forest."""
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier(trees, random_state=seed).fit(known.records, known.values)
+    return RandomForestClassifier(100, random_state=seed).fit(known.records, known.values)

@@ -11,7 +11,21 @@ import numpy.typing as npt
 
 from core.results import Result
 
-__all__ = ["Attacker", "Fitted", "Known", "in_batches"]
+ATTACKER_TITLES = {
+    "logistic": "Logistic regression",
+    "adversarial": "Network trained against the noise",
+    "network": "Neural network",
+    "forest": "Random forest",
+    "one_vs_rest": "One-vs-rest logistic regression",
+    "dropping": "Network without the entries that carry the noise",
+    "region": "Region-based network",
+    "distillation": "Distilled network",
+    "low_rank": "Low-rank approximation",
+}
+"""What to call the attackers, in the order they are tried."""
+
+ADAPTIVE = frozenset({"adversarial", "dropping"})
+"""Those who run the defence themselves, on the people they know."""
 
 _BATCH = 8_000
 

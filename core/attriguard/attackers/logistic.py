@@ -6,15 +6,12 @@ from typing import Any
 
 from core.attriguard.attackers.known import Known
 
-__all__ = ["fit_logistic", "fit_one_vs_rest"]
-
 
 def fit_logistic(known: Known, *, strength: float = 1.0) -> Any:
     """Return a fitted logistic regression with one softmax over all values.
 
     Parameters
     ----------
-    known : Known
     strength : float, above 0
         Inverse of the penalty on the weights (scikit-learn's C).
     """
@@ -23,10 +20,10 @@ def fit_logistic(known: Known, *, strength: float = 1.0) -> Any:
     return LogisticRegression(C=strength, max_iter=1000).fit(known.records, known.values)
 
 
-def fit_one_vs_rest(known: Known, *, strength: float = 0.3) -> Any:
+def fit_one_vs_rest(known: Known) -> Any:
     """Return one fitted logistic regression a value, each against all others; the most confident one is the guess."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
 
-    one = LogisticRegression(C=strength, solver="liblinear")
+    one = LogisticRegression(C=0.3, solver="liblinear")
     return OneVsRestClassifier(one).fit(known.records, known.values)

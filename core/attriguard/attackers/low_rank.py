@@ -14,16 +14,12 @@ import numpy.typing as npt
 from core.attriguard.attackers.known import Known, in_batches
 from core.attriguard.attackers.network import fit_network
 
-__all__ = ["LowRank"]
-
 
 class LowRank:
     """Looks at a record's place along a few directions.
 
     Parameters
     ----------
-    known : Known
-    seed : int
     rank : int
         Number of directions, at most one below the number of entries.
     """

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from core.attriguard.attackers.known import Known
 
-__all__ = ["Lesson", "fit_network"]
-
+_HIDDEN_UNITS = 100
 _HELD_OUT = 0.1
 _PATIENCE = 2  # passes without gain
 _MOST_PASSES = 60
@@ -26,23 +25,22 @@ Lesson = Callable[[int], tuple[Any, npt.NDArray[np.int64]]]
 """Records and values to learn from in a pass, given its number (0, 1, ...); the order of the people stays."""
 
 
-def fit_network(known: Known, *, seed: int, hidden: int = 100, lesson: Lesson | None = None) -> Any:
+def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any:
     """Return a fitted network.
 
     Parameters
     ----------
-    known : Known
     seed : int
         Of the first weights, the order of the records and the people held out.
-    hidden : int
-        Number of hidden units.
     lesson : callable, optional
         What to learn from in each pass; the known records and values by default.
     """
     from sklearn.neural_network import MLPClassifier
 
     held, taught = _parts(known.values.size, seed)
-    network = MLPClassifier((hidden,), random_state=seed, batch_size=int(np.clip(taught.size // _BATCHES, 1, 200)))
+    network = MLPClassifier(
+        (_HIDDEN_UNITS,), random_state=seed, batch_size=int(np.clip(taught.size // _BATCHES, 1, 200))
+    )
     best, kept, since = np.inf, [], 0
     for number in range(_MOST_PASSES):
         records, values = lesson(number) if lesson else (known.records, known.values)

@@ -16,8 +16,6 @@ from core.attriguard.allocation import allocate
 from core.attriguard.noise import Noise
 from core.results import Result
 
-__all__ = ["NoiseSeen", "drawn"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseSeen(Result):

@@ -13,8 +13,6 @@ import numpy.typing as npt
 
 from core.attriguard.attackers.known import in_batches
 
-__all__ = ["RegionBased"]
-
 
 class RegionBased:
     """Votes over a cube.
@@ -22,7 +20,6 @@ class RegionBased:
     Parameters
     ----------
     network : fitted MLPClassifier with one hidden layer of rectified units
-    seed : int
     points : int
         Number of points in the cube.
     radius : float, above 0

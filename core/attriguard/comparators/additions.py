@@ -10,7 +10,13 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["usual_ratings", "with_additions"]
+COMPARATOR_TITLES = {
+    "blurme": "BlurMe",
+    "chisquare": "ChiSquare",
+    "qpm": "Quantised mapping (QPM)",
+    "local_dp": "Local differential privacy",
+}
+"""What to call them."""
 
 
 def with_additions(

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from core.attriguard.attackers.known import Known
 
-__all__ = ["blurme"]
-
 
 def blurme(
     records: sparse.csr_array, value: npt.NDArray[np.int64], known: Known, classifier: Any, *, n_added: int = 3
@@ -35,7 +33,6 @@ def blurme(
         The people who publish their value.
     classifier : fitted LogisticRegression
         Of these people.
-    n_added : int
     """
     weights = classifier.coef_
     if len(weights) == 1:  # two values have one row

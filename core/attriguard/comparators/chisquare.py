@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from core.attriguard.attackers.known import Known
 
-__all__ = ["chisquare"]
-
 _LISTED = 500
 
 
@@ -35,7 +33,6 @@ def chisquare(
         Everybody's true value, which ChiSquare asks for; or what a classifier takes it for.
     known : Known
         The people who publish their value.
-    n_added : int
     """
     own = np.eye(known.n_values)[known.values]
     told = _statistic(known.records, own)

@@ -18,8 +18,6 @@ from core.errors import InputError
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = ["LEVELS", "local_dp"]
-
 LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 """No rating, and one to five stars."""
 
@@ -33,7 +31,6 @@ def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Genera
         Ratings between two levels, which some uploads hold, become the nearest one, the lower of two as near.
     epsilon : float, above 0
         Privacy budget of one entry.
-    rng : Generator
     """
     from scipy import sparse
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from core.attriguard.attackers.known import Known
 
-__all__ = ["qpm"]
-
 Floats = npt.NDArray[np.float64]
 
 
@@ -43,7 +41,6 @@ def qpm(
         The people who publish their value.
     slack : float, in (0, 1]
         δ lies this far between the least distortion there is (0) and that of one representative for everybody (1).
-    rng : Generator
     clusters : int
         Number of clusters; as many as there are known people where these are fewer.
 

@@ -17,8 +17,6 @@ from core.attriguard.table.columns import Column
 from core.attriguard.table.encoding import Encoder, fit_encoder
 from core.validation import choice
 
-__all__ = ["LEARNERS", "TABLE_ATTACKER_TITLES", "Attacker", "fit_attacker"]
-
 LEARNERS = ("logistic", "forest", "boosting", "network")
 
 TABLE_ATTACKER_TITLES = {
@@ -88,7 +86,6 @@ def fit_attacker(
     columns : tuple of Column
     kept : ndarray of int, optional
         Columns it looks at; all by default.
-    seed : int
     """
     choice(learner, LEARNERS, name="attacker")
     looked = np.arange(len(columns)) if kept is None else kept

@@ -10,8 +10,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Card", "Version"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version(Result):

@@ -17,8 +17,6 @@ from core.attriguard.table.people import TablePeople
 from core.errors import InputError
 from core.results import Result
 
-__all__ = ["LISTED", "Column", "table_columns"]
-
 LISTED = 30
 """Whole numbers with at most so many values are taken value by value, also by pair rules, as categories are."""
 
@@ -32,7 +30,6 @@ class Column(Result):
 
     Attributes
     ----------
-    name : str
     kind : {"category", "integer", "number"}
     frozen : bool
         Whether the noise leaves it alone.
@@ -79,7 +76,6 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: f
 
     Parameters
     ----------
-    people : TablePeople
     frozen : collection of str
         Names of columns the noise must leave alone.
     share : float in [0, 1)

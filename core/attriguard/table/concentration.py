@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.noise import Noise
 from core.results import Result
-
-if TYPE_CHECKING:
-    import pandas
-
-__all__ = ["ColumnNoise", "column_noise"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,19 +34,6 @@ class ColumnNoise(Result):
         if not self.shares.any():
             return 0
         return int(np.searchsorted(self.cumulative, share - 1e-12)) + 1
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a column."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                "column": self.names,
-                "changes per person": self.changes,
-                "share of all changes": self.shares,
-                "share with those above": self.cumulative,
-            }
-        )
 
 
 def column_noise(

@@ -12,18 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.attriguard.changes import Floats
 from core.attriguard.table.columns import Column
 from core.attriguard.table.encoding import Encoder, fit_encoder
 from core.validation import choice
 
-__all__ = ["DEFENDERS", "DEFENDER_TITLES", "Defender", "fit_defender"]
-
 DEFENDERS = ("logistic", "ranges")
-DEFENDER_TITLES = {"logistic": "Logistic regression", "ranges": "Logistic regression, numbers in ranges"}
 
 _ROUNDS = 2000
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +28,6 @@ class Defender:
 
     Attributes
     ----------
-    encoder : Encoder
     classifier : object
         Scikit-learn's, on the encoder's inputs, classes 0 to m - 1.
     weights : ndarray of shape (m, k)

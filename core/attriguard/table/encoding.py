@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from core.attriguard.table.columns import Column
 
-__all__ = ["Encoder", "fit_encoder"]
-
 _RANGES = 10
 
 Floats = npt.NDArray[np.float64]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,7 +12,6 @@ from core.attriguard.allocation import allocate
 from core.attriguard.noise import Noise
 from core.attriguard.table.card import Card, Version
 from core.attriguard.table.columns import Column, table_columns
-from core.attriguard.table.concentration import ColumnNoise, column_noise
 from core.attriguard.table.defender import Defender, fit_defender
 from core.attriguard.table.moves import Moves, table_moves
 from core.attriguard.table.people import TablePeople
@@ -25,8 +23,6 @@ from core.attriguard.targets import target_distribution
 from core.errors import InputError
 from core.results import Result
 
-__all__ = ["TableGuard", "guard_table"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class TableGuard(Result):
@@ -34,15 +30,11 @@ class TableGuard(Result):
 
     Attributes
     ----------
-    people : TablePeople
-    settings : TableSettings
     columns : tuple of Column
     found_rules : tuple of PairRule
         Pairs that never occur together among the known people, in force or not.
     rules : PairRules
         The rules in force.
-    defender : Defender
-    moves : Moves
     noise : Noise
         Of the protected people.
     target : ndarray of shape (m,)
@@ -65,11 +57,6 @@ class TableGuard(Result):
     def mechanism(self, budget: float) -> npt.NDArray[np.float64]:
         """Return how often each noise is used at a budget, (u, m)."""
         return allocate(self.noise.size, self.target, budget, found=self.noise.found)
-
-    def carried(self, budget: float | None = None) -> ColumnNoise:
-        """Return which columns carry the noise at a budget, or of all noise there is."""
-        used = None if budget is None else self.mechanism(budget)
-        return column_noise(self.people.names, self.people.public, self.noise, used)
 
     @cached_property
     def plausibility(self) -> Plausibility:
@@ -118,20 +105,12 @@ class TableGuard(Result):
         return tuple(column.text(value) for column, value in zip(self.columns, record, strict=True))
 
 
-def guard_table(
-    people: TablePeople,
-    settings: TableSettings | None = None,
-    *,
-    report: Callable[[int, int], None] | None = None,
-) -> TableGuard:
+def guard_table(people: TablePeople, settings: TableSettings | None = None) -> TableGuard:
     """Set AttriGuard up: describe the columns, find the rules, fit the classifier, find the noise.
 
     Parameters
     ----------
-    people : TablePeople
     settings : TableSettings, optional
-    report : callable, optional
-        Called with (values whose noise is found, all values).
 
     Raises
     ------
@@ -146,7 +125,7 @@ def guard_table(
     rules = rules if chosen.rules else pair_rules(columns)
     defender = fit_defender(people.known, people.known_truth, columns, kind=chosen.defender)
     moves = table_moves(columns, defender, rules)
-    noise = table_representatives(people.public, defender, moves, rules, margin=chosen.margin, report=report)
+    noise = table_representatives(people.public, defender, moves, rules, margin=chosen.margin)
     return TableGuard(
         people=people,
         settings=chosen,

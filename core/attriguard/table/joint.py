@@ -7,14 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.attriguard.changes import Floats
 from core.attriguard.table.moves import Moves
 from core.attriguard.table.odds import log_odds
-from core.attriguard.table.walk import Walk
-
-__all__ = ["Joint", "joint_moves"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
+from core.attriguard.table.walk import Places, Walk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +29,9 @@ class Joint:
 
     odds: Floats = field(repr=False)
     reached: npt.NDArray[np.bool_] = field(repr=False)
-    partner: Ints = field(repr=False)
+    partner: Places = field(repr=False)
 
-    def best(self) -> Ints:
+    def best(self) -> Places:
         """Return the best change of every record: of those that reach the target, if any do."""
         ending = self.reached.any(axis=1, keepdims=True)
         return np.where(self.reached | ~ending, self.odds, -np.inf).argmax(axis=1)
@@ -87,7 +83,7 @@ def joint_moves(
 
 
 def _keep_best(
-    joint: Joint, rows: Ints, first: np.intp, seconds: Ints, odds: Floats, reached: npt.NDArray[np.bool_]
+    joint: Joint, rows: Places, first: np.intp, seconds: Places, odds: Floats, reached: npt.NDArray[np.bool_]
 ) -> None:
     """Note the best second change of these rows, from the odds and reach of all of them, (rows, seconds)."""
     best = odds.argmax(axis=1)

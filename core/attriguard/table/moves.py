@@ -12,8 +12,6 @@ from core.attriguard.table.columns import Column
 from core.attriguard.table.defender import Defender
 from core.attriguard.table.rules import PairRules
 
-__all__ = ["Moves", "table_moves"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moves:

@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Odds", "log_odds"]
-
 
 class Odds(NamedTuple):
     """Log odds of the target, and whether its score leads every other by the lead asked for; both of shape (...)."""

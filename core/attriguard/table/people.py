@@ -18,8 +18,6 @@ from core.datasets.splits import split
 from core.errors import InputError
 from core.results import Result
 
-__all__ = ["MOST_VALUES", "TablePeople", "audit_people", "people_of"]
-
 MOST_VALUES = 20
 """Most values a private attribute of a table may have."""
 

@@ -15,8 +15,6 @@ from core.attriguard.table.rules import PairRules, places_of
 from core.estimates import Estimate, proportion
 from core.results import Result
 
-__all__ = ["Plausibility", "judge_plausibility"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plausibility(Result):

@@ -25,8 +25,6 @@ from core.attriguard.table.columns import Column
 from core.errors import InputError
 from core.results import Result
 
-__all__ = ["LEAST_EXPECTED", "Pair", "PairRule", "PairRules", "find_rules", "pair_rules", "places_of"]
-
 LEAST_EXPECTED = 1.0
 """Known people expected to hold a pair under independence, from which on its absence is a rule."""
 
@@ -132,7 +130,8 @@ def pair_rules(
     kept = [rule for rule in found if _checked(rule.pair, columns) not in gone]
     there = {_checked(rule.pair, columns) for rule in kept}
     fresh = [pair for pair in added if _checked(pair, columns) not in there]
-    rules = (*(_added(pair) for pair in fresh), *kept)
+    new = (PairRule(first=a, first_value=x, second=b, second_value=y) for a, x, b, y in fresh)
+    rules = (*new, *kept)
     listed = tuple(column.listed for column in columns)
     starts = np.cumsum([0, *(values.size for values in listed)])
     forbidden = np.zeros((starts[-1] + 1, starts[-1] + 1), dtype=bool)
@@ -140,11 +139,6 @@ def pair_rules(
         (a, i), (b, k) = _checked(rule.pair, columns)
         forbidden[starts[a] + i, starts[b] + k] = forbidden[starts[b] + k, starts[a] + i] = True
     return PairRules(rules=rules, listed=listed, forbidden=forbidden)
-
-
-def _added(pair: Pair) -> PairRule:
-    first, first_value, second, second_value = pair
-    return PairRule(first=first, first_value=first_value, second=second, second_value=second_value)
 
 
 def _checked(pair: Pair, columns: Sequence[Column]) -> tuple[tuple[int, int], tuple[int, int]]:

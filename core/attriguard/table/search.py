@@ -16,27 +16,21 @@ change does, else taken when it gains more per column. Rules can leave a record 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import numpy.typing as npt
 
+from core.attriguard.changes import Floats
 from core.attriguard.noise import Noise, NoisyRecords
 from core.attriguard.table.defender import Defender
 from core.attriguard.table.joint import Joint, joint_moves
 from core.attriguard.table.moves import Moves
 from core.attriguard.table.odds import log_odds
 from core.attriguard.table.rules import PairRules
-from core.attriguard.table.walk import Walk
-
-__all__ = ["change_columns", "table_representatives"]
+from core.attriguard.table.walk import Places, Walk
 
 _CELLS = 1_000_000  # records x changes x values weighed at once; bounds the memory
 _LEAST_LEAD = 1e-9  # sums of terms and the classifier's own product differ in the last bits
 _LEAST_GAIN = 1e-12
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
 
 
 def table_representatives(
@@ -46,7 +40,6 @@ def table_representatives(
     rules: PairRules,
     *,
     margin: float = 0.0,
-    report: Callable[[int, int], None] | None = None,
 ) -> Noise:
     """Return everybody's noise for every value of the private attribute.
 
@@ -57,8 +50,6 @@ def table_representatives(
         Of the same columns.
     margin : float, at least 0
         Least lead of the target's score over every other's.
-    report : callable, optional
-        Called with (values done, values in all).
     """
     u, m = len(public), defender.m
     predicted = defender.predict(public)
@@ -68,8 +59,6 @@ def table_representatives(
         others = np.flatnonzero(predicted != target)
         done = change_columns(public[others], defender, moves, rules, target, margin=margin)
         noisy[others, target], size[others, target], found[others, target] = done.noisy, done.size, done.found
-        if report is not None:
-            report(target + 1, m)
     return Noise(noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=found, predicted=predicted)
 
 
@@ -110,7 +99,7 @@ def _changed(
     return walk.records, walk.reached
 
 
-def _round(walk: Walk, active: Ints, moves: Moves, target: int, lead: float) -> Ints:
+def _round(walk: Walk, active: Places, moves: Moves, target: int, lead: float) -> Places:
     """Make the next change of every active record; return those that still have to go on."""
     here = walk.of(active)
     open_ = here.open(moves)
@@ -130,7 +119,7 @@ def _round(walk: Walk, active: Ints, moves: Moves, target: int, lead: float) -> 
     return _go_on(walk, active[rest], moves, single[rest], joint, log_odds(left.scores, target, lead=lead).odds)
 
 
-def _go_on(walk: Walk, rows: Ints, moves: Moves, single: Floats, joint: Joint, before: Floats) -> Ints:
+def _go_on(walk: Walk, rows: Places, moves: Moves, single: Floats, joint: Joint, before: Floats) -> Places:
     """Make the best change of records that no single one ends; return those that go on."""
     everyone = np.arange(rows.size)
     one, two = single.argmax(axis=1), joint.best()

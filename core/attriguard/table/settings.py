@@ -11,8 +11,6 @@ from core.errors import InputError
 from core.results import Result
 from core.validation import at_least_zero, choice, seed_value
 
-__all__ = ["TableSettings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSettings(Result):
@@ -42,7 +40,6 @@ class TableSettings(Result):
         Least lead of the target's score in the defender's classifier.
     trained_budgets : tuple of float, each at least 0
         Budgets of the noise that some attackers are trained against.
-    seed : int
 
     Raises
     ------

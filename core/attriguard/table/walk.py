@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.attriguard.changes import Floats
 from core.attriguard.table.moves import Moves
 
-__all__ = ["Walk"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
+Places = npt.NDArray[np.intp]
 
 
 @dataclass(slots=True)
@@ -34,13 +32,13 @@ class Walk:
     """
 
     records: Floats
-    places: Ints
+    places: Places
     terms: Floats
     scores: Floats
     fixed: npt.NDArray[np.bool_]
     reached: npt.NDArray[np.bool_]
 
-    def of(self, rows: Ints) -> Walk:
+    def of(self, rows: Places) -> Walk:
         """Return a copy of some of the records."""
         return Walk(
             records=self.records[rows],
@@ -60,7 +58,7 @@ class Walk:
         without = self.scores[:, :, None] - np.take(self.terms, moves.column, axis=2)
         return without + moves.terms[:, None]
 
-    def make(self, moves: Moves, rows: Ints, chosen: Ints) -> None:
+    def make(self, moves: Moves, rows: Places, chosen: Places) -> None:
         """Make one change a row."""
         column = moves.column[chosen]
         self.records[rows, column] = moves.value[chosen]

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core.attriguard import TARGETS, allocate, expected_size, target_distribution
-from core.attriguard.allocation_program import allocate_with_solver
 from core.errors import InputError
+from tests.oracles.allocation import allocate_with_solver
 
 
 def test_two_values_have_the_mechanism_the_budget_says():

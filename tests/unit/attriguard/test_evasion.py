@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from core.attriguard import panda
-from core.attriguard.fgsm import fgsm
-from core.attriguard.jsma import jsma
-from core.attriguard.minimum import least_noise
 from core.errors import InputError
 from tests.linear_cases import classifier_of
+from tests.oracles.fgsm import fgsm
+from tests.oracles.jsma import jsma
+from tests.oracles.least_noise import least_noise
 
 THREE = classifier_of(
     [[2.0, -1.0, 0.5, 0.0], [-1.0, 2.0, 0.5, 0.1], [0.0, 0.2, -1.0, 3.0]], [0.3, 0.0, -0.5], multinomial=False

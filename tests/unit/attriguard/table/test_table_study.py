@@ -15,7 +15,7 @@ from core.attriguard import (
     table_guard,
     table_study,
 )
-from core.attriguard.table import fit_attacker, table_columns
+from core.attriguard.table import column_noise, fit_attacker, table_columns
 from core.config import AuditConfig
 from core.datasets import split
 from core.errors import InputError
@@ -76,7 +76,8 @@ def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Study])
 
 def test_the_dropping_attacker_does_not_see_what_carries_the_noise(guard: TableGuard, grown: list[Study]) -> None:
     guesses = next(g for g in grown[-1].guesses if g.attacker == "dropping")
-    most = guard.people.names.index(guard.carried().names[0])
+    carried = column_noise(guard.people.names, guard.people.public, guard.noise)
+    most = guard.people.names.index(carried.names[0])
     changed = guard.noise.noisy != np.repeat(guard.people.public, 2, axis=0)
     only = changed.sum(axis=1) == changed[:, most]
     same = guesses.noisy.ravel() == np.repeat(guesses.clean, 2)

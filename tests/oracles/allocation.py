@@ -21,8 +21,6 @@ import numpy.typing as npt
 from core.attriguard.allocation import checked_arguments
 from core.convex import SOLVING, solve
 
-__all__ = ["allocate_with_solver"]
-
 _TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
 
 _EXACT = 1e-10

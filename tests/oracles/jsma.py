@@ -13,12 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.changes import join, read_records
-from core.attriguard.classifiers import checked_margin, one_value_each, read_scores, read_values, verified
+from core.attriguard.classifiers import one_value_each, read_scores, read_values, verified
 from core.attriguard.noise import NoisyRecords
-from core.attriguard.stepwise import Walk, stepwise
-from core.validation import choice
-
-__all__ = ["jsma"]
+from core.attriguard.stepwise import Walk
+from core.validation import at_least_zero, choice
 
 _DIRECTIONS = ("raise", "lower")
 
@@ -48,24 +46,25 @@ def jsma(
     NoisyRecords
     """
     choice(direction, _DIRECTIONS, name="direction")
-    margin, scores = checked_margin(margin), read_scores(classifier)
+    margin, scores = at_least_zero(margin, name="margin"), read_scores(classifier)
     records = read_records(public, scores.n_columns)
     people = np.arange(records.shape[0])
     wanted, predicted = one_value_each(target, people.size), read_values(classifier, public)
     known = np.flatnonzero((wanted != predicted) & np.isin(wanted, scores.classes))
-    part = stepwise(
+    raising = direction == "raise"
+    walk = (_Raised if raising else _Lowered)(
         records,
         scores,
         known,
         np.searchsorted(scores.classes, wanted[known]),
-        policy="modify_add" if direction == "raise" else "modify_exist",
-        margin=margin,
-        step=1.0,
-        order="scores",
-        max_steps=max_steps,
-        walk_kind=_Raised if direction == "raise" else _Lowered,
+        "modify_add" if raising else "modify_exist",
     )
-    changes = join(people.size, [(known, part)])
+    for _ in range(max_steps or scores.n_columns):
+        if not walk.left.size:
+            break
+        walk.advance(1.0, "scores")
+        walk.settle(margin + scores.tie)
+    changes = join(people.size, [(known, walk.changes())])
     noisy, changes = verified(public, records, classifier, people, wanted, predicted, changes)
     return NoisyRecords(noisy=noisy, size=changes.sizes(), found=changes.found)
 

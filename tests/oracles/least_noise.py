@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.changes import Changes, Report, join, read_records
-from core.attriguard.classifiers import checked_margin, one_value_each, read_values, verified
+from core.attriguard.classifiers import one_value_each, read_values, verified
 from core.attriguard.linear import LinearScores, linear_scores
 from core.attriguard.noise import NoisyRecords
 from core.attriguard.policies import WIDEST, changes_existing, changes_new, known_policy
@@ -30,8 +30,7 @@ from core.attriguard.sorted_order import sorted_order
 from core.attriguard.stepwise import stepwise
 from core.errors import InputError
 from core.integer_programs import empty_model, linear, run
-
-__all__ = ["LeastNoise", "least_noise"]
+from core.validation import at_least_zero
 
 _WHOLE = 1e-6  # how far from 0 or 1 CBC's whole numbers, and values at the border, may be
 
@@ -114,7 +113,7 @@ def least_noise(
     known_policy(policy)
     if not seconds > 0:
         raise InputError(f"seconds must be above 0, got {seconds!r}.")
-    margin, scores = checked_margin(margin), linear_scores(classifier)
+    margin, scores = at_least_zero(margin, name="margin"), linear_scores(classifier)
     records = read_records(public, scores.n_columns)
     people = np.arange(records.shape[0])
     wanted, predicted = one_value_each(target, people.size), read_values(classifier, public)

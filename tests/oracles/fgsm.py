@@ -15,8 +15,6 @@ from core.attriguard.classifiers import one_value_each, read_scores, read_values
 from core.attriguard.noise import NoisyRecords
 from core.errors import InputError
 
-__all__ = ["fgsm"]
-
 _NUMBERS = 4_000_000  # gradient entries held at a time
 
 
