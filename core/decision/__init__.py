@@ -2,7 +2,7 @@
 
 from core.decision.comparison import BOUNDS, Comparison, Difference, same_numbers
 from core.decision.embedded import plan_of
-from core.decision.measures import false_promise
+from core.decision.measures.correction_gain import false_promise
 from core.decision.plan import (
     PLAN_SCHEMA,
     AuditPlan,

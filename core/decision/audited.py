@@ -15,8 +15,6 @@ from core.decision.plan import AuditPlan, OutputsPlan
 from core.errors import Cancelled
 from core.training import ModelFindings
 
-__all__ = ["Audited", "Progress"]
-
 T = TypeVar("T")
 
 

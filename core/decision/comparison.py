@@ -20,8 +20,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["BOUNDS", "STATUSES", "Comparison", "Difference", "same_numbers"]
-
 STATUSES = ("identical", "within_bounds", "different")
 """Equal to the bit; every difference within its bound; at least one beyond."""
 

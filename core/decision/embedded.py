@@ -12,8 +12,6 @@ from core.decision.plan_text import plan_text
 from core.errors import InputError
 from core.records import RecordError, loads
 
-__all__ = ["plan_of"]
-
 
 def plan_of(report: Mapping[str, Any]) -> AuditPlan:
     """Return the plan that a report's JSON holds.

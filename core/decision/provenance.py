@@ -19,17 +19,6 @@ from core.decision.result import Provenance
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.policy import Policy
 
-__all__ = [
-    "COMPUTING",
-    "SELF_TEST_SEED",
-    "data_fingerprint",
-    "kind_of_machine",
-    "plan_fingerprint",
-    "policy_fingerprint",
-    "provenance",
-    "versions",
-]
-
 COMPUTING = (
     "numpy",
     "scipy",

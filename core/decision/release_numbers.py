@@ -13,8 +13,6 @@ from core.errors import InputError
 from core.release.numbers import SIZE_PARTS, each_number
 from core.release.statistics import STATISTICS
 
-__all__ = ["Interval", "read_numbers"]
-
 Interval = tuple[float, float]
 
 _NAMES = (*each_number(STATISTICS), *SIZE_PARTS)

@@ -14,17 +14,6 @@ from core.results import Result
 if TYPE_CHECKING:
     from core.report.metered import ReportMeter
 
-__all__ = [
-    "REPORT_SCHEMA",
-    "DataSummary",
-    "GroupSummary",
-    "ModelSummary",
-    "Provenance",
-    "ReleaseAudit",
-    "SelfTest",
-    "failed_tests",
-]
-
 REPORT_SCHEMA = 1
 """Version of the report's JSON."""
 

@@ -20,8 +20,6 @@ from core.files import content_of
 if TYPE_CHECKING:
     from core.models.files import ModelFile
 
-__all__ = ["config_of", "dataset_and_notes", "dataset_of", "load_model", "load_policy_text", "load_table", "roles_of"]
-
 
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
     """Return the table a plan names.

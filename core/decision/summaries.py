@@ -19,8 +19,6 @@ from core.models import METHOD_TITLES
 if TYPE_CHECKING:
     from core.models.files import ModelFile
 
-__all__ = ["MODEL_NOTES", "data_summary", "group_summaries", "model_summary"]
-
 MODEL_NOTES = {
     "trained": "Trained by FairLeak on the training records; the report speaks of this model and no other.",
     "randomised": "The model is randomised: one draw of its predictions is audited.",

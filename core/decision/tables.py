@@ -7,25 +7,15 @@ from collections.abc import Callable, Iterator
 
 from core import leak
 from core.attriguard import TABLE_ATTACKER_TITLES
-from core.decision.attacks import (
-    CORRECTED,
-    FALSE_ALARMS,
-    attribution_of,
-    disclosure_of,
-    guard_study,
-    member_advantages,
-    member_curves,
-    member_gaps,
-    planned_leakages,
-    tolerance_told,
-)
+from core.decision.attacks.answers import planned_leakages
+from core.decision.attacks.inference import CORRECTED, attribution_of, disclosure_of, tolerance_told
+from core.decision.attacks.members import FALSE_ALARMS, member_advantages, member_curves, member_gaps
+from core.decision.attacks.noise import guard_study
 from core.decision.audited import Audited
 from core.errors import Cancelled, FairLeakError
 from core.estimates import Estimate, rate_over_repeats
 from core.fairness import METRIC_TITLES
 from core.membership import ATTACK_TITLES
-
-__all__ = ["Rows", "tables"]
 
 Rows = tuple[dict[str, str | float | int | None], ...]
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from core.multiplicity import MOST_TESTED
 from core.results import Result
 
-__all__ = ["CHECKS", "UNITS", "Check"]
-
 UNITS = ("points", "percent", "gap", "ratio", "bits", "columns")
 """How a number is written: a difference of rates, a rate, a difference between groups, a number from 0 to 1, bits a
 person, changed columns."""

@@ -29,8 +29,6 @@ from statistics import NormalDist
 from core.estimates import Estimate
 from core.multiplicity import holm
 
-__all__ = ["Claim", "Decision", "at_level", "decide", "p_value"]
-
 _ALIKE = 1e-12
 """Computed values no farther from their limit than this are at the limit: they differ by rounding."""
 

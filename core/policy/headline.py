@@ -9,8 +9,6 @@ from core.policy.verdict import CheckVerdict
 from core.policy.words import level_text
 from core.wording import in_words
 
-__all__ = ["headline_and_detail", "overall"]
-
 _BLOCKING = ("fail", "inconclusive", "not_run")
 _MISSED = "the attack missed a planted leak, or flagged a model without one"
 _ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}

@@ -17,8 +17,6 @@ from core.policy.verdict import VERDICTS, CheckVerdict, Verdict
 from core.policy.words import level_text, limit_text, range_text, value_text
 from core.toml_files import told
 
-__all__ = ["judge"]
-
 _MOST_TIMES = 10
 """From how many times as many people on more of them are no advice."""
 

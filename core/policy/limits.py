@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from core.results import Result
 
-__all__ = ["POLICY_SCHEMA", "Limit", "Policy"]
-
 POLICY_SCHEMA = 1
 """Version of the file format."""
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from core.estimates import Estimate
 from core.results import Result
 
-__all__ = ["BASES", "OUTCOMES", "Measurement"]
-
 OUTCOMES = ("done", "not_run", "failed")
 """There is a number; the check could not be run here; it was begun and broke."""
 

@@ -15,8 +15,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Bullet", "bullet", "verdict_frame"]
-
 _SPAN = {"columns": 1.0}
 """Half the scale of a limit of 0, by unit; 0.05 for the others."""
 

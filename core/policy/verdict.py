@@ -9,8 +9,6 @@ from core.policy.limits import Limit, Policy
 from core.policy.measurement import Measurement
 from core.results import Result
 
-__all__ = ["VERDICTS", "CheckVerdict", "Verdict"]
-
 VERDICTS = ("fail", "inconclusive", "not_run", "pass", "not_asked")
 """Verdicts of a check, in the order they are shown; "not_asked" is no limit of the policy's."""
 

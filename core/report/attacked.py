@@ -36,8 +36,6 @@ from core.report.statements import Statement, constraints_of, independent, numbe
 from core.results import Result
 from core.validation import binary_array, group_array, one_length
 
-__all__ = ["AttackedPeople", "EditionAttack", "attack_edition"]
-
 _UNSURE, _SURE = (0.05, 0.95), 0.995
 """Somebody is pinned whose group was open before (5 to 95%) and is beyond 99.5% after."""
 

@@ -9,8 +9,6 @@ from core.report.rows import CheckRow
 from core.report.svg import drawing, element
 from core.report.words import COLOURS
 
-__all__ = ["bullet"]
-
 _LEFT, _WIDTH, _MIDDLE, _HEIGHT = 10.0, 240.0, 11.0, 22.0
 
 _ALLOWED, _FORBIDDEN, _NOTHING = "#CFE5D6", "#F3DEDA", "#EFEDE7"

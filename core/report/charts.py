@@ -15,8 +15,6 @@ from markupsafe import Markup
 from core.report.numbers import estimate_of, number_of
 from core.report.svg import drawing, element, text
 
-__all__ = ["group_chart", "line_chart"]
-
 _INK, _GREY, _GRID, _PAPER = "#22262D", "#5B626D", "#E9E6DF", "#FEFDFB"
 
 _ATTACKERS = (

@@ -18,8 +18,6 @@ from core.report.canonical import strict
 from core.report.document import Document
 from core.report.numbers import estimate_of, number_of
 
-__all__ = ["contradictions"]
-
 _AMONG = {
     "statistical_parity": ("test_rate",),
     "predictive_equality": ("test_fpr",),

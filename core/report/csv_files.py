@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from core.decision import ReleaseAudit
     from core.report.attacked import AttackedPeople
 
-__all__ = ["csv_files"]
-
 
 def csv_files(
     audit: ReleaseAudit | Mapping[str, Any],

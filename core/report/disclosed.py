@@ -53,8 +53,6 @@ from core.report.numbers import number_of, rounded, rounded_estimate
 if TYPE_CHECKING:
     from core.decision import AuditPlan, ReleaseAudit
 
-__all__ = ["cut_edition", "disclosure_edition"]
-
 _COMPARING = ("unfairness", "four_fifths", "membership_gap")
 """Checks whose number compares groups."""
 

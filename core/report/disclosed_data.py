@@ -12,8 +12,6 @@ from core.report.suppression import withheld_counts
 if TYPE_CHECKING:
     from core.decision import AuditPlan
 
-__all__ = ["disclosed_data", "disclosed_model", "disclosed_plan"]
-
 _OWN = "A table of the auditor's own"
 
 _MORE_NOTES = "What was left out, filled in or stands twice is told in the internal edition."

@@ -13,8 +13,6 @@ from typing import Any
 from core.report.document import Document
 from core.report.numbers import number_of, printed, rounded
 
-__all__ = ["disclosed_tables"]
-
 _SHOWN = {
     "Where the leak comes from": ("attacker", "step", "accuracy", "balanced accuracy", "change"),
     "Corrections over tolerances": ("tolerance", "attacker", "true", "before", "after", "gain"),

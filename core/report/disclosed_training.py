@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from core.report.document import Document
 from core.report.numbers import number_of
 
-__all__ = ["SmallInTraining", "small_in_training"]
-
 _TITLE, _RATE = "Rates by group", "positive predictions"
 
 

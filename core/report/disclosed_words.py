@@ -19,8 +19,6 @@ from core.wording import count
 if TYPE_CHECKING:
     from core.decision import AuditPlan, OutputsPlan
 
-__all__ = ["WITHHELD", "reworded", "why_of"]
-
 WITHHELD = "The number is withheld from this edition because {because}; the verdict is that of the whole audit."
 
 _INFERRED = (
@@ -156,7 +154,8 @@ def reworded(measurement: Document, found: Document, plan: AuditPlan, because: s
 
 
 def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
-    from core.decision.attacks import answers_of, outputs_text
+    from core.decision.attacks.answers import answers_of
+    from core.decision.attacks.released import outputs_text
 
     data, answers = found["data"], plan.answers
     metric = METRIC_TITLES.get(plan.config.metric, plan.config.metric)

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from core.decision import ReleaseAudit
     from core.report.attacked import AttackedPeople
 
-__all__ = [
-    "EDITIONS",
-    "KIND",
-    "THRESHOLD",
-    "Document",
-    "document",
-    "internal_document",
-    "sealed",
-    "title_of",
-    "verdict_section",
-]
-
 KIND = "fairleak release audit"
 
 EDITIONS = ("internal", "disclosure")

@@ -18,8 +18,6 @@ from core.report.judged_rounded import rounded_section, withheld_checks
 from core.report.rows import measurement_of, policy_of
 from core.wording import in_words
 
-__all__ = ["Judged", "judged_again"]
-
 _WORDS = ("title", "definition", "why")
 """Of a check's row: what another version of FairLeak may word in another way."""
 

@@ -21,8 +21,6 @@ from core.report.document import Document
 from core.report.numbers import decimals_of, estimate_of, number_of
 from core.report.rows import check_rows
 
-__all__ = ["rounded_section", "withheld_checks"]
-
 _DECIDED = ("pass", "fail", "inconclusive")
 _TINY = 1e-12
 _WITHHELD = WITHHELD.partition("{")[0]

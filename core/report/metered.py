@@ -28,8 +28,6 @@ from core.report.metered_words import CONTROL_UNKNOWN, control_of, distance_told
 from core.report.statements import Statement, statements_of
 from core.results import Result
 
-__all__ = ["FORMS", "MeteredForm", "ReportMeter", "meter_form", "meter_report", "not_metered", "published_of"]
-
 FORMS = ("every_digit", "page", "disclosure")
 """The report's numbers with every digit; as the page prints them; and as the disclosure edition does."""
 

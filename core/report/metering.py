@@ -15,8 +15,6 @@ from core.report.numbers import rounded_estimate
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit
 
-__all__ = ["meter_of"]
-
 
 def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: int = THRESHOLD) -> ReportMeter:
     """Return what the reports of an audit give away by their fairness numbers; a meter that breaks is a result.

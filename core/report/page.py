@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from core.estimates import Estimate
     from core.report.attacked import AttackedPeople
 
-__all__ = ["embedded_document", "to_html"]
-
 _CONTENTS = (
     ("checks", "The checks"),
     ("policy", "Policy"),

@@ -12,8 +12,6 @@ from core.release import attacker_posteriors
 from core.report.attacked import AttackedPeople
 from core.training import ModelFindings
 
-__all__ = ["FEWEST_KNOWN", "attacked_people"]
-
 FEWEST_KNOWN = 10
 """People of each group the release meter's attacker learns from at least: two in each of its five folds."""
 

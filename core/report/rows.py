@@ -20,8 +20,6 @@ from core.policy import (
 )
 from core.report.numbers import estimate_of, number_of
 
-__all__ = ["CheckRow", "check_rows", "measurement_of", "policy_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRow:

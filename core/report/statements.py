@@ -20,8 +20,6 @@ from core.projection import Constraints
 from core.report.canonical import strict
 from core.report.numbers import decimals_of, number_of, printed
 
-__all__ = ["Statement", "constraints_of", "independent", "numbers_of", "statements_of"]
-
 PARTS = {"test_rate": None, "test_tpr": 1, "test_fpr": 0}
 """Rate in a group's summary -> label of the rows it is about, None for all."""
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from core.wording import count
 
-__all__ = ["Cell", "ReportTable", "ends", "shown", "three"]
-
 Cell = str | float | int | None
 
 

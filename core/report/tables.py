@@ -12,8 +12,6 @@ from core.report.rows import check_rows
 from core.report.table import Cell, ReportTable, ends, shown, three
 from core.wording import count, gap, interval, percent, points
 
-__all__ = ["ReportTable", "joined", "page_tables", "provenance_rows", "report_tables"]
-
 
 def joined(table: ReportTable) -> ReportTable:
     """Return a table for the page, where "NAME, low" and "NAME, high" stand in brackets behind NAME."""

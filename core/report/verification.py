@@ -19,8 +19,6 @@ from core.report.rows import policy_of
 from core.report.schema import is_report, schema_error
 from core.results import Result
 
-__all__ = ["OF_THIS_CODE", "Finding", "Verification", "verify_report"]
-
 OF_THIS_CODE = ("code", "page", "words")
 """Findings that hold for a report of this very FairLeak only."""
 

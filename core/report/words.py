@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["BASIS_WORDS", "COLOURS", "GLYPHS"]
-
 COLOURS = {
     "fail": "#A01A13",
     "inconclusive": "#8F6400",

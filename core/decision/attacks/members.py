@@ -36,8 +36,6 @@ from core.membership import (
     train_shadows,
 )
 
-__all__ = ["FALSE_ALARMS", "member_advantages", "member_curves", "member_gaps", "member_guesses"]
-
 FALSE_ALARMS = 0.01
 """FPR at which a TPR is read."""
 

@@ -10,8 +10,6 @@ from core.errors import Cancelled
 if TYPE_CHECKING:
     from core.report import AttackedPeople
 
-__all__ = ["readers_of"]
-
 
 def readers_of(audited: Audited) -> AttackedPeople | None:
     """Return the test people with the strong attacker's calibrated probabilities; None if it cannot be trained."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.decision.attacks import guard_study
+from core.decision.attacks.noise import guard_study
 from core.decision.audited import Audited
 from core.policy import Measurement
-
-__all__ = ["attriguard_cost"]
 
 _ROUNDING = 1e-9
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from core.attriguard import TABLE_ATTACKER_TITLES
-from core.decision.attacks import guard_study
+from core.decision.attacks.noise import guard_study
 from core.decision.audited import Audited
 from core.policy import Measurement
 from core.strongest import strongest
-
-__all__ = ["attriguard_exposure"]
 
 
 def attriguard_exposure(audited: Audited) -> Measurement:

@@ -8,15 +8,13 @@ could rely on; the check says so in its first sentence.
 from __future__ import annotations
 
 from core.correction import Disclosure, gain_of_best
-from core.decision.attacks import CORRECTED, attack_of, disclosure_of
+from core.decision.attacks.inference import CORRECTED, attack_of, disclosure_of
 from core.decision.audited import Audited
 from core.decision.measures.reasons import not_run
 from core.fairness import METRIC_TITLES, difference_title
 from core.policy import Measurement
 from core.strongest import strongest
 from core.wording import tolerance_text
-
-__all__ = ["correction_gain", "false_promise"]
 
 _PROMISED, _TOLD = "tolerance promised", "tolerance told"
 _MAJORITY = "the majority guess"

@@ -17,8 +17,6 @@ from core.fairness import group_rates
 from core.policy import Measurement
 from core.strongest import least
 
-__all__ = ["four_fifths", "rate_ratio"]
-
 
 def four_fifths(audited: Audited) -> Measurement:
     """Return the smallest ratio of two groups' acceptance rates on the test records."""

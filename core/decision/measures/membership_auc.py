@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import member_advantages, member_curves
+from core.decision.attacks.members import member_advantages, member_curves
 from core.decision.audited import Audited
 from core.decision.measures.members_told import RANDOM, assumptions, attack_title, knows, who
 from core.estimates import Estimate
 from core.policy import Measurement
 from core.strongest import strongest
-
-__all__ = ["membership_advantage", "membership_auc"]
 
 
 def membership_auc(audited: Audited) -> Measurement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import FALSE_ALARMS, member_advantages, member_curves
+from core.decision.attacks.members import FALSE_ALARMS, member_advantages, member_curves
 from core.decision.audited import Audited
 from core.decision.measures.members_told import AVERAGE, RANDOM, assumptions, attack_title, knows, who
 from core.decision.measures.reasons import not_run
@@ -10,8 +10,6 @@ from core.estimates import Estimate
 from core.membership import most_caught
 from core.policy import Measurement
 from core.strongest import strongest
-
-__all__ = ["membership_caught"]
 
 
 def membership_caught(audited: Audited) -> Measurement:

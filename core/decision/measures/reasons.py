@@ -6,9 +6,6 @@ from core.decision.audited import Audited
 from core.decision.plan import AuditPlan
 from core.policy import CHECKS, Measurement
 
-__all__ = ["missing", "not_run"]
-
-
 _ANSWERS = ("answers_excess", "targeted_leakage")
 _RELEASED_SCORES = ("membership_caught", "membership_gap")
 

@@ -6,8 +6,6 @@ from core.decision.audited import Audited
 from core.estimates import Estimate
 from core.policy import Measurement
 
-__all__ = ["unasked"]
-
 
 def unasked(check: str, audited: Audited, *, value: float, control: str = "") -> Measurement:
     """Return the number of a check where no answers to bias questions are planned: declared, not measured.

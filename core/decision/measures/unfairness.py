@@ -6,8 +6,6 @@ from core.decision.audited import Audited
 from core.fairness import METRIC_TITLES, difference_title
 from core.policy import Measurement
 
-__all__ = ["unfairness"]
-
 
 def unfairness(audited: Audited) -> Measurement:
     """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""

@@ -18,8 +18,6 @@ from core.queries import Asking, Exact, LaplaceGlobal, Trials
 from core.questions import People, QueryPool
 from core.seeds import child_generator, child_seed
 
-__all__ = ["ANSWER_TRIALS"]
-
 _POOL, _PEOPLE, _QUESTIONS, _REPEATS = 400, 20, 12, 6
 _NO_BUDGET = 1e-3
 """Budget whose noise drowns every answer."""

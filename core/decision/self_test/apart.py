@@ -24,8 +24,6 @@ from core.decision.self_test.running import RUNS, Report
 from core.errors import FairLeakError
 from core.records import RecordError
 
-__all__ = ["child", "self_test_apart"]
-
 _CODE = "from core.decision.self_test.apart import child; child()"
 _RESULT = "="
 _GLANCE = 0.25

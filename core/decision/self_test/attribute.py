@@ -11,15 +11,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.decision.attacks import released_gain
+from core.decision.attacks.released import released_gain
 from core.decision.self_test.audited import audit_of
 from core.decision.self_test.people import Drawn, draw_people
 from core.decision.self_test.trial import Trial, called, each
 from core.estimates import paired_gain
 from core.policy import Measurement
 from core.seeds import child_generator, child_seed
-
-__all__ = ["ATTRIBUTE_TRIALS", "model_answers"]
 
 _ATTACKED, _KNOWN = 680, 462
 """People under attack, and people the attacker learns from, in the proportion of an audit's sets."""

@@ -14,8 +14,6 @@ from core.decision.self_test.people import Drawn
 from core.models import GIVEN
 from core.training import train_model
 
-__all__ = ["TOLERANCE", "audit_of", "same_model"]
-
 TOLERANCE = 0.02
 """What is promised of every model here, whether it keeps it or not."""
 

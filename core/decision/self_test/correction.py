@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from core.attack import AttackFindings
 from core.correction import AttackedRecords
-from core.decision.attacks import CORRECTED
+from core.decision.attacks.inference import CORRECTED
 from core.decision.audited import Audited
 from core.decision.measures.correction_gain import correction_gain
 from core.decision.self_test.audited import audit_of
@@ -15,8 +15,6 @@ from core.decision.self_test.people import draw_people, posterior
 from core.decision.self_test.trial import Trial, called, each
 from core.estimates import accuracy
 from core.seeds import child_generator, child_seed
-
-__all__ = ["CORRECTION_TRIALS"]
 
 _SETS = (400, 400, 100)
 _MISLED = 0.5

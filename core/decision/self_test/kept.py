@@ -15,8 +15,6 @@ from core.fingerprint import code_fingerprint, content_fingerprint
 from core.records import RecordError, dumps, loads
 from core.results import Result
 
-__all__ = ["cached_self_test", "kept_file", "packed", "there", "unpacked"]
-
 _FORMAT = 1
 
 

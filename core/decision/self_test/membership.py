@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.decision.attacks import FALSE_ALARMS, member_gaps
+from core.decision.attacks.members import FALSE_ALARMS, member_gaps
 from core.decision.audited import Audited
 from core.decision.measures.membership_caught import membership_caught
 from core.decision.measures.membership_gap import membership_gap
@@ -32,8 +32,6 @@ from core.membership import (
     split_between,
 )
 from core.seeds import child_generator, child_seed
-
-__all__ = ["MEMBERSHIP_TRIALS"]
 
 _SIDE = 300
 """Members, and non-members, of a tree."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SHARE", "Drawn", "draw_people", "posterior"]
-
 SHARE = 0.4
 """Probability of group 1."""
 

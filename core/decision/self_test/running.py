@@ -16,8 +16,6 @@ from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.validation import seed_value
 
-__all__ = ["LEAST_DETECTED", "MOST_FALSE_ALARMS", "RUNS", "TRIALS", "allowed_false_alarms", "passes", "self_test"]
-
 Report = Callable[[int, int], None]
 
 RUNS = 200

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 
 from core.policy import Limit, Measurement, Policy, judge
 
-__all__ = ["Trial", "called", "each"]
-
 _LEVEL = 0.95
 
 

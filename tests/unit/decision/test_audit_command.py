@@ -25,8 +25,7 @@ from core.decision import (
     read_plan,
     run_audit,
 )
-from core.decision.measures import measured
-from core.decision.run import audited_of
+from core.decision.run import audited_of, measured
 from core.decision.summaries import model_summary
 from core.errors import Cancelled
 from core.estimates import proportion

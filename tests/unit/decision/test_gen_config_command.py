@@ -19,8 +19,7 @@ from core.decision import (
     load_table,
     read_plan,
 )
-from core.decision.measures import measured
-from core.decision.run import audited_of
+from core.decision.run import audited_of, measured
 from core.decision.sources import dataset_of
 from core.policy import default_policy, predictions_policy
 from core.report import from_json

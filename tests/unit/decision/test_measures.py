@@ -15,10 +15,12 @@ from core.audit import AuditConfig, AuditFindings
 from core.audit import run as whole_audit
 from core.datasets import Roles, Table
 from core.decision import AuditPlan, GuardPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers, false_promise
-from core.decision.attacks import CORRECTED, attack_of, member_guesses, released_judged, tolerance_told
+from core.decision.attacks.inference import CORRECTED, attack_of, tolerance_told
+from core.decision.attacks.members import member_guesses
+from core.decision.attacks.released import released_judged
 from core.decision.audited import Audited
-from core.decision.measures import measured, rate_ratio, strongest
-from core.decision.run import audited_of
+from core.decision.measures.four_fifths import rate_ratio
+from core.decision.run import audited_of, measured
 from core.decision.summaries import data_summary
 from core.decision.tables import tables
 from core.errors import Cancelled, FairLeakError, InputError
@@ -39,6 +41,7 @@ from core.models import GIVEN
 from core.policy import CHECKS, Measurement
 from core.queries import DECODERS, Asking, NoisySums, Trials
 from core.questions import query_pool
+from core.strongest import strongest
 from core.wording import tolerance_text
 from tests import samples
 
