@@ -31,7 +31,7 @@ from core.decision import (
 from core.errors import InputError
 from core.files import content_of
 from core.models.files import ModelFile, read_model
-from core.report import from_json, policy_of, to_json
+from core.report import from_json, meter_of, policy_of, to_json
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
 
@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         if done % _STEPS_PER_NOTE == 0 or done == total:
             own.progress(done, total, noun="steps")
 
-    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=report)
+    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=report, meter=meter_of)
     found = same_numbers(old, from_json(to_json(audit)))
     for line in _printed(found):
         console.result(line)

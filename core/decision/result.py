@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from core.decision.plan import AuditPlan
 from core.estimates import Estimate
 from core.policy import Measurement, Verdict
 from core.results import Result
-
-if TYPE_CHECKING:
-    from core.report.metered import ReportMeter
 
 REPORT_SCHEMA = 1
 """Version of the report's JSON."""
@@ -162,6 +158,82 @@ class Provenance(Result):
     policy: str
     plan: str
     seeds: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeteredForm(Result):
+    """One form of the numbers, metered.
+
+    Attributes
+    ----------
+    form : str
+        "every_digit", "page" or "disclosure": the numbers with every digit, as the page prints them, and as the
+        disclosure edition does.
+    group : str
+        The group metered against everybody else.
+    numbers : int
+        Sizes and rates of it and, of two groups, of the other one.
+    df_bits : float
+        Predicted gain, see `core.release.Prediction`.
+    joint_bits, prior_bits, person_bits : float
+        See `core.release.Meter`; like the prediction these use no true attribute.
+    bits : Estimate
+        Bits the numbers tell beyond features and label, measured with the true attribute.
+    unsure, pinned : int
+        People the attacker was unsure about before, and those of them settled after.
+    pinned_right : int
+        How many of these rightly.
+    accuracy : Estimate
+        Named rightly after reading.
+    status : str
+        Of the projection: "converged", "not_converged" or "infeasible"; "nothing" where no number is told.
+    """
+
+    form: str
+    group: str
+    numbers: int
+    df_bits: float
+    joint_bits: float
+    prior_bits: float
+    person_bits: float
+    bits: Estimate
+    unsure: int
+    pinned: int
+    pinned_right: int
+    accuracy: Estimate
+    status: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportMeter(Result):
+    """What a report's own fairness numbers give away; nothing about single people.
+
+    Attributes
+    ----------
+    outcome : {"done", "not_run", "failed", "withheld"}
+    reason : str
+        Why there is no result; empty when there is one.
+    people : int
+        Test people.
+    threshold : int
+        Of the disclosure edition.
+    forms : tuple of MeteredForm
+    accuracy_before, majority : Estimate
+        Control: the same attacker before reading, and naming the larger side for everybody.
+    told, control, distance : str
+        The result, its control, and how far the projection is from the exact posterior, in sentences.
+    """
+
+    outcome: str
+    reason: str
+    people: int
+    threshold: int
+    forms: tuple[MeteredForm, ...]
+    accuracy_before: Estimate
+    majority: Estimate
+    told: str
+    control: str
+    distance: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from core.datasets import Table
 from core.datasets.splits import split
 from core.decision.attacks.inference import INFERENCE_STEPS
 from core.decision.attacks.noise import guard_steps
-from core.decision.attacks.readers import readers_of
+from core.decision.attacks.readers import AttackedPeople, readers_of
 from core.decision.audited import Audited, Progress
 from core.decision.measures.answers_excess import answers_excess
 from core.decision.measures.attribute_gains import attribute_balanced, attribute_bits, attribute_excess
@@ -28,7 +28,7 @@ from core.decision.measures.targeted_leakage import targeted_leakage
 from core.decision.measures.unfairness import unfairness
 from core.decision.plan import AuditPlan
 from core.decision.provenance import provenance
-from core.decision.result import ReleaseAudit, SelfTest, failed_tests
+from core.decision.result import ReleaseAudit, ReportMeter, SelfTest, failed_tests
 from core.decision.sources import config_of, dataset_and_notes
 from core.decision.summaries import data_summary, group_summaries, model_summary
 from core.decision.tables import tables
@@ -39,9 +39,9 @@ from core.training import train_model
 
 if TYPE_CHECKING:
     from core.models.files import ModelFile
-    from core.report import AttackedPeople
 
 Report = Callable[[int, int], None]
+ReadMeter = Callable[[ReleaseAudit, AttackedPeople | None], ReportMeter]
 
 
 def audit_steps(plan: AuditPlan) -> int:
@@ -61,6 +61,7 @@ def run_audit(
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] = (),
     report: Report | None = None,
+    meter: ReadMeter | None = None,
 ) -> ReleaseAudit:
     """Audit a model, and judge it by a policy.
 
@@ -79,13 +80,17 @@ def run_audit(
         FairLeak's tests of itself, for the report; one that failed blocks the release.
     report : callable, optional
         Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
+    meter : callable, optional
+        `core.report.meter_of`, which reads what the report's own numbers give away; nothing is metered without it.
 
     Raises
     ------
     InputError
         If table, roles or model break a rule, so that there is nothing to audit.
     """
-    return audit_with_people(plan, table, policy, model_file=model_file, self_tests=self_tests, report=report)[0]
+    return audit_with_people(
+        plan, table, policy, model_file=model_file, self_tests=self_tests, report=report, meter=meter
+    )[0]
 
 
 def audit_with_people(
@@ -96,14 +101,13 @@ def audit_with_people(
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
     report: Report | None = None,
+    meter: ReadMeter | None = None,
 ) -> tuple[ReleaseAudit, AttackedPeople | None]:
     """Do `run_audit`, and return the test people besides, on whom a report for others is attacked before it is given.
 
     They are None where the attack that knows them beforehand broke. `self_tests` may be a function that returns them,
     called when everything is measured, so that they can be made meanwhile.
     """
-    from core.report import meter_of
-
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
     measurements = tuple(measured(check, audited) for check in CHECKS)
@@ -122,7 +126,7 @@ def audit_with_people(
         provenance=provenance(plan, policy),
         times={"started": started},
     )
-    read = meter_of(audit, readers)
+    read = None if meter is None else meter(audit, readers)
     return replace(
         audit, release_meter=read, times={"started": started, "seconds": time.perf_counter() - begun}
     ), readers

@@ -24,63 +24,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
+from core.decision.attacks.readers import AttackedPeople
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
 from core.report.statements import Statement, constraints_of, independent, numbers_of, statements_of
 from core.results import Result
-from core.validation import binary_array, group_array, one_length
 
 _UNSURE, _SURE = (0.05, 0.95), 0.995
 """Somebody is pinned whose group was open before (5 to 95%) and is beyond 99.5% after."""
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AttackedPeople:
-    """The test people, with what the reader knows of them and the truth to judge the attack by.
-
-    Attributes
-    ----------
-    predictions, labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), 0 to K - 1
-    prior : ndarray of shape (n, K), rows adding up to 1
-        The reader's probability of each group from features and label.
-    group_names : tuple of K str
-        As the report names them.
-    posterior : ndarray of shape (n, K), rows adding up to 1, or None
-        What the release meter's attacker makes of each; None where it was not trained, and `reason` says why.
-    reason : str
-    """
-
-    predictions: npt.NDArray[np.uint8] = field(repr=False)
-    labels: npt.NDArray[np.uint8] = field(repr=False)
-    sensitive: npt.NDArray[np.uint8] = field(repr=False)
-    prior: Floats = field(repr=False)
-    group_names: tuple[str, ...]
-    posterior: Floats | None = field(default=None, repr=False)
-    reason: str = "the attacker of the release meter was not trained"
-
-    def __post_init__(self) -> None:
-        n, k = len(self.predictions), len(self.group_names)
-        if k < 2:
-            raise InputError(f"The attacked people must be in at least 2 groups, got {k}.")
-        one_length(predictions=self.predictions, labels=self.labels, sensitive=self.sensitive, prior=self.prior)
-        binary_array(self.predictions, name="predictions")
-        binary_array(self.labels, name="labels")
-        group_array(self.sensitive, k, name="sensitive")
-        if np.shape(self.prior) != (n, k):
-            raise InputError(f"prior must have shape ({n}, {k}), got {np.shape(self.prior)}.")
-        if self.posterior is not None and np.shape(self.posterior) != (n, k):
-            raise InputError(f"posterior must have shape ({n}, {k}), got {np.shape(self.posterior)}.")
-        if np.unique(self.sensitive).size < 2:
-            raise InputError("The attacked people must be of at least 2 groups, got one.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

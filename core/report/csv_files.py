@@ -11,7 +11,7 @@ from core.report.tables import report_tables
 
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit
-    from core.report.attacked import AttackedPeople
+    from core.decision.attacks.readers import AttackedPeople
 
 
 def csv_files(

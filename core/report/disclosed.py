@@ -36,9 +36,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from core.decision.attacks.readers import AttackedPeople
 from core.errors import InputError
 from core.policy import headline_and_detail
-from core.report.attacked import AttackedPeople, EditionAttack, attack_edition
+from core.report.attacked import EditionAttack, attack_edition
 from core.report.canonical import strict
 from core.report.disclosed_data import disclosed_data, disclosed_model, disclosed_plan
 from core.report.disclosed_groups import disclosed_groups

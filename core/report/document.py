@@ -15,7 +15,7 @@ from core.validation import choice
 
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit
-    from core.report.attacked import AttackedPeople
+    from core.decision.attacks.readers import AttackedPeople
 
 KIND = "fairleak release audit"
 

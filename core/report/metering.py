@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from core.decision.attacks.readers import AttackedPeople
+from core.decision.result import ReportMeter
 from core.errors import InputError
-from core.report.attacked import AttackedPeople
 from core.report.disclosed import cut_edition
 from core.report.document import THRESHOLD, Document, internal_document
-from core.report.metered import ReportMeter, meter_report, not_metered
+from core.report.metered import meter_report, not_metered
 from core.report.numbers import rounded_estimate
 
 if TYPE_CHECKING:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from core.decision import ReleaseAudit
+    from core.decision.attacks.readers import AttackedPeople
     from core.estimates import Estimate
-    from core.report.attacked import AttackedPeople
 
 _CONTENTS = (
     ("checks", "The checks"),
