@@ -27,6 +27,7 @@ from core.files import content_of
 from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
+    Outcome,
     Policy,
     control_text,
     default_policy,
@@ -143,7 +144,8 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
     for row in verdict.rows:
         if row.check == "unfairness" and row.measurement is not None:
             yield f"{row.title}: {row.measurement.attacked}"
-        if told := false_promise(row.measurement):
+        told = false_promise(audit.plan.config.tolerance, audit.model.achieved)
+        if told and row.check == "correction_gain" and row.measurement and row.measurement.outcome == Outcome.DONE:
             yield f"{row.title}: {told}"
     if audit.release_meter is not None:
         yield ""

@@ -256,6 +256,8 @@ class ReleaseAudit(Result):
     provenance : Provenance
     times : dict of str to str or float
         "started" (ISO 8601, UTC) and "seconds"; all that differs between two runs.
+    labels_only : bool
+        Whether predictions were given as labels, without scores.
     release_meter : ReportMeter or None
         What the report's own fairness numbers give away; None where an audit was made without metering.
     schema : int
@@ -271,5 +273,6 @@ class ReleaseAudit(Result):
     self_tests: tuple[SelfTest, ...]
     provenance: Provenance
     times: dict[str, str | float]
+    labels_only: bool = False
     release_meter: ReportMeter | None = None
     schema: int = REPORT_SCHEMA

@@ -33,7 +33,7 @@ from core.decision.sources import config_of, dataset_and_notes
 from core.decision.summaries import data_summary, group_summaries, model_summary
 from core.decision.tables import tables
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
-from core.policy import CHECKS, Measurement, Policy, judge
+from core.policy import CHECKS, Basis, Measurement, Outcome, Policy, judge
 from core.queries import DECODERS
 from core.training import train_model
 
@@ -125,6 +125,7 @@ def audit_with_people(
         self_tests=tests,
         provenance=provenance(plan, policy),
         times={"started": started},
+        labels_only=not (audited.trainable or audited.has_scores),
     )
     read = None if meter is None else meter(audit, readers)
     return replace(
@@ -168,7 +169,7 @@ _DECLARED = ("targeted_leakage",)
 
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    basis = "declared" if check in _DECLARED else "measured"
+    basis = Basis.DECLARED if check in _DECLARED else Basis.MEASURED
     if reason := missing(check, audited):
         return not_run(check, reason, basis=basis)
     try:
@@ -178,6 +179,6 @@ def measured(check: str, audited: Audited) -> Measurement:
     except (InputError, DataUnavailableError) as error:
         return not_run(check, str(error), basis=basis)
     except FairLeakError as error:
-        return not_run(check, str(error), outcome="failed", basis=basis)
+        return not_run(check, str(error), outcome=Outcome.FAILED, basis=basis)
     except Exception as error:  # whatever it was, it must not vanish: a check that broke blocks a release
-        return not_run(check, f"It broke: {type(error).__name__}.", outcome="failed", basis=basis)
+        return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED, basis=basis)

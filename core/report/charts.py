@@ -12,17 +12,19 @@ from typing import Any
 
 from markupsafe import Markup
 
+from core.decision.attacks.inference import CORRECTED
 from core.report.numbers import estimate_of, number_of
 from core.report.svg import drawing, element, text
 
 _INK, _GREY, _GRID, _PAPER = "#22262D", "#5B626D", "#E9E6DF", "#FEFDFB"
 
-_ATTACKERS = (
-    (("strong", "boosting"), "#6A3D9A"),
-    (("(A′)", "with the predictions"), "#1F5FA8"),
-    (("paper", "forest"), "#B84A00"),
-)
-"""Words in an attacker's name -> colour of its lines: the first that fits."""
+_ATTACKERS = {
+    CORRECTED["strong"]: "#6A3D9A",
+    CORRECTED["strong_predictions"]: "#6A3D9A",
+    CORRECTED["predictions"]: "#1F5FA8",
+    CORRECTED["features"]: "#B84A00",
+}
+"""Attacker -> colour of its lines."""
 
 _OTHERS = ("#00594F", "#946500", "#B0307A", "#7A4B2A")
 
@@ -108,8 +110,7 @@ def _curves(title: str, curves: Mapping[str, Sequence[_Point]], form: str) -> Ma
     ends: list[tuple[float, str, str]] = []
     told, spare = [], list(_OTHERS)
     for name, points in curves.items():
-        colour = next((c for words, c in _ATTACKERS if any(word in name for word in words)), None)
-        colour = colour or (spare.pop(0) if len(spare) > 1 else spare[0])
+        colour = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
         parts += _interval(frame, points, colour)
         for kind, width, dash in (("before", 1.6, "5 4"), ("after", 2.6, None)):
             numbers = [getattr(point, kind) for point in points]

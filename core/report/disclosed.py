@@ -52,7 +52,7 @@ from core.report.metered_words import METER_WITHHELD, edition_told
 from core.report.numbers import number_of, rounded, rounded_estimate
 
 if TYPE_CHECKING:
-    from core.decision import AuditPlan, ReleaseAudit
+    from core.decision import ReleaseAudit
 
 _COMPARING = ("unfairness", "four_fifths", "membership_gap")
 """Checks whose number compares groups."""
@@ -120,7 +120,7 @@ def cut_edition(audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
         found["model"], plan, threshold, compared=compared, trained=compared and not training.counts
     )
     gone = _withheld(found, threshold, compared=compared, sizes_hidden=sizes_hidden, members=not training.sizes)
-    _measurements(found, plan, gone, sizes_hidden=sizes_hidden)
+    _measurements(found, audit, gone, sizes_hidden=sizes_hidden)
     _verdict(found, audit, gone)
     found["tables"] = disclosed_tables(
         found["tables"], notes, sizes_hidden=sizes_hidden, training_hidden=training.counts or not compared
@@ -202,7 +202,7 @@ def _withheld(found: Document, threshold: int, *, compared: bool, sizes_hidden: 
     return because
 
 
-def _measurements(found: Document, plan: AuditPlan, because: dict[str, str], *, sizes_hidden: bool) -> None:
+def _measurements(found: Document, audit: ReleaseAudit, because: dict[str, str], *, sizes_hidden: bool) -> None:
     """Round every measurement, withhold what is to be withheld, and reword it."""
     for place, measurement in enumerate(found["measurements"]):
         name = measurement["check"]
@@ -213,7 +213,7 @@ def _measurements(found: Document, plan: AuditPlan, because: dict[str, str], *, 
             "estimate": None if gone else rounded_estimate(measurement["estimate"]),
             "control": None if control else rounded_estimate(measurement["control"]),
         }
-        found["measurements"][place] = reworded(cut, found, plan, because.get(name, ""))
+        found["measurements"][place] = reworded(cut, found, audit, because.get(name, ""))
 
 
 def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> None:

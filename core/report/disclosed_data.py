@@ -70,7 +70,7 @@ def disclosed_model(model: Document, plan: AuditPlan, threshold: int, *, compare
     trained : bool
         Whether that on the training records may.
     """
-    from core.decision.summaries import MODEL_NOTES
+    from core.decision.summaries import ModelNote
 
     rates = {
         name: None if model[name]["n"] < threshold else rounded_estimate(model[name])
@@ -82,7 +82,7 @@ def disclosed_model(model: Document, plan: AuditPlan, threshold: int, *, compare
         "title": "Model file, not named here" if plan.model.kind == "file" else model["title"],
         "unfairness_test": rounded_estimate(model["unfairness_test"]) if compared else None,
         "achieved": rounded(model["achieved"]) if trained else None,
-        "notes": [note for note in model["notes"] if note in MODEL_NOTES.values()],
+        "notes": [note for note in model["notes"] if note in tuple(ModelNote)],
         "fingerprint": "",
     }
 

@@ -38,7 +38,6 @@ def answers_excess(audited: Audited) -> Measurement:
     planned = audited.plan.answers
     return Measurement(
         check="answers_excess",
-        outcome="done",
         estimate=estimate,
         freedom=freedom,
         control=rate_over_repeats(prior),

@@ -40,7 +40,6 @@ def _gain(check: str, measure: str, audited: Audited) -> Measurement:
     }
     return Measurement(
         check=check,
-        outcome="done",
         estimate=estimate,
         control=without,
         control_name="imputation, without the model" + (", log-loss" if measure == "bits" else ""),

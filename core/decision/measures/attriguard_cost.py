@@ -19,7 +19,6 @@ def attriguard_cost(audited: Audited) -> Measurement:
         spent = replace(spent, low=spent.value, high=spent.value)
     return Measurement(
         check="attriguard_cost",
-        outcome="done",
         estimate=spent,
         attacked=f"The records of {study.truth.size:,} test people, changed by AttriGuard.",
         knows="There is no attacker.",

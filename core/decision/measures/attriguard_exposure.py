@@ -20,7 +20,6 @@ def attriguard_exposure(audited: Audited) -> Measurement:
     details |= {f"{TABLE_ATTACKER_TITLES[key]}, without noise": found.value for key, found in clean.items()}
     return Measurement(
         check="attriguard_exposure",
-        outcome="done",
         estimate=estimate,
         control=control,
         control_name="the best attacker without noise",

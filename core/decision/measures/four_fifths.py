@@ -40,7 +40,6 @@ def four_fifths(audited: Audited) -> Measurement:
     name, estimate = least(pairs)
     return Measurement(
         check="four_fifths",
-        outcome="done",
         estimate=estimate,
         attacked=f"Acceptance rates on {test.size:,} test records, {name}.",
         knows="There is no attacker.",

@@ -25,7 +25,6 @@ def _best(check: str, audited: Audited, found: dict[str, Estimate], *, baseline:
     name, estimate = strongest(found, within=(least, 1.0))
     return Measurement(
         check=check,
-        outcome="done",
         estimate=estimate,
         control=Estimate(value=baseline, low=baseline, high=baseline, n=estimate.n),
         control_name=RANDOM,

@@ -27,7 +27,6 @@ def membership_caught(audited: Audited) -> Measurement:
         details["promised at most"] = most_caught(FALSE_ALARMS, audited.config.epsilon)
     return Measurement(
         check="membership_caught",
-        outcome="done",
         estimate=estimate,
         control=Estimate(value=FALSE_ALARMS, low=FALSE_ALARMS, high=FALSE_ALARMS, n=curves[name].n_outsiders),
         control_name=RANDOM,

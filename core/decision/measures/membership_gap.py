@@ -24,7 +24,6 @@ def membership_gap(audited: Audited) -> Measurement:
     nobody = Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n)
     return Measurement(
         check="membership_gap",
-        outcome="done",
         estimate=estimate,
         control=nobody,
         control_name="no difference",

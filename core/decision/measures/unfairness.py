@@ -14,7 +14,6 @@ def unfairness(audited: Audited) -> Measurement:
     between = model.difference_test
     return Measurement(
         check="unfairness",
-        outcome="done",
         estimate=model.unfairness_test,
         attacked=(
             f"{metric} between {_groups(audited)} on {audited.splits.test.size:,} test records: largest deviation of a "

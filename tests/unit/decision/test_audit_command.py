@@ -25,7 +25,7 @@ from core.decision import (
     read_plan,
     run_audit,
 )
-from core.decision.run import audited_of, measured
+from core.decision.run import audited_of
 from core.decision.summaries import model_summary
 from core.errors import Cancelled
 from core.estimates import proportion
@@ -270,7 +270,7 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
     )
     monkeypatch.setattr("core.decision.self_test_apart", lambda folder, report=None: (failed,))
     monkeypatch.setattr("core.decision.sources.load", lambda name, **_: samples.table(1500))
-    monkeypatch.setattr("core.decision.run._each", lambda audited: [measured("unfairness", audited)])
+    monkeypatch.setattr("core.decision.run.CHECKS", ("unfairness",))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
     plan = replace(plan, data=replace(plan.data, attribute=""))
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")

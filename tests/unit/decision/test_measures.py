@@ -164,8 +164,9 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
     same = done("correction_gain", promising(small, told))
     assert found.estimate is not None and same.estimate is not None
     assert (found.estimate.value, found.control) == (same.estimate.value, same.control)
-    assert false_promise(found) == f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
-    assert found.attacked.startswith(false_promise(found)) and f"within {told:g}." in found.knows
+    said = false_promise(promised, achieved)
+    assert said == f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
+    assert found.attacked.startswith(said) and f"within {told:g}." in found.knows
     tables_of = tables(audited)
     rows = tables_of["Correction with a true tolerance"]
     assert {row["tolerance"] for row in rows} == {told} and {row["true"] for row in rows} == {"yes"}
@@ -178,10 +179,13 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
 def test_a_true_promise_is_told_as_it_is(small: Audited):
     audited = promising(small, 0.4)
     found = done("correction_gain", audited)
-    assert tolerance_told(audited) == 0.4 and false_promise(found) == "" and found.attacked.startswith("The ")
+    assert (
+        tolerance_told(audited) == 0.4
+        and false_promise(0.4, small.model.unfairness_train) == ""
+        and found.attacked.startswith("The ")
+    )
     assert any("The promise is true" in told for told in found.assumptions)
     assert "Correction with a true tolerance" not in tables(audited)
-    assert false_promise(None) == "" and false_promise(measured("attriguard_cost", promising(small, 0.0))) == ""
 
 
 def test_answers_excess_is_paired_by_draw(small: Audited):
