@@ -46,11 +46,6 @@ _FILE = "given"
 def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
     """Return where an audit's numbers come from.
 
-    Parameters
-    ----------
-    plan : AuditPlan
-    policy : Policy
-
     Raises
     ------
     FairLeakError
@@ -93,7 +88,6 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
 
     Parameters
     ----------
-    dataset : AuditDataset
     answers : bool
         Whether predictions and scores enter; not where a model file gave them, whose last digits hang on the machine.
     """

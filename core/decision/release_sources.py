@@ -56,7 +56,6 @@ def people_of(
 
     Parameters
     ----------
-    plan : ReleasePlan
     table : Table
         As `core.decision.load_table` reads it.
     model_file : ModelFile, optional

@@ -20,7 +20,6 @@ class GroupSummary(Result):
 
     Attributes
     ----------
-    group : str
     count : int
         Records in the table.
     label_rate : Estimate
@@ -43,17 +42,14 @@ class DataSummary(Result):
 
     Attributes
     ----------
-    title, source : str
     attribute, label : str
         What the sensitive attribute and the label are called.
-    synthetic : bool
     n : int
         Records audited.
     sets : dict of str to int
         Records by set: train, attack, validation, test.
     split : str
         How the sets came about, in one sentence.
-    features : tuple of str
     notes : tuple of str
         What was left out, filled in, or stands twice.
     fingerprint : str
@@ -81,15 +77,10 @@ class ModelSummary(Result):
     ----------
     kind, title : str
         See `core.decision.plan.ModelPlan`; what to call the model.
-    metric : str
-    tolerance : float
     achieved : float
         Unfairness on the training records.
-    unfairness_test : Estimate
-    accuracy_train, accuracy_test, majority_test : Estimate
     fingerprint : str
         SHA-256 of the predictions and scores, and of the file where there is one.
-    notes : tuple of str
     """
 
     kind: str
@@ -147,7 +138,6 @@ class Provenance(Result):
         Version by name, of what computes numbers.
     code, policy, plan : str
         SHA-256 of FairLeak's own code, of the policy and of the plan.
-    seeds : dict of str to int
     """
 
     fairleak: str
@@ -217,7 +207,6 @@ class ReportMeter(Result):
         Test people.
     threshold : int
         Of the disclosure edition.
-    forms : tuple of MeteredForm
     accuracy_before, majority : Estimate
         Control: the same attacker before reading, and naming the larger side for everybody.
     told, control, distance : str
@@ -242,25 +231,18 @@ class ReleaseAudit(Result):
 
     Attributes
     ----------
-    plan : AuditPlan
-    data : DataSummary
     groups : tuple of GroupSummary
         First group first.
-    model : ModelSummary
     measurements : tuple of Measurement
         One a check of `core.policy.CHECKS`, in their order.
-    verdict : Verdict
     tables : dict of str to tuple of dict
         Title -> rows (column -> text or number): what the report shows beside the verdicts and offers as CSV.
-    self_tests : tuple of SelfTest
-    provenance : Provenance
     times : dict of str to str or float
         "started" (ISO 8601, UTC) and "seconds"; all that differs between two runs.
     labels_only : bool
         Whether predictions were given as labels, without scores.
     release_meter : ReportMeter or None
         What the report's own fairness numbers give away; None where an audit was made without metering.
-    schema : int
     """
 
     plan: AuditPlan

@@ -70,10 +70,8 @@ def run_audit(
 
     Parameters
     ----------
-    plan : AuditPlan
     table : Table
         What `core.decision.load_table` returns for it.
-    policy : Policy
     model_file : ModelFile, optional
         What `core.decision.load_model` returns for it.
     self_tests : sequence of SelfTest

@@ -26,7 +26,6 @@ def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache
 
     Parameters
     ----------
-    plan : AuditPlan
     folder : Path
         The plan's folder, from which its files are told.
     data_folder, cache_folder : Path or None

@@ -42,8 +42,6 @@ class Claim:
     ----------
     estimate : Estimate
         With a finite value.
-    limit : float
-    at_least : bool
     freedom : int or None
         See `core.policy.Measurement`.
     """
@@ -93,7 +91,6 @@ def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
 
     Parameters
     ----------
-    claims : mapping of str to Claim
     level : float in [0.5, 1)
         One minus the chance that any claim at its limit is called kept or broken.
     """

@@ -28,7 +28,6 @@ def judge(
 
     Parameters
     ----------
-    policy : Policy
     measurements : sequence of Measurement
         One a check at most. A check without one counts as not run where the policy sets a limit to it, and blocks
         where it is required.

@@ -49,7 +49,6 @@ class Policy(Result):
 
     Attributes
     ----------
-    name, version : str
     author, date : str
         Who answers for the policy, and since when (YYYY-MM-DD).
     rationale : str

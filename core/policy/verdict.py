@@ -86,7 +86,6 @@ class Verdict(Result):
         The verdict as a title ("Do not release: two of six checks fail.") and the sentence under it.
     rows : tuple of CheckVerdict
         In the order fail, inconclusive, not run, pass, not asked; within these in the policy's order.
-    policy : Policy
     """
 
     overall: Status

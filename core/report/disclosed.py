@@ -80,7 +80,6 @@ def disclosure_edition(
 
     Parameters
     ----------
-    audit : ReleaseAudit
     people : AttackedPeople, optional
         The test people, for the attack; without them the edition says that it was not attacked.
     threshold : int, at least 2

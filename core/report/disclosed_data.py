@@ -62,9 +62,6 @@ def disclosed_model(model: Document, plan: AuditPlan, threshold: int, *, compare
 
     Parameters
     ----------
-    model : dict
-    plan : AuditPlan
-    threshold : int
     compared : bool
         Whether the unfairness on the test records may stand.
     trained : bool

@@ -46,8 +46,6 @@ def disclosed_tables(
 
     Parameters
     ----------
-    tables : sequence of dict
-    notes : list of str
     sizes_hidden : bool
         Whether a group's size is withheld.
     training_hidden : bool

@@ -137,7 +137,6 @@ def reworded(measurement: Document, found: Document, audit: ReleaseAudit, becaus
     ----------
     measurement, found : dict
         The measurement, and the whole document with the sizes of its sets as they are to be shown.
-    audit : ReleaseAudit
     """
     name, done = measurement["check"], measurement["outcome"] == "done"
     plan, facts = audit.plan, _facts(found, audit)

@@ -150,7 +150,6 @@ def published_of(statements: Iterable[Statement], people: AttackedPeople, group:
     ----------
     statements : iterable of Statement
         A group's size and how many of it are accepted, among all, with label 1 and with label 0.
-    people : AttackedPeople
     group : int
         The group that counts as 1. Statements about the other one of two are read as well.
 

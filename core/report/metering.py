@@ -22,7 +22,6 @@ def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: i
 
     Parameters
     ----------
-    audit : ReleaseAudit
     people : AttackedPeople or None
         The test people, None where the attacker that knows them beforehand could not be trained.
     threshold : int

@@ -29,7 +29,6 @@ class CheckRow:
     ----------
     verdict : CheckVerdict
         With its measurement.
-    definition : str
     value, interval : str
         Such as "+7.0 points" and "95%: 6.5 to 7.4"; "no value" and "" where there is none.
     control, limit, source, decided : str

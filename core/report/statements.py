@@ -37,10 +37,8 @@ class Statement:
 
     Attributes
     ----------
-    group : int
     patterns : tuple of 4 int, 0 or 1
         Which patterns (prediction + 2 · label) are counted.
-    low, high : int
     """
 
     group: int
@@ -66,9 +64,7 @@ def statements_of(
 
     Parameters
     ----------
-    document : mapping
     predictions, labels : ndarray of shape (n,), 0 or 1
-    group_names : sequence of str
     exact : bool
         Whether its rates have every digit, so that each gives a whole number; otherwise they are read as rounded.
 

@@ -19,8 +19,6 @@ class ReportTable:
     ----------
     name : str
         Of its file, without an ending: small letters, digits and hyphens.
-    title : str
-    columns : tuple of str
     rows : tuple of tuple
         Texts, numbers, or None.
     """

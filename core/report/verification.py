@@ -30,7 +30,6 @@ class Finding(Result):
     Attributes
     ----------
     name : {"content", "schema", "policy", "verdict", "numbers", "words", "code", "page", "signed", "signature"}
-    holds : bool
     told : str
         One sentence.
     """
@@ -48,7 +47,6 @@ class Verification(Result):
     ----------
     fingerprint : str
         As the report states it; empty where it states none.
-    findings : tuple of Finding
     """
 
     fingerprint: str

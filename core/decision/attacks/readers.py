@@ -36,7 +36,6 @@ class AttackedPeople:
         As the report names them.
     posterior : ndarray of shape (n, K), rows adding up to 1, or None
         What the release meter's attacker makes of each; None where it was not trained, and `reason` says why.
-    reason : str
     """
 
     predictions: npt.NDArray[np.uint8] = field(repr=False)

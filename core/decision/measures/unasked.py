@@ -12,8 +12,6 @@ def unasked(check: str, audited: Audited, *, value: float, control: str = "") ->
 
     Parameters
     ----------
-    check : str
-    audited : Audited
     value : float
         What an attacker has who is answered nothing.
     control : str

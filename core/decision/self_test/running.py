@@ -50,7 +50,6 @@ def self_test(
         by far, half as many are made, of both at least 10.
     report : callable, optional
         Called with (models done, models in all); may raise `core.errors.Cancelled` to stop.
-    trials : sequence of Trial
 
     Raises
     ------
