@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from core.results import Result
@@ -20,8 +21,14 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-STATUSES = ("identical", "within_bounds", "different")
-"""Equal to the bit; every difference within its bound; at least one beyond."""
+
+class Sameness(StrEnum):
+    """Equal to the bit; every difference within its bound; at least one beyond."""
+
+    IDENTICAL = "identical"
+    WITHIN_BOUNDS = "within_bounds"
+    DIFFERENT = "different"
+
 
 BOUNDS = {
     "estimate": (
@@ -111,11 +118,11 @@ class Comparison(Result):
         return tuple(found for found in self.differences if not found.within)
 
     @property
-    def status(self) -> str:
-        """One of `STATUSES`."""
+    def status(self) -> Sameness:
+        """How alike they are."""
         if not self.differences:
-            return "identical"
-        return "different" if self.beyond else "within_bounds"
+            return Sameness.IDENTICAL
+        return Sameness.DIFFERENT if self.beyond else Sameness.WITHIN_BOUNDS
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a difference."""

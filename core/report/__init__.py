@@ -5,8 +5,8 @@ from core.decision.result import MeteredForm, ReportMeter
 from core.report.attacked import EditionAttack, attack_edition
 from core.report.canonical import report_fingerprint
 from core.report.csv_files import csv_files
-from core.report.disclosed import disclosure_edition
-from core.report.document import EDITIONS, THRESHOLD, document
+from core.report.disclosed import disclosure_edition, document
+from core.report.document import EDITIONS, THRESHOLD
 from core.report.metering import meter_of
 from core.report.page import embedded_document, to_html
 from core.report.rows import CheckRow, check_rows, policy_of

@@ -210,8 +210,13 @@ def _told(found: dict[str, Any], attribute: str) -> str:
 _NOT_TRIED = "What the verdicts and the numbers of the attacks tell besides was not tried."
 
 
+def _unmeasured() -> dict[str, Any]:
+    """Return what hangs on how many were named rightly, where that is not told."""
+    names = ("before", "after", "gain", "accuracy_before", "accuracy_after", "accuracy_gain")
+    return {**dict.fromkeys(names, not_measured()), "bits": math.nan, "prior_bits": math.nan}
+
+
 def _without_rates(found: EditionAttack) -> EditionAttack:
-    nothing = not_measured()
     equations = "equation" if found.equations == 1 else "equations"
     told = (
         f"Its {found.numbers} fairness numbers amount to {found.equations} linear {equations} about {found.people:,} "
@@ -221,14 +226,7 @@ def _without_rates(found: EditionAttack) -> EditionAttack:
     )
     return replace(
         found,
-        before=nothing,
-        after=nothing,
-        gain=nothing,
-        accuracy_before=nothing,
-        accuracy_after=nothing,
-        accuracy_gain=nothing,
-        bits=math.nan,
-        prior_bits=math.nan,
+        **_unmeasured(),
         pinned_right=None,
         told=f"{told}How much the strongest decoder recovers with what is printed is withheld: it may tell counts of a "
         f"group. {_NOT_TRIED}",
@@ -250,7 +248,6 @@ def _bits(bits: float) -> str:
 
 
 def _without(outcome: str, reason: str, document: Mapping[str, Any]) -> EditionAttack:
-    nothing = not_measured()
     return EditionAttack(
         outcome=outcome,
         reason=reason,
@@ -258,14 +255,7 @@ def _without(outcome: str, reason: str, document: Mapping[str, Any]) -> EditionA
         numbers=0,
         equations=0,
         exact=0,
-        before=nothing,
-        after=nothing,
-        gain=nothing,
-        accuracy_before=nothing,
-        accuracy_after=nothing,
-        accuracy_gain=nothing,
-        bits=math.nan,
-        prior_bits=math.nan,
+        **_unmeasured(),
         pinned=0,
         pinned_right=0,
         told=f"This edition was not attacked before it was written: {reason}. "

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.csv_table import csv_bytes
-from core.report.document import THRESHOLD, document
+from core.report.disclosed import document
+from core.report.document import THRESHOLD
 from core.report.tables import report_tables
 
 if TYPE_CHECKING:

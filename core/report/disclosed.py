@@ -34,6 +34,7 @@ What is not protected:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.decision.attacks.readers import AttackedPeople
@@ -46,10 +47,11 @@ from core.report.disclosed_groups import disclosed_groups
 from core.report.disclosed_tables import disclosed_tables
 from core.report.disclosed_training import small_in_training
 from core.report.disclosed_words import reworded, why_of
-from core.report.document import THRESHOLD, Document, internal_document, sealed
+from core.report.document import EDITIONS, THRESHOLD, Document, internal_document, sealed
 from core.report.metered import meter_report, not_metered
 from core.report.metered_words import METER_WITHHELD, edition_told
 from core.report.numbers import number_of, rounded, rounded_estimate
+from core.validation import choice
 
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit
@@ -230,3 +232,37 @@ def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> N
         row["decided"] = None if gone else rounded_estimate(row["decided"])
         row["p_value"] = row["p_adjusted"] = None
         row["why"] = why_of(row, measurements.get(row["check"]), level, gone)
+
+
+def document(
+    audit: ReleaseAudit | Mapping[str, Any],
+    *,
+    edition: str = "internal",
+    people: AttackedPeople | None = None,
+    threshold: int = THRESHOLD,
+) -> Document:
+    """Return the report of an audit, sealed with its fingerprint.
+
+    Parameters
+    ----------
+    audit : ReleaseAudit, or a document made before
+        A document comes back as it is if it is of this edition.
+    edition : {"internal", "disclosure"}
+    people : AttackedPeople, optional
+        Whom the disclosure edition is attacked on before it is written; without them it says that it was not.
+    threshold : int, at least 2
+        Counts below it are withheld from the disclosure edition.
+
+    Raises
+    ------
+    InputError
+        If there is no such edition, or a document is of another one.
+    """
+    choice(edition, EDITIONS, name="edition")
+    if isinstance(audit, Mapping):
+        if audit.get("edition") != edition:
+            raise InputError(f"The document must be of the {edition} edition, got {audit.get('edition')!r}.")
+        return dict(audit)
+    if edition == "disclosure":
+        return disclosure_edition(audit, people=people, threshold=threshold)
+    return sealed(internal_document(audit))

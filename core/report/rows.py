@@ -20,6 +20,9 @@ from core.policy import (
 )
 from core.report.numbers import estimate_of, number_of
 
+_LONGEST_BRIEF = 64
+"""Characters of a source that stand beside a limit."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRow:
@@ -50,6 +53,20 @@ class CheckRow:
         return self.verdict.measurement or Measurement(
             check=self.verdict.check, outcome="not_run", reason="This audit did not try it."
         )
+
+    @property
+    def brief(self) -> str:
+        """The beginning of the source, cut between words."""
+        if len(self.source) <= _LONGEST_BRIEF:
+            return self.source
+        return f"{self.source[:_LONGEST_BRIEF].rsplit(' ', 1)[0]}…"
+
+    @property
+    def p_value(self) -> str:
+        """The p-value after Holm's correction in words; empty where there is none."""
+        adjusted = self.verdict.p_adjusted
+        small = "below 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
+        return "" if adjusted != adjusted else f"p {small} after Holm's correction"
 
     @property
     def details(self) -> str:

@@ -157,14 +157,13 @@ def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: 
 
 def _content(found: Mapping[str, Any], stated: str) -> Finding:
     computed = report_fingerprint(dict(found))
-    if computed == stated:
-        return Finding(name="content", holds=True, told="Content fingerprint holds: it is that of the content.")
-    return Finding(
-        name="content",
-        holds=False,
-        told=f"Content fingerprint does not hold: the report was altered after it was written (it states "
-        f"{_short(stated)}, its content has {_short(computed)}).",
+    told = (
+        "Content fingerprint holds: it is that of the content."
+        if computed == stated
+        else "Content fingerprint does not hold: the report was altered after it was written (it states "
+        f"{_short(stated)}, its content has {_short(computed)})."
     )
+    return Finding(name="content", holds=computed == stated, told=told)
 
 
 def _short(fingerprint: str) -> str:
@@ -181,14 +180,13 @@ def _policy(found: Document) -> Finding:
     from core.decision.provenance import policy_fingerprint
 
     policy = policy_of(found)
-    if policy_fingerprint(policy) == found["provenance"]["policy"]:
-        told = f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
-        return Finding(name="policy", holds=True, told=told)
-    return Finding(
-        name="policy",
-        holds=False,
-        told="Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
+    same = policy_fingerprint(policy) == found["provenance"]["policy"]
+    told = (
+        f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
+        if same
+        else "Policy fingerprint does not hold: the limits in the report are not those it was judged by."
     )
+    return Finding(name="policy", holds=same, told=told)
 
 
 def _verdict(found: Document) -> list[Finding]:
@@ -222,25 +220,24 @@ def _code(found: Document) -> Finding:
         same = code_fingerprint() == found["provenance"]["code"]
     except FairLeakError as error:
         return Finding(name="code", holds=False, told=f"Code fingerprint cannot be compared: {error}")
-    if same:
-        return Finding(name="code", holds=True, told="Code fingerprint holds: this FairLeak wrote the report.")
-    return Finding(
-        name="code",
-        holds=False,
-        told=f"Code fingerprint does not hold: the report was written by another FairLeak "
-        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers.",
+    told = (
+        "Code fingerprint holds: this FairLeak wrote the report."
+        if same
+        else f"Code fingerprint does not hold: the report was written by another FairLeak "
+        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers."
     )
+    return Finding(name="code", holds=same, told=told)
 
 
 def _page(found: Document, text: str) -> Finding:
-    if to_html(found, edition=found["edition"]) == text.removeprefix("\ufeff"):
-        return Finding(name="page", holds=True, told="Page holds: it shows what its findings say.")
-    return Finding(
-        name="page",
-        holds=False,
-        told="Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
-        "altered or drawn by another FairLeak.",
+    same = to_html(found, edition=found["edition"]) == text.removeprefix("\ufeff")
+    told = (
+        "Page holds: it shows what its findings say."
+        if same
+        else "Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
+        "altered or drawn by another FairLeak."
     )
+    return Finding(name="page", holds=same, told=told)
 
 
 _PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {

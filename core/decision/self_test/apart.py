@@ -24,7 +24,7 @@ from core.decision.self_test.running import RUNS, Report
 from core.errors import FairLeakError
 from core.records import RecordError
 
-_CODE = "from core.decision.self_test.apart import child; child()"
+_CODE = f"from {__name__} import child; child()"
 _RESULT = "="
 _GLANCE = 0.25
 """Seconds between two looks at whether the one who asked still wants it."""
