@@ -40,7 +40,7 @@ def contradictions(found: Document) -> list[str]:
         pairs += [*_sizes(found), *_rates(found), *_gains(found)]
     alike = _ALIKE if internal else _ROUNDED + _ALIKE
     told = [
-        f"{name} is {_told(old)}, computed again it is {_told(new)}"
+        f"{name} is {_quoted(old)}, computed again it is {_quoted(new)}"
         for name, old, new in pairs
         if not same_value(old, new, alike)
     ]
@@ -153,7 +153,7 @@ def _too_many(found: Document) -> Iterator[str]:
     for measurement in found["measurements"]:
         n = (measurement["estimate"] or {"n": 0})["n"]
         if n > most:
-            yield f"{measurement['check']} rests on {_told(n)} records of {most:,}"
+            yield f"{measurement['check']} rests on {_quoted(n)} records of {most:,}"
 
 
 def _no_day(found: Document) -> Iterator[str]:
@@ -162,7 +162,7 @@ def _no_day(found: Document) -> Iterator[str]:
     try:
         datetime.fromisoformat(started or "2000-01-01")
     except ValueError:
-        yield f"the audit's start {_told(started)} is no time"
+        yield f"the audit's start {_quoted(started)} is no time"
 
 
 def _plan(found: Document) -> Iterator[str]:
@@ -200,6 +200,6 @@ def same_value(old: Any, new: Any, alike: float) -> bool:
     return math.isclose(old, new, rel_tol=_ALIKE, abs_tol=alike)
 
 
-def _told(value: Any) -> str:
+def _quoted(value: Any) -> str:
     text = repr(value)
     return f"{text[:120]}…" if len(text) > 120 else text

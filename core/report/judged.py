@@ -21,7 +21,7 @@ from core.wording import in_words
 _WORDS = ("title", "definition", "why")
 """Of a check's row: what another version of FairLeak may word in another way."""
 
-_TINY = 1e-9
+_NEAR_ZERO = 1e-9
 """Distance of numbers near 0 that differ by the last digits of another machine."""
 
 
@@ -66,10 +66,10 @@ def judged_again(found: Document) -> Judged:
     if found["edition"] != "internal":
         section = rounded_section(found, section, failed)
     facts, words = _differences(found, section)
-    return Judged(facts=tuple(facts), words=tuple(words), told=_told(found))
+    return Judged(facts=tuple(facts), words=tuple(words), told=_judged_sentence(found))
 
 
-def _told(found: Document) -> str:
+def _judged_sentence(found: Document) -> str:
     if found["edition"] == "internal":
         return "judged again, the numbers in the report give the same verdicts under the policy in it."
     gone = withheld_checks(found)
@@ -122,7 +122,7 @@ def _apart(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted({*old, *new}):
             yield from _apart(f"{path}/{name}", old.get(name), new.get(name))
-    elif not same_value(old, new, _TINY):
+    elif not same_value(old, new, _NEAR_ZERO):
         yield path, old, new
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+INK, PAPER = "#22262D", "#FEFDFB"
+
 COLOURS = {
     "fail": "#A01A13",
     "inconclusive": "#8F6400",

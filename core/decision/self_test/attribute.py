@@ -18,10 +18,10 @@ from core.decision.self_test.trial import Run, Trial, called, each
 from core.estimates import paired_gain
 from core.policy import Measurement
 
-_ATTACKED, _KNOWN = 680, 462
+_TABLE_ATTACKED, _TABLE_KNOWN = 680, 462
 """People under attack, and people the attacker learns from, in the proportion of an audit's sets."""
 
-_SETS = (900, 1_300, 100)
+_RELEASED_SETS = (900, 1_300, 100)
 """Training, attack and test records of the audit's own attack."""
 
 _MINORITY = 1 / 6
@@ -49,16 +49,16 @@ def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> 
 
 
 def _table_leaks(run: Run) -> bool:
-    people = draw_people(_ATTACKED + _KNOWN, run.rng)
+    people = draw_people(_TABLE_ATTACKED + _TABLE_KNOWN, run.rng)
     predictions = model_answers(people, run.rng, planted=run.planted)
-    known, attacked = slice(_ATTACKED, None), slice(0, _ATTACKED)
+    known, attacked = slice(_TABLE_ATTACKED, None), slice(0, _TABLE_ATTACKED)
     looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
     before, after = (
         _majority(kinds[known], people.sensitive[known])[kinds[attacked]] == people.sensitive[attacked]
         for kinds in (looks, looks + _LOOKS * predictions)
     )
     won, lost = int(np.count_nonzero(after & ~before)), int(np.count_nonzero(before & ~after))
-    gain = paired_gain(won, lost, _ATTACKED)
+    gain = paired_gain(won, lost, _TABLE_ATTACKED)
     return called(Measurement(check="attribute_excess", estimate=gain), 0.0)
 
 
@@ -73,13 +73,13 @@ def _own_leaks(run: Run) -> bool:
     plant = _PLANTS[run.number % len(_PLANTS)]
     people = _people(run.rng, minority=plant is _turned_round_for_a_minority)
     predictions, scores = plant(people, run.rng, run.planted)
-    audited = audit_of(people, predictions, _SETS, seed=run.seed, scores=scores)
+    audited = audit_of(people, predictions, _RELEASED_SETS, seed=run.seed, scores=scores)
     gains = {check: released_gain(audited, measure)[1] for check, measure in _CHECKS.items()}
     return any(called(Measurement(check=check, estimate=gain), 0.0) for check, gain in gains.items())
 
 
 def _people(rng: np.random.Generator, *, minority: bool) -> Drawn:
-    people, n = draw_people(4 * sum(_SETS), rng), sum(_SETS)
+    people, n = draw_people(4 * sum(_RELEASED_SETS), rng), sum(_RELEASED_SETS)
     kept = (people.sensitive == 0) | (rng.random(people.sensitive.size) < (_MINORITY if minority else 1.0))
     rows = np.flatnonzero(kept)[:n]
     return Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])

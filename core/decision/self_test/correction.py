@@ -15,18 +15,18 @@ from core.decision.self_test.people import draw_people, posterior
 from core.decision.self_test.trial import Run, Trial, called, each
 from core.estimates import accuracy
 
-_SETS = (400, 400, 100)
+_CORRECTED_SETS = (400, 400, 100)
 _MISLED = 0.5
 """Chance that an answer which is not what the attacker expects of a group misleads her."""
 
 
-def _leaks(run: Run) -> bool:
+def _promise_leaks(run: Run) -> bool:
     rng = run.rng
-    people = draw_people(sum(_SETS), rng)
-    predictions = (rng.random(sum(_SETS)) < 0.5).astype(np.uint8)
-    audited = audit_of(people, predictions, _SETS, seed=run.seed)
+    people = draw_people(sum(_CORRECTED_SETS), rng)
+    predictions = (rng.random(sum(_CORRECTED_SETS)) < 0.5).astype(np.uint8)
+    audited = audit_of(people, predictions, _CORRECTED_SETS, seed=run.seed)
     for kind in CORRECTED:
-        p = posterior(people, noise=0.3 * rng.standard_normal(sum(_SETS)))
+        p = posterior(people, noise=0.3 * rng.standard_normal(sum(_CORRECTED_SETS)))
         if run.planted:
             p = _misled(people.sensitive, predictions, rng)
         _tell(audited, kind, p)
@@ -72,7 +72,7 @@ CORRECTION_TRIALS = (
         attack="Attribute recovered from the fairness promise",
         told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who take "
         "accepted people for one group.",
-        leaks=each("correction", _leaks),
+        leaks=each("correction", _promise_leaks),
         share=0.5,
     ),
 )

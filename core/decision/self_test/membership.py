@@ -41,7 +41,7 @@ _MANY = 1000
 _BOTH = 500
 """Members, and non-members, of a model asked for verdicts."""
 
-_KNOWN = 200
+_NOT_JUDGED = 200
 """Attack records, which no membership attack looks at."""
 
 _A_GROUP = 1000
@@ -79,8 +79,8 @@ def _caught_leaks(run: Run) -> bool:
 def _ties_leak(run: Run) -> bool:
     """Of those with label 0 a third get exactly 0, member or not; planted, half of the members with 1 exactly 1."""
     rng = run.rng
-    n = 2 * _MANY + _KNOWN
-    labels, sizes = rng.integers(0, 2, n).astype(np.uint8), (_MANY, _KNOWN, _MANY)
+    n = 2 * _MANY + _NOT_JUDGED
+    labels, sizes = rng.integers(0, 2, n).astype(np.uint8), (_MANY, _NOT_JUDGED, _MANY)
     scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
     scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
     remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _MANY)
@@ -118,14 +118,14 @@ def _caught_gap_leaks(run: Run) -> bool:
 def _audited(run: Run, side: int, remembered: Callable[[Bits], npt.ArrayLike]) -> Audited:
     """Return an audit of a law, with as many members as outsiders, in which both membership attacks are done."""
     own = run.seed
-    law = _law(2 * side + _KNOWN, run.rng)
+    law = _law(2 * side + _NOT_JUDGED, run.rng)
     groups = (np.arange(law.level.size) % 2).astype(np.uint8)
-    members, outsiders = np.arange(side), np.arange(side + _KNOWN, 2 * side + _KNOWN)
+    members, outsiders = np.arange(side), np.arange(side + _NOT_JUDGED, 2 * side + _NOT_JUDGED)
     split = judging_everybody(members, outsiders)
     scores = law.remembering(remembered(groups)).train(members, own)
     shadow = law.remembering(_REMEMBERED / 2)  # as the attacker thinks that such a model is trained
     people = Drawn(features=np.zeros((groups.size, 1), dtype=np.int64), labels=law.labels, sensitive=groups)
-    audited = audit_of(people, (scores >= 0.5).astype(np.uint8), (side, _KNOWN, side), seed=own, scores=scores)
+    audited = audit_of(people, (scores >= 0.5).astype(np.uint8), (side, _NOT_JUDGED, side), seed=own, scores=scores)
     guesses = {
         "loss": loss_attack(scores, law.labels, split),
         "lira": lira(shadow.train, scores, law.labels, split, seed=own, shadows=_SHADOWS),
