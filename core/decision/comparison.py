@@ -1,4 +1,4 @@
-"""Two reports of one audit, number by number: the same to the bit, the same within stated bounds, or not the same.
+"""Two reports of one audit, number by number: the same to the bit, within bounds, or not.
 
 Everything is compared but when the audit ran and what it ran on; the second decides how far numbers may lie apart
 (`BOUNDS`). On one kind of machine, with the same versions and the same code, the same audit gives the same bits, and

@@ -1,4 +1,4 @@
-"""The edition for others: small counts withheld, nothing about single people, attacked and metered before it is out.
+"""The edition for others: small counts withheld, attacked and metered before it is out.
 
 What is protected: the number of people in a group, and of those in it with a label, a prediction or both, on the test
 records and with a label in the whole table; also on the records outside the test, which the difference tells. A count

@@ -1,4 +1,4 @@
-"""The release meter on a report's own numbers: what the groups' sizes and rates printed in it give away together.
+"""The release meter on a report's own numbers: what sizes and rates of groups give away.
 
 A report is a model card as well. Three forms of its numbers about the test people are metered: every digit, as the
 files and the text at the end of the page have them; the digits that the page prints; and what is left of these in the

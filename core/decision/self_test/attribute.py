@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from core.decision.attacks.released import released_gain
 from core.decision.self_test.audited import audit_of
-from core.decision.self_test.people import Drawn, draw_people
+from core.decision.self_test.people import Bits, Drawn, Floats, draw_people
 from core.decision.self_test.trial import Run, Trial, called, each
 from core.estimates import paired_gain
 from core.policy import Measurement
@@ -35,8 +35,6 @@ _CHECKS = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accur
 _LOOKS = 18
 """How many kinds of people a table tells apart by two features and the label."""
 
-Bits = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
 _Answers = tuple[Bits, Floats | None]
 
 

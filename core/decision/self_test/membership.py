@@ -19,7 +19,7 @@ from core.decision.audited import Audited
 from core.decision.measures.membership_caught import membership_caught
 from core.decision.measures.membership_gap import membership_gap
 from core.decision.self_test.audited import audit_of
-from core.decision.self_test.people import Drawn
+from core.decision.self_test.people import Bits, Drawn, Floats
 from core.decision.self_test.trial import Run, Trial, called, each
 from core.membership import (
     MembershipSplit,
@@ -53,9 +53,7 @@ _SHADOWS = 4
 _CHANCE, _REMEMBERED = 1.0, 4.0
 """Standard deviation of a law's answers from training to training, and how far it moves for those trained on."""
 
-Floats = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.int64]
-Bits = npt.NDArray[np.uint8]
 
 
 def _area_leaks(run: Run) -> bool:

@@ -15,6 +15,7 @@ _TELLS = (0.30, 0.15, 0.05, 0.0)
 """How much each feature leans: how much likelier its highest value is in group 1 than a third, and less in group 0."""
 
 Bits = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
