@@ -143,7 +143,8 @@ def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     """
     environment = tuple(_Walk(same=True).compare(_environment(old), _environment(new), "provenance"))
     walk = _Walk(same=not environment)
-    differences = tuple(walk.compare(_numbers(old), _known(_numbers(new), old), ""))
+    known = {name: value for name, value in _numbers(new).items() if name in old or name not in _LATER}
+    differences = tuple(walk.compare(_numbers(old), known, ""))
     return Comparison(compared=walk.seen, differences=differences, environment=environment)
 
 
@@ -158,11 +159,6 @@ def _numbers(report: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(told, dict):
         kept["provenance"] = {name: value for name, value in told.items() if name not in _ENVIRONMENT}
     return kept
-
-
-def _known(new: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a report without what reports did not have when the old one was written."""
-    return {name: value for name, value in new.items() if name in old or name not in _LATER}
 
 
 class _Walk:
@@ -180,7 +176,7 @@ class _Walk:
             yield from self._lists(old, new, path)
         else:
             self.seen += 1
-            if not _identical(old, new):
+            if type(old) is not type(new) or repr(old) != repr(new):  # of numbers also the sign of a zero
                 yield self._difference(old, new, path, half)
 
     def _dicts(self, old: dict[str, Any], new: dict[str, Any], path: str) -> Iterator[Difference]:
@@ -218,11 +214,6 @@ class _Walk:
         if self.same:
             return fine
         return max(fine, half / 10) if kind == "estimate" else max(_COARSE * abs(old), _LEAST)
-
-
-def _identical(old: Any, new: Any) -> bool:
-    """Tell whether two values are equal to the bit: of numbers the sign of a zero and the type as well."""
-    return type(old) is type(new) and (repr(old) == repr(new))
 
 
 def _number(value: Any) -> bool:

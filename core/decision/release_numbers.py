@@ -82,16 +82,12 @@ def _checked(one: Section, key: str, statistic: str, value: float) -> float:
     """Return a value that its statistic can have."""
     if statistic in SIZE_PARTS:
         if value < 0 or value != round(value):
-            raise one.error(key, "be a whole number of people", _whole(value))
+            raise one.error(key, "be a whole number of people", int(value) if value == round(value) else value)
         return value
     least = -1.0 if statistic.endswith("_gap") else 0.0
     if not least <= value <= 1.0:
         raise one.error(key, f"be in [{least:g}, 1], as {statistic} is", value)
     return value
-
-
-def _whole(value: float) -> float | int:
-    return int(value) if value == round(value) else value
 
 
 def _told(value: float | Interval) -> str:

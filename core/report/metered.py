@@ -22,13 +22,10 @@ import numpy.typing as npt
 
 from core.decision.attacks.readers import AttackedPeople
 from core.decision.result import MeteredForm, ReportMeter
-from core.estimates import Estimate, not_measured
+from core.estimates import not_measured
 from core.release import Measured, Published, Release, measured, meter, pinned, predict, project
 from core.report.metered_words import CONTROL_UNKNOWN, control_of, distance_told, told_of
 from core.report.statements import Statement, statements_of
-
-FORMS = ("every_digit", "page", "disclosure")
-"""The report's numbers with every digit; as the page prints them; and as the disclosure edition does."""
 
 _STATISTICS = {(1, 1): "sp_rate", (0, 1): "tpr_rate", (1, 0): "fpr_rate"}
 _SIZES = {(1, 1): "size", (0, 1): "size_label_1", (1, 0): "size_label_0"}
@@ -121,7 +118,7 @@ def _metered(
         prediction = predict(before, published, metered=read)
     chance = None if prediction is None or status == "infeasible" else prediction.chance
     found, named = measured(before, after, truth, chance=chance), pinned(before, after, sensitive=truth)
-    told = published is not None
+    told, right = published is not None, named.right
     return MeteredForm(
         form=form,
         group=people.group_names[group],
@@ -133,14 +130,10 @@ def _metered(
         bits=found.bits,
         unsure=named.n_unsure,
         pinned=named.count,
-        pinned_right=_right(named.right),
+        pinned_right=0 if right is None or math.isnan(right.value) else round(right.value * right.n),
         accuracy=found.accuracy_after,
         status=status,
     ), found
-
-
-def _right(share: Estimate | None) -> int:
-    return 0 if share is None or math.isnan(share.value) else round(share.value * share.n)
 
 
 def published_of(statements: Iterable[Statement], people: AttackedPeople, group: int) -> Published | None:
