@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from core.decision.plan import AuditPlan
 from core.estimates import Estimate
@@ -225,6 +226,18 @@ class ReportMeter(Result):
     distance: str
 
 
+class TableTitle(StrEnum):
+    """What a table is called in the report."""
+
+    ATTRIBUTION = "Where the leak comes from"
+    CORRECTIONS = "Corrections over tolerances"
+    TRUE_CORRECTION = "Correction with a true tolerance"
+    RATES = "Rates by group"
+    ANSWERS = "Planned answers"
+    MEMBERS = "Membership attacks"
+    GUARD = "AttriGuard"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseAudit(Result):
     """A whole release audit.
@@ -236,7 +249,7 @@ class ReleaseAudit(Result):
     measurements : tuple of Measurement
         One a check of `core.policy.CHECKS`, in their order.
     tables : dict of str to tuple of dict
-        Title -> rows (column -> text or number): what the report shows beside the verdicts and offers as CSV.
+        `TableTitle` -> rows (column -> text or number): what the report shows beside the verdicts and offers as CSV.
     times : dict of str to str or float
         "started" (ISO 8601, UTC) and "seconds"; all that differs between two runs.
     labels_only : bool
