@@ -105,7 +105,8 @@ def _title(audited: Audited) -> str:
 
 
 def _notes(audited: Audited) -> tuple[str, ...]:
-    model, roles, notes = audited.model, audited.dataset.roles, []
+    model, roles = audited.model, audited.dataset.roles
+    notes: list[str] = []
     if audited.trainable:
         notes.append(ModelNote.TRAINED)
         if model.randomised:

@@ -77,7 +77,7 @@ def _claim(level: float) -> str:
     )
 
 
-def _of_all(count: int, n: int, verdict: str) -> str:
+def _of_all(count: int, n: int, verdict: Status) -> str:
     """Write "two of six checks fail", "the only check fails", "both checks fail", "all six checks fail"."""
     if n == 1:
         return f"the only required check {_ONE[verdict]}"
@@ -86,7 +86,7 @@ def _of_all(count: int, n: int, verdict: str) -> str:
     return f"{in_words(count)} of {in_words(n)} checks {_counted(count, verdict)}"
 
 
-def _further(required: Counter[str], worst: str) -> str:
+def _further(required: Counter[Status], worst: str) -> str:
     """Write "One is inconclusive and one was not run; both also block a release."."""
     rest = {verdict: required[verdict] for verdict in _BLOCKING if verdict != worst and required[verdict]}
     total = sum(rest.values())
@@ -110,7 +110,7 @@ def _excused(rows: Sequence[CheckVerdict]) -> str:
     return f"Not tested, which the policy allows here: {listed}."
 
 
-def _optional(others: Counter[str]) -> str:
+def _optional(others: Counter[Status]) -> str:
     """Write what became of the limits that are not required."""
     n = others.total()
     if not n:
@@ -123,7 +123,7 @@ def _optional(others: Counter[str]) -> str:
     return f"{_sentence(in_words(n))} more limits are not required; {listed}."
 
 
-def _counted(count: int, verdict: str) -> str:
+def _counted(count: int, verdict: Status) -> str:
     return (_ONE if count <= 1 else _SEVERAL)[verdict]
 
 

@@ -11,6 +11,7 @@ from core.policy import (
     CheckVerdict,
     Limit,
     Measurement,
+    Outcome,
     Policy,
     control_text,
     estimate_text,
@@ -51,7 +52,7 @@ class CheckRow:
     def found(self) -> Measurement:
         """The measurement; one that was not run where the audit has none."""
         return self.verdict.measurement or Measurement(
-            check=self.verdict.check, outcome="not_run", reason="This audit did not try it."
+            check=self.verdict.check, outcome=Outcome.NOT_RUN, reason="This audit did not try it."
         )
 
     @property

@@ -102,7 +102,7 @@ def _verdict_gap_leaks(run: Run) -> bool:
     return any(result.tests["advantage_gap"].significant for result in found)
 
 
-def _remembered(groups: Bits, run: Run) -> Floats:
+def _remembered(groups: Bits | Rows, run: Run) -> Floats:
     """Return how well everybody is remembered: those of one group alone where a gap is planted, else all alike."""
     return np.where(groups == 1, _REMEMBERED, 0.0) if run.planted else np.full(groups.size, _REMEMBERED / 2)
 
