@@ -195,13 +195,21 @@ class MeteredForm(Result):
     status: str
 
 
+class MeterOutcome(StrEnum):
+    """The numbers were metered, could not be, or not without breaking; what was read is not for this edition."""
+
+    DONE = "done"
+    NOT_RUN = "not_run"
+    FAILED = "failed"
+    WITHHELD = "withheld"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportMeter(Result):
     """What a report's own fairness numbers give away; nothing about single people.
 
     Attributes
     ----------
-    outcome : {"done", "not_run", "failed", "withheld"}
     reason : str
         Why there is no result; empty when there is one.
     people : int
@@ -214,7 +222,7 @@ class ReportMeter(Result):
         The result, its control, and how far the projection is from the exact posterior, in sentences.
     """
 
-    outcome: str
+    outcome: MeterOutcome
     reason: str
     people: int
     threshold: int

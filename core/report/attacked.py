@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from core.decision.attacks.readers import AttackedPeople
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
+from core.policy import Outcome
 from core.report.statements import Statement, constraints_of, independent, numbers_of, statements_of
 from core.results import Result
 
@@ -47,7 +48,6 @@ class EditionAttack(Result):
 
     Attributes
     ----------
-    outcome : {"done", "not_run", "failed"}
     reason : str
         Why there is no result; empty when there is one.
     people : int
@@ -76,7 +76,7 @@ class EditionAttack(Result):
         The result in a few sentences.
     """
 
-    outcome: str
+    outcome: Outcome
     reason: str
     people: int
     numbers: int
@@ -114,13 +114,13 @@ def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None, *
         If the people are not those of the document.
     """
     if people is None:
-        return _without("not_run", "the test people were not at hand when it was written", document)
+        return _without(Outcome.NOT_RUN, "the test people were not at hand when it was written", document)
     statements = statements_of(document, people.predictions, people.labels, people.group_names)
     attribute = str(document["data"]["attribute"])
     before = np.asarray(people.prior, dtype=np.float64)
     after, reason = _decoded(before, statements, people)
     if reason:
-        return _without("failed", reason, document)
+        return _without(Outcome.FAILED, reason, document)
     found = _measured(before, after, statements, people, attribute, numbers_of(document))
     return found if rates else _without_rates(found)
 
@@ -169,7 +169,7 @@ def _measured(
         "pinned": int(pinned.sum()),
         "pinned_right": int((pinned & now).sum()),
     }
-    return EditionAttack(outcome="done", reason="", told=_told(found, attribute), **found)
+    return EditionAttack(outcome=Outcome.DONE, reason="", told=_told(found, attribute), **found)
 
 
 def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
@@ -247,7 +247,7 @@ def _bits(bits: float) -> str:
     return f"{bits:,.1f} bits".replace("-", "−")
 
 
-def _without(outcome: str, reason: str, document: Mapping[str, Any]) -> EditionAttack:
+def _without(outcome: Outcome, reason: str, document: Mapping[str, Any]) -> EditionAttack:
     return EditionAttack(
         outcome=outcome,
         reason=reason,

@@ -38,6 +38,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.decision.attacks.readers import AttackedPeople
+from core.decision.result import MeterOutcome
 from core.errors import InputError
 from core.policy import headline_and_detail
 from core.report.attacked import EditionAttack, attack_edition
@@ -159,13 +160,18 @@ def _meter(found: Document, people: AttackedPeople | None, threshold: int, *, co
     if people is None:
         return dict(strict(not_metered("the test people were not at hand when this edition was written", threshold)))
     if not compared:
-        return dict(strict(not_metered("", threshold, outcome="withheld"))) | {"told": METER_WITHHELD, "control": ""}
+        return dict(strict(not_metered("", threshold, outcome=MeterOutcome.WITHHELD))) | {
+            "told": METER_WITHHELD,
+            "control": "",
+        }
     if people.posterior is None:
         return dict(strict(not_metered("its attacker could not be trained", threshold)))
     try:
         meter = meter_report({"disclosure": found}, people, threshold=threshold)
     except InputError:
-        meter = not_metered("its numbers contradict the people it was metered on", threshold, outcome="failed")
+        meter = not_metered(
+            "its numbers contradict the people it was metered on", threshold, outcome=MeterOutcome.FAILED
+        )
     told: Document = dict(strict(meter))
     if meter.forms:
         told["told"] = edition_told(meter.forms[0], len(people.group_names))

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.decision.attacks.readers import AttackedPeople
-from core.decision.result import MeteredForm, ReportMeter
+from core.decision.result import MeteredForm, MeterOutcome, ReportMeter
 from core.estimates import not_measured
 from core.release import Measured, Published, Release, measured, meter, pinned, predict, project
 from core.report.metered_words import CONTROL_UNKNOWN, control_of, distance_told, told_of
@@ -61,10 +61,12 @@ def meter_report(
         return not_metered(people.reason, threshold)
     found = {form: meter_form(form, document, people) for form, document in documents.items()}
     if contradicted := [form for form, (row, _) in found.items() if row.status == "infeasible"]:
-        return not_metered(f"no memberships agree with its numbers ({contradicted[0]})", threshold, outcome="failed")
+        return not_metered(
+            f"no memberships agree with its numbers ({contradicted[0]})", threshold, outcome=MeterOutcome.FAILED
+        )
     rows, control = tuple(row for row, _ in found.values()), next(iter(found.values()))[1]
     return ReportMeter(
-        outcome="done",
+        outcome=MeterOutcome.DONE,
         reason="",
         people=len(people.labels),
         threshold=threshold,
@@ -77,7 +79,7 @@ def meter_report(
     )
 
 
-def not_metered(reason: str, threshold: int, *, outcome: str = "not_run") -> ReportMeter:
+def not_metered(reason: str, threshold: int, *, outcome: MeterOutcome = MeterOutcome.NOT_RUN) -> ReportMeter:
     """Return that nothing was metered, and why."""
     return ReportMeter(
         outcome=outcome,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.decision.attacks.readers import AttackedPeople
-from core.decision.result import ReportMeter
+from core.decision.result import MeterOutcome, ReportMeter
 from core.errors import InputError
 from core.report.disclosed import cut_edition
 from core.report.document import THRESHOLD, Document, internal_document
@@ -34,9 +34,9 @@ def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: i
         forms = {"every_digit": whole, "page": _as_printed(whole), "disclosure": cut_edition(audit, threshold)[0]}
         return meter_report(forms, people, threshold=threshold)
     except InputError as error:
-        return not_metered(str(error).rstrip("."), threshold, outcome="failed")
+        return not_metered(str(error).rstrip("."), threshold, outcome=MeterOutcome.FAILED)
     except Exception as error:  # the report then says that it was not metered
-        return not_metered(f"the meter broke ({type(error).__name__})", threshold, outcome="failed")
+        return not_metered(f"the meter broke ({type(error).__name__})", threshold, outcome=MeterOutcome.FAILED)
 
 
 def _as_printed(document: Mapping[str, Any]) -> Document:
