@@ -1,3 +1,3 @@
 """Attacks that several checks and tables of an audit share; each runs once an audit."""
 
-__all__: list[str] = []
+__all__ = ()
