@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.config import AuditConfig
-from core.datasets.dataset import AuditDataset
+from core.datasets import AuditDataset
 from core.datasets.splits import MOST_TAUGHT, Splits
 from core.decision.plan import AuditPlan, OutputsPlan
 from core.errors import Cancelled

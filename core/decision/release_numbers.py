@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from core.decision.sections import Section
 from core.errors import InputError
+from core.release import STATISTICS
 from core.release.numbers import SIZE_PARTS, each_number
-from core.release.statistics import STATISTICS
 
 Interval = tuple[float, float]
 

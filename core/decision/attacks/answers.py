@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.datasets.dataset import AuditDataset
+from core.datasets import AuditDataset
 from core.decision.audited import Audited
 from core.decision.plan import PlannedAnswers
 from core.queries import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.dataset import AuditDataset
+from core.datasets import AuditDataset
 from core.datasets.splits import Splits
 from core.decision.audited import Audited
 from core.errors import Cancelled, InputError
