@@ -19,6 +19,7 @@ from core.decision import (
     AuditPlan,
     Comparison,
     Difference,
+    Sameness,
     SelfTest,
     cached_self_test,
     data_fingerprint,
@@ -31,7 +32,7 @@ from core.decision import (
 from core.errors import InputError
 from core.files import content_of
 from core.models.files import ModelFile, read_model
-from core.report import from_json, policy_of, to_json
+from core.report import from_json, meter_of, policy_of, to_json
 
 NAME = "replay"
 HELP = "run the audit of a report again and compare every number; exit code 0 the same, 1 not"
@@ -64,10 +65,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     _check_table(plan, table, model_file, old["data"]["fingerprint"])
     tests = _self_tests(console) if old["self_tests"] else ()
     steps = console.counting("steps", every=4)
-    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
+    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps, meter=meter_of)
     found = same_numbers(old, from_json(to_json(audit)))
     console.results(_printed(found))
-    return 1 if found.status == "different" else 0
+    return 1 if found.status == Sameness.DIFFERENT else 0
 
 
 def _text(path: Path) -> str:
@@ -142,9 +143,9 @@ def _printed(found: Comparison) -> Iterator[str]:
 
 def _answer(found: Comparison) -> str:
     differ = len(found.differences)
-    if found.status == "identical":
+    if found.status == Sameness.IDENTICAL:
         return f"The same to the bit: {found.compared:,} values."
-    if found.status == "within_bounds":
+    if found.status == Sameness.WITHIN_BOUNDS:
         return f"The same within bounds: {differ:,} of {found.compared:,} values differ, none beyond its bound."
     return f"Not the same: {len(found.beyond):,} of {found.compared:,} values differ beyond their bounds."
 

@@ -12,8 +12,6 @@ from core.decision.sections import Section
 from core.errors import InputError
 from core.release.numbers import SIZE_PARTS, STATISTICS, each_number
 
-__all__ = ["Interval", "read_numbers"]
-
 Interval = tuple[float, float]
 
 _NAMES = (*each_number(STATISTICS), *SIZE_PARTS)
@@ -83,16 +81,12 @@ def _checked(one: Section, key: str, statistic: str, value: float) -> float:
     """Return a value that its statistic can have."""
     if statistic in SIZE_PARTS:
         if value < 0 or value != round(value):
-            raise one.error(key, "be a whole number of people", _whole(value))
+            raise one.error(key, "be a whole number of people", int(value) if value == round(value) else value)
         return value
     least = -1.0 if statistic.endswith("_gap") else 0.0
     if not least <= value <= 1.0:
         raise one.error(key, f"be in [{least:g}, 1], as {statistic} is", value)
     return value
-
-
-def _whole(value: float) -> float | int:
-    return int(value) if value == round(value) else value
 
 
 def _told(value: float | Interval) -> str:

@@ -7,8 +7,6 @@ from importlib.resources import files
 from core.policy.files import read_policy
 from core.policy.limits import Policy
 
-__all__ = ["default_policy", "default_text", "predictions_policy", "predictions_text"]
-
 
 def default_policy() -> Policy:
     """Return the policy of a plan that names none."""

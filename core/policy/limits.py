@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from core.results import Result
 
-__all__ = ["POLICY_SCHEMA", "Limit", "Policy"]
-
 POLICY_SCHEMA = 1
 """Version of the file format."""
 
@@ -51,7 +49,6 @@ class Policy(Result):
 
     Attributes
     ----------
-    name, version : str
     author, date : str
         Who answers for the policy, and since when (YYYY-MM-DD).
     rationale : str

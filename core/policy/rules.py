@@ -12,8 +12,6 @@ from core.policy.checks import CHECKS
 from core.policy.limits import POLICY_SCHEMA, Limit, Policy
 from core.toml_files import told
 
-__all__ = ["RANGES", "check_date", "check_policy", "check_text", "in_range"]
-
 RANGES = {
     "points": (-1.0, 1.0),
     "percent": (0.0, 1.0),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.datasets.dataset import AuditDataset
+from core.datasets import AuditDataset
 from core.decision.audited import Audited
 from core.decision.plan import PlannedAnswers
 from core.queries import (
@@ -21,8 +21,6 @@ from core.queries import (
     Trials,
 )
 from core.questions import QueryPool, query_pool
-
-__all__ = ["answers_of", "mechanism_of", "planned_leakages", "planned_pool", "planned_trials", "two_sided"]
 
 
 def mechanism_of(answers: PlannedAnswers) -> Mechanism:
