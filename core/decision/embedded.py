@@ -6,13 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.decision.plan import PLAN_SCHEMA, AuditPlan
-from core.decision.plan_file import read_plan
-from core.decision.plan_text import plan_text
+from core.decision.plan import PLAN_SCHEMA, AuditPlan, plan_text, read_plan
 from core.errors import InputError
 from core.records import RecordError, loads
-
-__all__ = ["plan_of"]
 
 
 def plan_of(report: Mapping[str, Any]) -> AuditPlan:
