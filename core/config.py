@@ -78,11 +78,7 @@ class AuditConfig(Result):
     ] = math.inf
     forest: Annotated[
         tuple[tuple[str, int | float | str | None], ...] | None,
-        Param(
-            "Forest",
-            "Hyper-parameters of the paper's adversaries, in place of the pinned ones.",
-            form="table",
-        ),
+        Param("Forest", "Hyper-parameters of the paper's adversaries, in place of the pinned ones.", form="table"),
     ] = None
 
     def __post_init__(self) -> None:

@@ -198,7 +198,8 @@ def _one(setting: Setting, value: Any, name: str) -> Any:
     base, param = setting.base, setting.param
     kinds = {int: Integral, float: Real, tuple: (list, tuple)}
     if not isinstance(value, kinds.get(base, base)) or (isinstance(value, bool) and base is not bool):
-        raise broken(name, f"be a list of {_LISTS[base]}" if setting.many else f"be {_TYPES[base]}", value)
+        kind = "a day written YYYY-MM-DD" if param.form == "day" else _TYPES[base]
+        raise broken(name, f"be a list of {_LISTS[base]}" if setting.many else f"be {kind}", value)
     if base is str:
         return _text(setting, value, name)
     if base is tuple:
@@ -225,7 +226,7 @@ def _text(setting: Setting, value: str, name: str) -> str:
     if param.options is not None and value not in param.options:
         raise broken(name, setting.rule, value)
     if param.most and len(value) > param.most:
-        raise broken(name, setting.rule, len(value))
+        raise InputError(f"{name} must {setting.rule}, got {len(value):,}.")
     if param.form in ("line", "prose", "day"):
         allowed = "\n\t" if param.form == "prose" else ""
         for character in value:
@@ -321,6 +322,8 @@ def read_table(
         return {}
     if not isinstance(content, dict):
         raise InputError(f"{place.table} must be a table, got {told(content)}.")
+    if "schema" in known and "schema" in content:  # before keys that another version may have
+        checked(known["schema"], content["schema"], place.of("schema"))
     for key in content:
         if key not in known and key not in others:
             keys = ", ".join((*known, *others))

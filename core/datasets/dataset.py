@@ -25,14 +25,7 @@ from core.study import Param
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "MINIMUM_PER_GROUP",
-    "AuditDataset",
-    "GroupRow",
-    "Roles",
-    "Table",
-    "build_dataset",
-]
+__all__ = ["MINIMUM_PER_GROUP", "AuditDataset", "GroupRow", "Roles", "Table", "build_dataset"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +53,7 @@ class Roles(Result):
         None
     )
     each: Annotated[
-        bool,
-        Param("A group each value", "A group each value (2 to 20; rare values are taken together).", shown=False),
+        bool, Param("A group each value", "A group each value (2 to 20; rare values are taken together).", shown=False)
     ] = False
     cuts: Annotated[tuple[float, ...], Param("Cuts", "Limits between groups of a number, rising.")] = ()
     excluded: Annotated[
@@ -87,11 +79,7 @@ class Roles(Result):
         ""
     )
     sets: Annotated[
-        str,
-        Param(
-            "Sets",
-            "The column that says train, attack or test for each record; without it the sets are drawn.",
-        ),
+        str, Param("Sets", "The column that says train, attack or test for each record; without it the sets are drawn.")
     ] = ""
     threshold: float = 0.5
 

@@ -117,10 +117,7 @@ class PlannedAnswers(Settings):
     questions: Annotated[
         int,
         Param(
-            "Questions",
-            "Answers to bias questions that are planned; 0 for none. Long beyond 100.",
-            least=0,
-            most=1_000,
+            "Questions", "Answers to bias questions that are planned; 0 for none. Long beyond 100.", least=0, most=1_000
         ),
     ] = 0
     people: Annotated[int, Param("People", "People they are about.", least=4, most=5_000)] = 100
@@ -143,13 +140,7 @@ class PlannedAnswers(Settings):
     ] = 1.0
     decimals: Annotated[int, Param("Decimals", "Of rounded answers.", least=0, most=_MOST_DECIMALS)] = 3
     repeats: Annotated[
-        int,
-        Param(
-            "Repeats",
-            "Draws of people, questions and noise the leakage is averaged over.",
-            least=2,
-            most=1_000,
-        ),
+        int, Param("Repeats", "Draws of people, questions and noise the leakage is averaged over.", least=2, most=1_000)
     ] = 20
 
 

@@ -56,8 +56,7 @@ class ReleasePlan(Result):
     ] = ()
     on: Annotated[str, Param("On", "Whose numbers they are: {options}.", options=SETS)] = "test"
     people: Annotated[
-        int,
-        Param("People", "How many people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False),
+        int, Param("People", "How many people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False)
     ] = 0
     group: Annotated[str, Param("Group", "The group that counts as 1, against everybody else.")] = ""
     settings: ReleaseSettings = field(default_factory=ReleaseSettings)
