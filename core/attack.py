@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import weakref
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,8 +17,6 @@ from core.fingerprint import fingerprint
 from core.results import Result
 from core.validation import choice
 
-__all__ = ["ATTACKERS", "PROTOCOLS", "AttackFindings", "attack_model", "protocols_of"]
-
 ATTACKERS = (*ADVERSARIES, *STRONG)
 """The paper's A and A′, then the strong adversary without and with the predictions."""
 
@@ -32,10 +27,7 @@ _Said = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 """An attacker's probabilities for the attacked and for the held-out records."""
 
 _BLIND = ("features", "strong")
-_MOST_KEPT = 24
-_lock = threading.Lock()
-_said: dict[int, dict[str, _Said]] = {}
-"""What the attackers said that do not see the model, so that the next model costs less; gone with its dataset."""
+"""Those that do not see the model: asked once for all models on the same records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +85,7 @@ def attack_model(
 
     if kind in _BLIND:
         key = fingerprint(kind, learn, splits.train, tune, config.seed, config.forest)
-        attacked, held_out = _remembered(dataset, key, ask)
+        attacked, held_out = dataset.once(("attacker", key), ask)
     else:
         attacked, held_out = ask()
     scale = calibrate(held_out, s[tune])
@@ -114,25 +106,6 @@ def attack_model(
         attacked=records(attacked, splits.train),
         held_out=tuned,
     )
-
-
-def _remembered(dataset: AuditDataset, key: str, ask: Callable[[], _Said]) -> _Said:
-    """Return what an attacker said under this key of these data, asking it the first time."""
-    with _lock:
-        if id(dataset) not in _said:
-            _said[id(dataset)] = {}
-            weakref.finalize(dataset, _said.pop, id(dataset), None)
-        kept = _said[id(dataset)]
-        found = kept.get(key)
-    if found is None:
-        found = ask()
-        for said in found:
-            said.flags.writeable = False
-        with _lock:
-            kept[key] = found
-            for oldest in list(kept)[:-_MOST_KEPT]:
-                del kept[oldest]
-    return found
 
 
 def _trained(

@@ -24,19 +24,6 @@ from core.results import Result
 from core.training import ModelFindings, train_model
 from core.validation import choice
 
-__all__ = [
-    "ATTACKERS",
-    "PROTOCOLS",
-    "AttackFindings",
-    "AuditConfig",
-    "AuditFindings",
-    "ModelFindings",
-    "attack_model",
-    "audit_key",
-    "run",
-    "train_model",
-]
-
 Report = Callable[[int, int], None]
 
 
@@ -210,7 +197,7 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
 
 
 def _demo(config: AuditConfig) -> AuditDataset:
-    from core.datasets.dataset import build_dataset
+    from core.datasets.build import build_dataset
     from core.datasets.demo import demo_table
 
     if config.dataset != "demo":

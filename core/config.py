@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from core.adversaries.parameters import forest_parameters
-from core.datasets.dataset import Roles
+from core.datasets.roles import Roles
 from core.fairness import METRICS
 from core.models import GIVEN, METHODS
 from core.results import Result

@@ -14,8 +14,6 @@ from typing import Any
 
 from core.errors import FairLeakError
 
-__all__ = ["SOLVING", "solve"]
-
 SOLVING = RLock()
 """Held while a program is set, solved and read; `solve` takes it by itself."""
 

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["csv_bytes", "csv_of_frame"]
 
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp", "Mn", "Me")

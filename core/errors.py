@@ -4,8 +4,6 @@ Every message is one sentence that names the thing, the rule and the value, fit 
 "Infeasible", "out of time" and "not run" are not errors: they are values in a result, with their reason.
 """
 
-__all__ = ["Cancelled", "DataUnavailableError", "FairLeakError", "InputError", "PrivacyLeakWarning"]
-
 
 class FairLeakError(Exception):
     """Base of all errors FairLeak raises on purpose; ``str(error)`` may be shown to a user."""

@@ -15,20 +15,6 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.results import Result
 
-__all__ = [
-    "Estimate",
-    "accuracy",
-    "balanced_accuracy",
-    "balanced_gain",
-    "mean",
-    "mean_rate",
-    "not_measured",
-    "over_repeats",
-    "paired_gain",
-    "proportion",
-    "rate_over_repeats",
-]
-
 _ALIKE = 1e-9
 """Probabilities no farther apart than this are alike: they differ by rounding."""
 

@@ -16,8 +16,6 @@ from pathlib import Path
 
 from core.errors import InputError
 
-__all__ = ["MEGABYTE", "MOST", "check_place", "content_of", "is_full", "why", "write_file"]
-
 MEGABYTE = 1024**2
 
 MOST = 200 * MEGABYTE

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     import pandas
 
-__all__ = ["code_fingerprint", "content_fingerprint", "fingerprint", "fingerprint_frame", "fingerprint_of_code"]
 
 _CODE = (".py", ".toml", ".json", ".html")
 """What the files end in that decide what FairLeak computes and says."""

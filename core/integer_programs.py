@@ -8,8 +8,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-__all__ = ["empty_model", "linear", "run"]
-
 
 def empty_model() -> Any:
     """Return a program that minimises."""

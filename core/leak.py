@@ -34,8 +34,6 @@ from core.estimates import Estimate
 from core.results import Result
 from core.training import train_model
 
-__all__ = ["KINDS", "LeakPoint", "leak_configs", "measure_leak"]
-
 KINDS = {"paper's": ("features", "predictions"), "strong": ("strong", "strong_predictions")}
 """Attacker -> its two kinds, without and with the audited model's predictions."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["MOST_TESTED", "holm"]
-
 MOST_TESTED = 16
 """Most tests that are decided together; intervals of what was picked among several are made to hold for as many."""
 

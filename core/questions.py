@@ -24,8 +24,6 @@ from core.fairness import METRIC_TITLES
 from core.results import Result
 from core.training import ModelFindings, train_model
 
-__all__ = ["FEWEST_IN_GROUP", "People", "QueryPool", "query_pool", "reader_prior"]
-
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer names her."""
 

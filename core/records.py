@@ -20,8 +20,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-__all__ = ["RecordError", "dumps", "loads"]
-
 T = TypeVar("T")
 
 _NOT_IN_JSON = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

@@ -13,8 +13,6 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Result", "plain"]
-
 
 def plain(value: Any) -> Any:
     """Turn dataclasses, arrays and numpy scalars into dicts, lists and Python numbers, recursively."""

@@ -11,8 +11,6 @@ import numpy as np
 
 from core.validation import seed_value
 
-__all__ = ["child_generator", "child_seed"]
-
 
 def _child(seed: int, name: str) -> np.random.SeedSequence:
     digest = hashlib.sha256(name.encode()).digest()

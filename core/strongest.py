@@ -16,8 +16,6 @@ from collections.abc import Mapping
 from core.estimates import Estimate
 from core.multiplicity import MOST_TESTED
 
-__all__ = ["least", "strongest"]
-
 
 def strongest(
     found: Mapping[str, Estimate],

@@ -24,8 +24,6 @@ from core.fairness import (
 from core.models import GIVEN, fit_model
 from core.results import Result
 
-__all__ = ["ModelFindings", "check_cells", "train_model"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFindings(Result):

@@ -15,19 +15,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = [
-    "LEAST_EPSILON",
-    "at_least_zero",
-    "binary_array",
-    "choice",
-    "group_array",
-    "one_length",
-    "positive_array",
-    "privacy_budget",
-    "seed_value",
-    "unit_interval",
-]
-
 LEAST_EPSILON = 1e-6
 """Smallest privacy budget. Shared out among the counts of a tree of 4,000 columns it leaves each enough for noise that
 whole numbers of 64 bits can hold, and nobody can read anything out of noise as large as this."""

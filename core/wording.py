@@ -7,18 +7,6 @@ from collections.abc import Iterable
 
 from core.estimates import Estimate
 
-__all__ = [
-    "count",
-    "decimals_beside",
-    "epsilon_text",
-    "gap",
-    "in_words",
-    "interval",
-    "percent",
-    "points",
-    "tolerance_text",
-]
-
 _COARSE = 0.035
 """From this half width of an interval on, percentages lose their decimal."""
 

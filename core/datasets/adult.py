@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.datasets.dataset import Roles, Table
+from core.datasets.dataset import Table
 from core.datasets.downloads import fetch, read_local
+from core.datasets.roles import Roles
+from core.fingerprint import fingerprint_frame
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["black_and_white", "read_adult"]
 
-_TITLE = "Adult"
-_FILES = ("adult/adult.data", "adult/adult.test")
-_PATIENCE = 90.0
-_COLUMNS = [
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education-num",
-    "marital-status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital-gain",
-    "capital-loss",
-    "hours-per-week",
-    "native-country",
-    "income",
-]
-_AGES = (28.0, 37.0, 47.0)  # quartiles of the complete records
-_NUMBERS = ("age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week")
+ADULT_PATIENCE = 90.0
+_ADULT_FILES = ("adult/adult.data", "adult/adult.test")
+ADULT_COLUMNS = {
+    "age": "number",
+    "workclass": "text",
+    "fnlwgt": "number",
+    "education": "text",
+    "education-num": "number",
+    "marital-status": "text",
+    "occupation": "text",
+    "relationship": "text",
+    "race": "text",
+    "sex": "text",
+    "capital-gain": "number",
+    "capital-loss": "number",
+    "hours-per-week": "number",
+    "native-country": "text",
+    "income": "text",
+}
 
 
 def read_adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
@@ -47,28 +46,43 @@ def read_adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pan
     """
     from fairlearn.datasets import fetch_adult
 
-    files = " and ".join(_FILES)
-    paths = [data_folder / name for name in _FILES] if data_folder else []
+    title, files = "Adult", " and ".join(_ADULT_FILES)
+    paths = [data_folder / name for name in _ADULT_FILES] if data_folder else []
     if paths and all(path.is_file() for path in paths):
-        frame = read_local(lambda: _tidy(_read_uci(paths)), title=_TITLE, files=files)
+        frame = read_local(lambda: _tidy_adult(_read_uci(paths)), title=title, files=files)
     else:
         frame = fetch(
-            lambda home: _tidy(fetch_adult(data_home=str(home)).frame),
-            title=_TITLE,
+            lambda home: _tidy_adult(fetch_adult(data_home=str(home)).frame),
+            title=title,
             files=files,
             keep_in=cache_folder,
             folder="adult-openml",
-            patience=_PATIENCE,
+            patience=ADULT_PATIENCE,
         )
-    return frame, _roles(frame)
+    sex = Roles(
+        label="income",
+        positive=">50K",
+        sensitive="sex",
+        group=("Female",),
+        missing="drop",
+        first_name="women",
+        other_name="men",
+    )
+    race = replace(
+        sex,
+        sensitive="race",
+        group=tuple(sorted(set(frame["race"].dropna()) - {"White"})),
+        first_name="people of other races",
+        other_name="white people",
+    )
+    each_race = replace(race, group=(), each=True, first_name="", other_name="")
+    quartiles = (28.0, 37.0, 47.0)  # of the complete records
+    age = replace(each_race, sensitive="age", each=False, cuts=quartiles, attribute_name="age group")
+    return frame, (sex, race, each_race, age)
 
 
 def black_and_white(table: Table) -> tuple[Table, Roles]:
     """Return Adult's Black and White people alone, with race as the attribute, as Hamman et al. (2023) use it."""
-    from dataclasses import replace
-
-    from core.fingerprint import fingerprint_frame
-
     frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
     roles = Roles(
         label="income",
@@ -82,58 +96,27 @@ def black_and_white(table: Table) -> tuple[Table, Roles]:
     return replace(table, frame=frame, roles=(roles,), fingerprint=fingerprint_frame(frame)), roles
 
 
-def _roles(frame: pandas.DataFrame) -> tuple[Roles, ...]:
-    others = tuple(sorted(set(frame["race"].dropna()) - {"White"}))
-    return (
-        Roles(
-            label="income",
-            positive=">50K",
-            sensitive="sex",
-            group=("Female",),
-            missing="drop",
-            first_name="women",
-            other_name="men",
-        ),
-        Roles(
-            label="income",
-            positive=">50K",
-            sensitive="race",
-            group=others,
-            missing="drop",
-            first_name="people of other races",
-            other_name="white people",
-        ),
-        Roles(label="income", positive=">50K", sensitive="race", each=True, missing="drop"),
-        Roles(
-            label="income",
-            positive=">50K",
-            sensitive="age",
-            cuts=_AGES,
-            missing="drop",
-            attribute_name="age group",
-        ),
-    )
-
-
 def _read_uci(paths: list[Path]) -> pandas.DataFrame:
     """Read the UCI files as they are: no header, "?" for missing, perhaps a first line that begins with "|"."""
     import pandas as pd
 
     parts = [
-        pd.read_csv(path, names=_COLUMNS, skipinitialspace=True, comment="|", na_values="?", keep_default_na=False)
+        pd.read_csv(
+            path, names=list(ADULT_COLUMNS), skipinitialspace=True, comment="|", na_values="?", keep_default_na=False
+        )
         for path in paths
     ]
     return pd.concat(parts, ignore_index=True)
 
 
-def _tidy(frame: pandas.DataFrame) -> pandas.DataFrame:
+def _tidy_adult(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Bring both origins to one form: UCI's names and order, whole numbers, text without blanks or full stops."""
     import pandas as pd
 
     frame = frame.rename(columns={"class": "income"})
     cells = {}
-    for name in _COLUMNS:
-        if name in _NUMBERS:
+    for name, kind in ADULT_COLUMNS.items():
+        if kind == "number":
             cells[name] = frame[name].astype("int64")
         else:
             text = frame[name].astype(object).str.strip()

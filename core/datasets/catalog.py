@@ -19,8 +19,6 @@ from core.fingerprint import fingerprint_frame
 from core.results import Result
 from core.validation import choice
 
-__all__ = ["CATALOG", "CatalogEntry", "default_cache_folder", "load"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogEntry(Result):

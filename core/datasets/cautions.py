@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.datasets.columns import as_text, is_numeric, listed, names_records, shown
-from core.datasets.dataset import Roles
 from core.datasets.groups import groups_of
 from core.datasets.number_ways import could_be_number
+from core.datasets.roles import Roles
 from core.datasets.spelling import as_written
 from core.errors import InputError
 from core.wording import percent
@@ -18,7 +18,6 @@ from core.wording import percent
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["cautions"]
 
 _LOPSIDED = 0.9
 """Baseline of the attribute from which on accuracy says little of an attack."""

@@ -9,8 +9,6 @@ from typing import Any
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["MISSING_WORDS", "MOST_CELLS", "check_names", "check_rows", "cleaned", "empty_file", "megabytes"]
-
 MISSING_WORDS = ("", "?", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "Null", "NULL")
 """Cells that count as missing, after trimming."""
 

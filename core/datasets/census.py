@@ -11,18 +11,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from core.datasets.dataset import Roles
 from core.datasets.downloads import fetch, read_local
+from core.datasets.roles import Roles
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["read_acs_income", "read_acs_public_coverage"]
 
 _PERSONS = "2018/1-Year/psam_p48.csv"
 _FILE = f"acs/{_PERSONS}"
 _KEPT = "acs-census"  # folder of downloads in the cache
-_NUMBERS = ("AGEP", "SCHL", "WKHP", "PINCP")  # every other column holds codes
+_CENSUS_NUMBERS = ("AGEP", "SCHL", "WKHP", "PINCP")  # every other column holds codes
 _DIGITS = {"OCCP": 4, "POBP": 3, "RELP": 2}  # other codes have one digit
 
 
@@ -39,14 +38,14 @@ def read_acs_income(data_folder: Path | None, cache_folder: Path | None) -> tupl
 
     def fetched(home: Path) -> pandas.DataFrame:
         whole = fetch_acs_income(states=["TX"], data_home=str(home)).frame.reset_index(drop=True)
-        return _cells(whole[ACSIncome.features], whole["PINCP"] > 50_000, "income_over_50000")
+        return _census_cells(whole[ACSIncome.features], whole["PINCP"] > 50_000, "income_over_50000")
 
     def local(root: Path) -> pandas.DataFrame:
         features, target, _ = ACSIncome.df_to_pandas(_read_persons(root))
-        return _cells(features, target["PINCP"], "income_over_50000")
+        return _census_cells(features, target["PINCP"], "income_over_50000")
 
     title = "ACSIncome (Texas 2018)"
-    if root := _root(data_folder, cache_folder):
+    if root := _census_folder(data_folder, cache_folder):
         frame = read_local(lambda: local(root), title=title, files=_FILE)
     else:
         frame = fetch(fetched, title=title, files=_FILE, keep_in=cache_folder, folder="acs-income-openml")
@@ -60,7 +59,7 @@ def read_acs_income(data_folder: Path | None, cache_folder: Path | None) -> tupl
         other_name="white people",
         attribute_name="race",
     )
-    return frame, (race, _sex("income_over_50000"))
+    return frame, (race, _census_sex("income_over_50000"))
 
 
 def read_acs_public_coverage(
@@ -77,10 +76,12 @@ def read_acs_public_coverage(
 
     def made(raw: pandas.DataFrame) -> pandas.DataFrame:
         features, target, _ = ACSPublicCoverage.df_to_pandas(raw)
-        return _cells(features.drop(columns="ST"), target["PUBCOV"], "public_coverage")  # one state: ST is constant
+        return _census_cells(
+            features.drop(columns="ST"), target["PUBCOV"], "public_coverage"
+        )  # one state: ST is constant
 
     title = "ACSPublicCoverage (Texas 2018)"
-    if root := _root(data_folder, cache_folder):
+    if root := _census_folder(data_folder, cache_folder):
         frame = read_local(lambda: made(_read_persons(root)), title=title, files=_FILE)
     else:
         frame = fetch(
@@ -96,10 +97,10 @@ def read_acs_public_coverage(
         other_name=f"people over {limit:g}",
         attribute_name="age group",
     )
-    return frame, (young, _sex("public_coverage"))
+    return frame, (young, _census_sex("public_coverage"))
 
 
-def _sex(label: str) -> Roles:
+def _census_sex(label: str) -> Roles:
     return Roles(
         label=label,
         positive="yes",
@@ -111,17 +112,17 @@ def _sex(label: str) -> Roles:
     )
 
 
-def _cells(features: pandas.DataFrame, label: pandas.Series, name: str) -> pandas.DataFrame:
+def _census_cells(features: pandas.DataFrame, label: pandas.Series, name: str) -> pandas.DataFrame:
     """Return numbers as whole numbers, codes as text, and the label as yes and no."""
     import pandas as pd
 
     whole = features.apply(pd.to_numeric).astype("int64")
-    codes = [column for column in whole.columns if column not in _NUMBERS]
+    codes = [column for column in whole.columns if column not in _CENSUS_NUMBERS]
     texts = {column: whole[column].astype(str).str.zfill(_DIGITS.get(column, 1)).astype(object) for column in codes}
     return whole.assign(**texts, **{name: label.map({True: "yes", False: "no"}).astype(object)})
 
 
-def _root(data_folder: Path | None, cache_folder: Path | None) -> Path | None:
+def _census_folder(data_folder: Path | None, cache_folder: Path | None) -> Path | None:
     """Return the folder folktables can read from, where the Census's file is at hand."""
     roots = [folder / name for folder, name in ((data_folder, "acs"), (cache_folder, _KEPT)) if folder]
     return next((root for root in roots if (root / _PERSONS).is_file()), None)

@@ -14,17 +14,6 @@ from core.errors import InputError
 if TYPE_CHECKING:
     import pandas
 
-__all__ = [
-    "as_text",
-    "describe_columns",
-    "encode",
-    "is_numeric",
-    "listed",
-    "names_records",
-    "quoted",
-    "shown",
-    "usable_columns",
-]
 
 _FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
 _IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"

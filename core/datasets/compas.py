@@ -11,44 +11,31 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.datasets.dataset import Roles
 from core.datasets.downloads import read_local
+from core.datasets.roles import Roles
 from core.errors import DataUnavailableError
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["read_compas"]
 
-_TITLE = "COMPAS"
 _TABLE, _PUBLISHED = "compas/compas_two_years.csv", "compas/compas-scores-two-years.csv"
-_NUMBERS = (
-    "age",
-    "juv_fel_count",
-    "juv_misd_count",
-    "juv_other_count",
-    "priors_count",
-    "decile_score",
-    "is_recid",
-    "two_year_recid",
-)
-_COLUMNS = [
-    "sex",
-    "age",
-    "age_cat",
-    "race",
-    "juv_fel_count",
-    "juv_misd_count",
-    "juv_other_count",
-    "priors_count",
-    "c_charge_degree",
-    "days_b_screening_arrest",
-    "decile_score",
-    "score_text",
-    "is_recid",
-    "two_year_recid",
-]
-_EXCLUDED = ("decile_score", "is_recid")  # the score in ten steps; nearly the label itself
+COMPAS_COLUMNS = {
+    "sex": "text",
+    "age": "int64",
+    "age_cat": "text",
+    "race": "text",
+    "juv_fel_count": "int64",
+    "juv_misd_count": "int64",
+    "juv_other_count": "int64",
+    "priors_count": "int64",
+    "c_charge_degree": "text",
+    "days_b_screening_arrest": "float64",
+    "decile_score": "int64",
+    "score_text": "text",
+    "is_recid": "int64",
+    "two_year_recid": "int64",
+}
 
 
 def read_compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
@@ -69,7 +56,7 @@ def read_compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pa
     for name in (_TABLE, _PUBLISHED):
         path = data_folder / name if data_folder else None
         if path and path.is_file():
-            return read_local(partial(_read, path), title=_TITLE, files=name, fetched=False), _roles()
+            return read_local(partial(_read_scores, path), title="COMPAS", files=name, fetched=False), _compas_roles()
     raise DataUnavailableError(
         "COMPAS is read from a file of yours, never downloaded: put compas-scores-two-years.csv, which ProPublica "
         f"publishes in its GitHub repository propublica/compas-analysis, at {_PUBLISHED} in a folder named in the "
@@ -77,31 +64,27 @@ def read_compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pa
     )
 
 
-def _read(path: Path) -> pandas.DataFrame:
+def _read_scores(path: Path) -> pandas.DataFrame:
     """Return the fourteen columns, the first of two with one name; an empty cell is a missing value."""
     import pandas as pd
 
-    whole = pd.read_csv(path, usecols=_COLUMNS, keep_default_na=False, na_values=[""])
-    cells = {}
-    for name in _COLUMNS:
-        if name == "days_b_screening_arrest":
-            cells[name] = whole[name].astype("float64")
-        elif name in _NUMBERS:
-            cells[name] = whole[name].astype("int64")
-        else:
-            cells[name] = whole[name].astype(object).str.strip()
+    whole = pd.read_csv(path, usecols=list(COMPAS_COLUMNS), keep_default_na=False, na_values=[""])
+    cells = {
+        name: whole[name].astype(object).str.strip() if kind == "text" else whole[name].astype(kind)
+        for name, kind in COMPAS_COLUMNS.items()
+    }
     if not set(cells["two_year_recid"].unique()) <= {0, 1} or "African-American" not in set(cells["race"]):
         raise ValueError("two_year_recid or race takes other values than ProPublica's")
     return pd.DataFrame(cells)
 
 
-def _roles() -> tuple[Roles, ...]:
+def _compas_roles() -> tuple[Roles, ...]:
     sex = Roles(
         label="two_year_recid",
         positive="1",
         sensitive="sex",
         group=("Female",),
-        excluded=_EXCLUDED,
+        excluded=("decile_score", "is_recid"),  # the score in ten steps; nearly the label itself
         missing="drop",
         first_name="women",
         other_name="men",

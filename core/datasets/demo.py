@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.dataset import Roles, Table
+from core.datasets.dataset import Table
+from core.datasets.roles import Roles
 from core.errors import DataUnavailableError
 from core.fingerprint import fingerprint_frame
 from core.validation import seed_value
@@ -25,7 +26,6 @@ from core.validation import seed_value
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["DEMO_FILE", "DEMO_ROLES", "DEMO_SEED", "demo_table", "make_demo"]
 
 DEMO_FILE = Path(__file__).resolve().parents[2] / "data" / "demo_loans.csv"
 """The kept table: the only file core reads by itself."""

@@ -22,8 +22,6 @@ from urllib.error import HTTPError, URLError
 
 from core.errors import DataUnavailableError
 
-__all__ = ["PATIENCE", "fetch", "read_local"]
-
 T = TypeVar("T")
 
 PATIENCE = 300.0

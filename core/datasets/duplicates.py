@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from core.datasets.dataset import AuditDataset
     from core.datasets.splits import Splits
 
-__all__ = ["kinds_of_records", "repeated_note", "shared_note", "shared_records"]
-
 
 def kinds_of_records(
     features: npt.NDArray[np.float64], labels: npt.NDArray[np.uint8], sensitive: npt.NDArray[np.uint8]

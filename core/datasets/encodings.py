@@ -14,8 +14,6 @@ import re
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["Encoding", "encoding_of", "line_of", "undecodable"]
-
 Encoding = tuple[str, str]
 """Name of the codec, and a note on it ("" where nothing was decided)."""
 

@@ -23,9 +23,8 @@ from core.validation import unit_interval
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
 
-__all__ = ["SETS", "SET_NAMES", "Given", "named_set", "read_given"]
 
 SETS = ("train", "attack", "test")
 """The sets a record can be in; out of the attack records some are set aside for validation."""

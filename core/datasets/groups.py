@@ -18,9 +18,8 @@ from core.errors import InputError
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
 
-__all__ = ["MINIMUM_PER_GROUP", "MOST_GROUPS", "Groups", "groups_of"]
 
 MINIMUM_PER_GROUP = 30
 """Fewest records of each group, and of each label value, with which an audit starts."""

@@ -13,8 +13,6 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["identifier_reason"]
-
 _SURE = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "ssn", "identifier", "identifiant", "kennung"}
 _AT_THE_END = {"nr", "no", "num", "number", "nummer", "numero", "número", "numéro", "#"}
 _ENDINGS = ("nummer", "kennzeichen", "kennziffer")

@@ -18,8 +18,6 @@ from typing import Any
 from core.datasets.columns import listed
 from core.datasets.number_ways import BLANKS, Way, every, some, ways_of
 
-__all__ = ["number_columns"]
-
 _WHOLE, _CODE, _NONZERO_WHOLE = r"^-?\d+$", r"^[+-]?0\d", r"^[+-]?0*[1-9]\d*$"
 _PERCENT = f"{BLANKS}?%$"
 _CODES = "(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CAD|AUD)"

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-__all__ = ["BLANKS", "Way", "could_be_number", "every", "some", "ways_of"]
-
 BLANKS = "[ \u00a0\u2007\u2009\u202f]"
 _THOUSANDS = {",": ",", ".": r"\.", " ": BLANKS, "'": "['\u2019]"}
 _MARKS = "|".join(_THOUSANDS[mark] for mark in ", '")

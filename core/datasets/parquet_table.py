@@ -10,8 +10,6 @@ from core.datasets.cells import MOST_CELLS, check_names, check_rows, cleaned, me
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["parquet_columns"]
-
 _BATCH = 2_000
 
 

@@ -24,15 +24,6 @@ from core.results import Result
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = [
-    "MOST_VALUES",
-    "RATINGS_FOLDER",
-    "RATING_FILES",
-    "Ratings",
-    "build_ratings",
-    "ratings_of_lines",
-    "read_ratings",
-]
 
 MOST_VALUES = 30
 """The most values a private attribute may have."""

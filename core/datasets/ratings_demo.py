@@ -13,8 +13,6 @@ import numpy.typing as npt
 from core.datasets.ratings import Ratings, build_ratings
 from core.seeds import child_generator
 
-__all__ = ["demo_ratings"]
-
 _CITIES = ("Ardenholm", "Belcaro", "Corvale", "Dunmere", "Estrova", "Fennick", "Galdora", "Hollin")
 _CITY_SHARES = (0.20, 0.17, 0.15, 0.13, 0.11, 0.10, 0.08, 0.06)
 _LOCAL = ("trams", "parking", "news", "weather", "library", "football", "radio", "markets", "cinema", "museums")

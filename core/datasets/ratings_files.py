@@ -19,8 +19,6 @@ from core.datasets.table import read_columns
 from core.errors import InputError
 from core.seeds import child_generator
 
-__all__ = ["ratings_from_files"]
-
 _COLUMNS = ("user", "item", "rating")
 _TABLES = (".csv", ".tsv")
 _TEST_SHARE = 0.1

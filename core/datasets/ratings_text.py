@@ -11,8 +11,6 @@ from core.datasets.cells import empty_file
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["MOST_ITEMS", "label_lines", "rating_lines"]
-
 MOST_ITEMS = 100_000
 """Item numbers run from 0 to one below this."""
 

@@ -18,9 +18,7 @@ from core.validation import choice
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles
-
-__all__ = ["Selection", "select"]
+    from core.datasets.roles import Roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from core.datasets.build import build_dataset
 from core.datasets.columns import as_text, quoted
-from core.datasets.dataset import AuditDataset, Roles, Table, build_dataset
+from core.datasets.dataset import AuditDataset, Table
 from core.datasets.given import read_given
+from core.datasets.roles import Roles
 from core.datasets.selection import select
 from core.errors import InputError
-
-__all__ = ["MOST_COLUMNS", "SeveralPredictions", "prediction_candidates", "several_predictions"]
 
 MOST_COLUMNS = 200
 """Prediction columns that one table may name."""

@@ -17,9 +17,8 @@ from core.datasets.columns import as_text, listed
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
 
-__all__ = ["as_written", "one_spelling", "spelling_key"]
 
 _MOST_VALUES = 50
 _SHORT_ANSWERS = {"y", "n", "t", "f", "m", "w", "d", "x", "no", "ja", "si", "sì", "sí", "on"}

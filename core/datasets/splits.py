@@ -14,8 +14,6 @@ from core.errors import InputError
 from core.seeds import child_generator
 from core.validation import seed_value
 
-__all__ = ["MOST_TAUGHT", "Splits", "split", "taught"]
-
 MOST_TAUGHT = 100_000
 """Most people an attacker learns from; of more they take a seeded sample."""
 

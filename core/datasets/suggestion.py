@@ -19,16 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.datasets.columns import as_text, is_numeric, names_records
-from core.datasets.dataset import MINIMUM_PER_GROUP, Roles
 from core.datasets.given import named_set
-from core.datasets.groups import groups_of
+from core.datasets.groups import MINIMUM_PER_GROUP, groups_of
+from core.datasets.roles import Roles
 from core.errors import InputError
 from core.results import Result
 
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["Suggestion", "suggest_roles", "suggested_group", "suggested_limit"]
 
 _ATTRIBUTES = (
     *("sex", "gender", "geschlecht", "sexe", "genre"),

@@ -14,9 +14,10 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from core.datasets.cells import MISSING_WORDS, empty_file, megabytes
+from core.datasets.cells import empty_file, megabytes
 from core.datasets.columns import quoted
-from core.datasets.dataset import MINIMUM_PER_GROUP, Table
+from core.datasets.dataset import Table
+from core.datasets.groups import MINIMUM_PER_GROUP
 from core.datasets.parquet_table import parquet_columns
 from core.datasets.spelling import one_spelling
 from core.datasets.text_table import text_columns
@@ -27,8 +28,6 @@ from core.untrusted import Child
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-
-__all__ = ["MISSING_WORDS", "columns_of", "read_columns", "read_table"]
 
 
 _TEXT_NAMES, _PARQUET_NAMES = (".csv", ".tsv", ".txt"), (".parquet", ".pq")

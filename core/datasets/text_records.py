@@ -16,8 +16,6 @@ from core.datasets.cells import check_rows
 from core.datasets.encodings import undecodable
 from core.errors import InputError
 
-__all__ = ["TextRecords", "fits", "is_record"]
-
 _BATCH = 20_000
 
 Record = tuple[int, list[str]]

@@ -20,8 +20,6 @@ from core.datasets.number_ways import Way, could_be_number, every, some
 from core.datasets.text_records import TextRecords, fits, is_record
 from core.errors import InputError
 
-__all__ = ["text_columns"]
-
 _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many bytes
 _SAMPLE_RECORDS = 200

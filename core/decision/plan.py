@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
-from core.datasets.dataset import Roles
+from core.datasets.roles import Roles
 from core.errors import InputError
 from core.membership import FEWEST_SHADOWS
 from core.models import GIVEN

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from core.audit import ModelFindings
 from core.fairness import GroupRate
 from core.figures.drawing import Drawing, Palette, Sketch, bare, dots, group_style, short
+from core.training import ModelFindings
 from core.wording import percent
 
 __all__ = ["draw_accuracy", "draw_rates"]

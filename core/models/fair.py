@@ -20,8 +20,6 @@ from core.fairness import METRICS
 from core.models.private import fit_private_tree
 from core.validation import choice, one_length, privacy_budget, seed_value, unit_interval
 
-__all__ = ["GIVEN", "METHODS", "METHOD_TITLES", "FairModel", "fit_model"]
-
 METHODS = ("exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3")
 """Names of the ways to train: in-, post- and pre-processing, the control, and training with privacy noise."""
 

@@ -22,7 +22,6 @@ from core.untrusted.processes import ForkedProcess, FreshProcess, Watch, start
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["MOST_AT_ONCE", "Child", "Limits"]
 
 MOST_AT_ONCE = 2
 """Most children at a time, all sessions together."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["Frame", "Kind", "Oversize", "read_frame", "write_frame"]
 
 _HEAD = struct.Struct("<cQQ")
 _MOST_JSON = 16 * 1024**2

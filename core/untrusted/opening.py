@@ -18,8 +18,6 @@ from typing import Any, BinaryIO, NoReturn
 from core.errors import FairLeakError
 from core.untrusted.frames import Kind, write_frame
 
-__all__ = ["alone", "warm"]
-
 _READERS = ("core.datasets.table", "core.models.files.opened", "sklearn.ensemble", "skops.io", "onnxruntime")
 _FILES = 64
 _GIVEN_UP = 3

@@ -15,8 +15,6 @@ import threading
 import time
 from typing import Any, BinaryIO
 
-__all__ = ["ForkedProcess", "FreshProcess", "Watch", "start", "warm_up"]
-
 
 def _forks() -> bool:
     """Return whether children can be forked, and their end heard of; elsewhere system libraries do not survive it."""

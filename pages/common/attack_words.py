@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from core.adversaries import STRONG
-from core.audit import AuditConfig, AuditFindings
+from core.audit import AuditFindings
+from core.config import AuditConfig
 from core.correction import Attribution, Disclosure
 from core.estimates import Estimate
 from core.fairness import difference_title

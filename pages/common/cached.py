@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.audit import AuditConfig, AuditFindings, audit_key, run
+from core.audit import AuditFindings, audit_key, run
+from core.config import AuditConfig
 from core.correction import Attribution, Disclosure, MoreDisclosed
-from core.datasets.dataset import AuditDataset, Roles, Table
+from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, Ratings
+from core.datasets.roles import Roles
 from core.fingerprint import fingerprint
 from pages.common.jobs import Job, Store
 from pages.common.own_model import OwnModel
@@ -248,7 +250,7 @@ def dataset_of(table: Table, roles: Roles) -> AuditDataset:
     from pages.common.panels import need
 
     def build(job: Job) -> AuditDataset:
-        from core.datasets.dataset import build_dataset
+        from core.datasets.build import build_dataset
 
         return build_dataset(table, roles)
 
@@ -265,7 +267,7 @@ def built(table: Table, roles: Roles) -> AuditDataset:
     """
 
     def build() -> AuditDataset:
-        from core.datasets.dataset import build_dataset
+        from core.datasets.build import build_dataset
 
         return build_dataset(table, roles)
 

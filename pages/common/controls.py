@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import ATTACKERS
+from core.attack import ATTACKERS
 from core.datasets.catalog import CATALOG
 from core.fairness import METRIC_TITLES, METRICS
 from core.models import METHOD_TITLES, METHODS

@@ -11,7 +11,8 @@ from pages.common import guesses
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.datasets.dataset import Roles, Table
+    from core.datasets.dataset import Table
+    from core.datasets.roles import Roles
     from core.datasets.suggestion import Suggestion
 
 __all__ = ["ask"]

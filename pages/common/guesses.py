@@ -9,7 +9,7 @@ import streamlit as st
 from pages.common import shell
 
 if TYPE_CHECKING:
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
     from core.datasets.suggestion import Suggestion
 
 __all__ = ["because"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
 from core.fingerprint import fingerprint

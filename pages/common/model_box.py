@@ -16,7 +16,8 @@ from pages.common import cached, panels, shell, state
 from pages.common.own_model import OwnModel
 
 if TYPE_CHECKING:
-    from core.datasets.dataset import Roles, Table
+    from core.datasets.dataset import Table
+    from core.datasets.roles import Roles
     from core.models.files import ModelFile
 
 __all__ = ["draw"]
@@ -87,7 +88,7 @@ def _ask_columns(table: Table, current: Roles | None) -> None:
 
 def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFile, features: tuple[str, ...]) -> None:
     """Ask a model about everybody; its answers replace those of an earlier one."""
-    from core.datasets.dataset import build_dataset
+    from core.datasets.build import build_dataset
     from core.models.files import with_answers
 
     own = cached.own_model()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.estimates import Estimate
 from core.figures.answers import error_words
 from core.queries import Asking, ErrorQuantiles, Leak, needed, targeted_leakage

@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
-from core.config import TRAINED_TOLERANCE
+from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
-from core.datasets.dataset import Roles, Table
+from core.datasets.dataset import Table
+from core.datasets.roles import Roles
 from core.models import GIVEN
 
 __all__ = [

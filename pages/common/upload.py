@@ -18,7 +18,8 @@ from pages.common import cached, given_columns, guesses, model_box, panels, shel
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.dataset import Roles, Table
+    from core.datasets.dataset import Table
+    from core.datasets.roles import Roles
     from core.datasets.suggestion import Suggestion
 
 __all__ = ["box", "roles_form"]
@@ -101,7 +102,7 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
 
 def _ask(table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles:
     """Ask for all roles; label, positive value and sensitive attribute are empty until they are chosen."""
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
     from core.datasets.suggestion import Suggestion
 
     frame, names = table.frame, [str(c) for c in table.frame.columns]

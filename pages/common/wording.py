@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.audit import AuditConfig, AuditFindings
+from core.audit import AuditFindings
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, GroupRow, Table
 from core.datasets.given import SETS
 from core.fairness import METRIC_TITLES, difference_title

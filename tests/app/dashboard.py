@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from streamlit.testing.v1 import AppTest
 
-from core.audit import ATTACKERS, PROTOCOLS, AuditConfig
+from core.attack import ATTACKERS, PROTOCOLS
+from core.config import AuditConfig
 from core.correction import COSTS
 from core.datasets.dataset import AuditDataset
 from core.sweep import PointStore, SweepPoint, point_key, sweep

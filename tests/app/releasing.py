@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import core.release
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.decision.release_sources import some_people
 from core.fingerprint import fingerprint

@@ -13,7 +13,7 @@ from itertools import islice
 
 import pytest
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets import build_dataset, demo_table
 from core.figures.answers import error_words
 from core.queries import (

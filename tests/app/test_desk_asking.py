@@ -54,7 +54,7 @@ def test_register_quote_ask_and_the_complement_is_free(dashboard: Dashboard):
 
 
 def test_the_answer_is_about_the_audited_models_scores(dashboard: Dashboard):
-    from core.audit import AuditConfig
+    from core.config import AuditConfig
     from core.datasets import build_dataset, demo_table
     from core.datasets.splits import split
     from tests import expected

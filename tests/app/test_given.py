@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.datasets import build_dataset, read_table
-from core.datasets.dataset import Roles
+from core.datasets.roles import Roles
 from core.estimates import accuracy
 from core.wording import percent
 from pages.common import query_controls

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import core.datasets.catalog
-from core.audit import AuditConfig, AuditFindings
+from core.audit import AuditFindings
+from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import DataUnavailableError, InputError
 from core.sweep import TOLERANCES

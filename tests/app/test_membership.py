@@ -207,7 +207,7 @@ def own_table(rare: int) -> bytes:
 
 def bring(dashboard: Dashboard, rare: int) -> None:
     """Upload the table and say what its columns are."""
-    from core.datasets.dataset import Roles
+    from core.datasets.roles import Roles
 
     dashboard.open("data").upload("towns.csv", own_table(rare))
     roles = Roles(label="hired", positive="yes", sensitive="town", group=("*Up*",))

@@ -11,7 +11,7 @@ import pytest
 
 import core.release
 from core.datasets import demo_table
-from core.datasets.dataset import Roles
+from core.datasets.roles import Roles
 from core.decision.release_plan import read_release, release_text
 from core.decision.release_sources import study_of
 from core.figures import precision_text

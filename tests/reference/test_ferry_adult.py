@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from core.audit import AuditConfig, AuditFindings, run
+from core.audit import AuditFindings, run
+from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, load
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))

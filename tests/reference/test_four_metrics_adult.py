@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pytest
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets import build_dataset, load
 from core.fairness import METRICS
 from core.sweep import SweepRow, grid, summarise, sweep

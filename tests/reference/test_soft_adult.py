@@ -26,7 +26,8 @@ import numpy as np
 import pytest
 
 from core.adversaries import train_strong
-from core.audit import AuditConfig, AuditFindings, run
+from core.audit import AuditFindings, run
+from core.config import AuditConfig
 from core.correction import Attribution, StepMeasures, attribute_leak
 from core.datasets import AuditDataset, build_dataset, load, split
 

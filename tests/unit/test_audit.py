@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.audit import PROTOCOLS, AuditConfig, AuditFindings, audit_key, run
+from core.attack import PROTOCOLS
+from core.audit import AuditFindings, audit_key, run
+from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import Cancelled, InputError
 from core.fairness import METRICS

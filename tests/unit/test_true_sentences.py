@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core.attriguard import Guesses, Study, strongest_point
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.estimates import Estimate
 from core.fairness import difference_between_groups, group_rates
 from core.figures import LIGHT, draw_budget, draw_groups, draw_rates, draw_values

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["BINS", "Domains", "public_domains", "read_domains"]
-
 BINS = 10
 """Bins of a column of numbers."""
 

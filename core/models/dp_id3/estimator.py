@@ -28,8 +28,6 @@ from core.models.dp_id3.ledger import ACCOUNTINGS, BudgetLedger
 from core.seeds import child_generator
 from core.validation import choice, privacy_budget
 
-__all__ = ["DPID3Classifier"]
-
 
 class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Multiway ID3 tree, with discrete Laplace noise on every count it looks at.

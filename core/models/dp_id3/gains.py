@@ -10,8 +10,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["best_attribute", "exact_score", "noisy_score"]
-
 _TIE = 1e-8  # bits times records; rounding stays far below, unequal gains differ by far more
 
 Ints = npt.NDArray[np.int64]

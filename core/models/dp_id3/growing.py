@@ -25,8 +25,6 @@ from core.models.dp_id3.ledger import BudgetLedger
 from core.models.dp_id3.noise import noisy_counts
 from core.models.dp_id3.tree import Tree
 
-__all__ = ["grow"]
-
 _MOST_NODES = 5_000_000
 
 Ints = npt.NDArray[np.int64]

@@ -29,7 +29,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["ACCOUNTINGS", "BudgetLedger", "LedgerEntry"]
 
 ACCOUNTINGS = ("savings", "literal", "naive")
 """Ways to split the budget; the last is not private."""

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 
-__all__ = ["noisy_counts"]
-
 _LEAST = 1e-14
 """Smallest epsilon of one count: its noise stays below 45 / epsilon, which is below 2^53."""
 

@@ -7,8 +7,6 @@ sizes in the file say.
 
 from __future__ import annotations
 
-__all__ = ["ALLOWED_TYPES", "REFUSED_LOADERS", "REFUSED_TYPES"]
-
 ALLOWED_TYPES = (
     "builtins.slice",
     "collections.OrderedDict",

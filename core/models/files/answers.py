@@ -13,8 +13,6 @@ from core.errors import InputError
 from core.models.files.runtime import RawAnswers
 from core.results import Result
 
-__all__ = ["Answers", "decide"]
-
 _ROUNDING = 1e-6  # scores of 32-bit floats may be this far outside of [0, 1]
 _USUAL = {("0", "1"): "1", ("-1", "1"): "1", ("False", "True"): "True", ("false", "true"): "true"}
 

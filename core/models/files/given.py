@@ -11,8 +11,6 @@ from core.fingerprint import fingerprint_frame
 from core.models.files.answers import Answers
 from core.models.files.model_file import ModelFile
 
-__all__ = ["AnsweredTable", "with_answers"]
-
 
 class AnsweredTable(NamedTuple):
     """A table with a model's answers, and what their columns are called.

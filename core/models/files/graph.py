@@ -13,8 +13,6 @@ from typing import Any
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["DOMAINS", "check_graph", "read_graph"]
-
 DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 """Where operators may come from: the standard's own."""
 

@@ -16,8 +16,6 @@ from core.datasets.cells import megabytes
 from core.datasets.columns import quoted
 from core.errors import InputError
 
-__all__ = ["KINDS", "MAX_BYTES", "kind_of"]
-
 KINDS = {"onnx": "ONNX", "skops": "skops"}
 """Kind -> what to call it; the kind is also the ending of the file's name."""
 

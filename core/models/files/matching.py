@@ -15,8 +15,6 @@ from core.models.files.runtime import Takes
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["matched"]
-
 
 def matched(
     frame: pandas.DataFrame, model: Takes, features: Sequence[str] = ()

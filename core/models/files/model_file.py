@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["BATCH", "MAX_SECONDS", "ModelFile", "read_model"]
 
 BATCH = 10_000
 """Records asked about at once."""

@@ -22,7 +22,6 @@ from core.models.files.runtime import RawAnswers, Runtime, cause
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["OnnxModel", "open_onnx"]
 
 _CELLS = {
     "float": (np.float32, "number"),

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-__all__ = ["answer", "describe"]
 
 _MOST_ANSWERS = 10_000
 

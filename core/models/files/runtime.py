@@ -16,7 +16,6 @@ from core.datasets.columns import quoted
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["KINDS_OF_CELL", "RawAnswers", "Runtime", "Takes", "blame", "cause"]
 
 KINDS_OF_CELL = ("number", "whole number", "true or false", "text", "any")
 """What a model can ask of a column; "any" where the file does not say."""

@@ -24,7 +24,6 @@ from core.models.files.runtime import RawAnswers, Runtime, cause
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["SkopsModel", "open_skops"]
 
 _ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
 _PASSES_ON = ("FeatureUnion", "SimpleImputer", "MissingIndicator", "SelectFromModel", "VarianceThreshold")

@@ -20,8 +20,6 @@ from core.errors import FairLeakError, InputError
 from core.fairness import METRICS
 from core.validation import choice, unit_interval
 
-__all__ = ["fair_acceptance"]
-
 Floats = npt.NDArray[np.float64]
 
 _LABELS = {

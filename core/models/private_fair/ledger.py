@@ -16,7 +16,6 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["TREE_SHARE", "PrivateFairLedger", "parts"]
 
 TREE_SHARE = 0.75
 """Share of the budget the tree gets. It asks many small counts, the other part a single table of large ones."""

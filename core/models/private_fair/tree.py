@@ -37,8 +37,6 @@ from core.models.private_fair.ledger import TREE_SHARE, PrivateFairLedger, parts
 from core.seeds import child_generator
 from core.validation import binary_array, one_length, privacy_budget
 
-__all__ = ["PrivateFairModel", "PrivateFairTree", "fit_private_fair"]
-
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.uint8]
 

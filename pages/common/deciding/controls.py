@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.decision import GuardPlan, MembershipPlan, OutputsPlan, PlannedAnswers
 from core.fingerprint import fingerprint

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.errors import InputError
 from core.fingerprint import fingerprint
 from core.policy import CHECKS, Limit, Policy

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.errors import InputError
 from core.models import GIVEN
 from core.policy import Limit, Policy, default_policy, limit_text, policy_text, predictions_policy, read_policy

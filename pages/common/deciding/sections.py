@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.csv_table import csv_of_frame
 from core.datasets.dataset import Table
 from core.policy import verdict_frame

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.decision import (
     AuditPlan,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.decision import OutputsPlan
 from core.fairness import METRIC_TITLES

@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import PROTOCOLS, AuditConfig
+from core.attack import PROTOCOLS
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.fairness import METRICS
 from core.models import GIVEN

@@ -6,7 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig, AuditFindings
+from core.audit import AuditFindings
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from pages.common import attack_words, cached, panels, shell, wording
 from pages.common.further import words

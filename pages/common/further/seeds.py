@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.audit import AuditConfig, AuditFindings
+from core.audit import AuditFindings
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.models import GIVEN
 from pages.common import attack_words, measured, panels, shell, wording

@@ -6,7 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import PROTOCOLS, AuditConfig, AuditFindings
+from core.attack import PROTOCOLS
+from core.audit import AuditFindings
+from core.config import AuditConfig
 from core.correction import Disclosure
 from core.datasets.dataset import AuditDataset
 from core.models import GIVEN

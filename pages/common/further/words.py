@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.audit import AuditConfig, AuditFindings
+from core.audit import AuditFindings
+from core.config import AuditConfig
 from core.estimates import Estimate, over_repeats
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES

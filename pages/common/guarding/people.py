@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.attriguard import PUBLISHED_CURVE
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings
 from core.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
 from core.membership import MemberPeople, MembershipSettings
 from pages.common.jobs import Store

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets import AuditDataset, Table
 from core.decision.release_plan import ReleasePlan, release_text
 from core.models import GIVEN

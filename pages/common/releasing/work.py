@@ -13,7 +13,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig, audit_key
+from core.audit import audit_key
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
 from core.fingerprint import fingerprint
 from core.models import GIVEN

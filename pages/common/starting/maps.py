@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.demo import DEMO_FILE
 from core.errors import FairLeakError

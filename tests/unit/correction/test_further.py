@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit import AuditConfig, AuditFindings, run
+from core.audit import AuditFindings, run
+from core.config import AuditConfig
 from core.correction import KNOWLEDGE, MoreDisclosed, correct, disclose_more
 from core.fairness import METRICS, unfairness
 from tests.samples import ROLES, dataset

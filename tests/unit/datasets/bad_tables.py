@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.datasets.dataset import Roles
+from core.datasets.roles import Roles
 
 _INTERNALS = ("pandas", "pyarrow", "arrow", "traceback", "codec", "tokeniz", "dtype", "errno", "numpy", "exception")
 

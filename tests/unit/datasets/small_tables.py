@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.dataset import AuditDataset, Roles, Table, build_dataset
+from core.datasets.build import build_dataset
+from core.datasets.dataset import AuditDataset, Table
+from core.datasets.roles import Roles
 from core.fingerprint import fingerprint_frame
 from tests.unit.datasets.bad_tables import GOOD_ROLES
 

@@ -16,8 +16,8 @@ import pandas as pd
 import pytest
 
 from core.datasets import adult, downloads
+from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, default_cache_folder, load
-from core.datasets.dataset import build_dataset
 from core.errors import DataUnavailableError, InputError
 from tests.patience import PATIENT
 
@@ -106,8 +106,8 @@ def openml(arff: str, *, columns: list[tuple[str, str]], target: str, checksum: 
 
 def adult_on_openml(**changes):
     """Serve the four hand-made people the way OpenML does: other label name, no blanks, no full stops."""
-    names = [*adult._COLUMNS[:-1], "class"]
-    kinds = [(name, "numeric" if name in adult._NUMBERS else "nominal") for name in names]
+    names = [*list(adult.ADULT_COLUMNS)[:-1], "class"]
+    kinds = [(name, "numeric" if adult.ADULT_COLUMNS.get(name) == "number" else "nominal") for name in names]
     rows = [[cell.strip().rstrip(".") for cell in line.split(",")] for line in (TRAINING + TEST).split("\n") if line]
     head = ["@RELATION adult"]
     for i, (name, kind) in enumerate(kinds):
@@ -144,7 +144,7 @@ def test_the_default_cache_lies_outside_the_repository():
 @pytest.mark.parametrize("test", [TEST, "|1x3 Cross validator\n" + TEST, TEST.replace("K.", "K")])
 def test_uci_files_are_read_in_every_form(tmp_path, test):
     table = load("adult", data_folder=uci_files(tmp_path, test))
-    assert list(table.frame.columns) == adult._COLUMNS
+    assert list(table.frame.columns) == list(adult.ADULT_COLUMNS)
     assert table.frame["income"].tolist() == ["<=50K", ">50K", "<=50K", ">50K"]
     assert table.frame["age"].tolist() == [39, 28, 25, 44]
     assert table.frame.isna().sum().sum() == 3
@@ -232,7 +232,7 @@ def test_waiting_is_bounded(tmp_path, monkeypatch):
         released.wait(PATIENT)
         raise URLError("late")
 
-    monkeypatch.setattr(adult, "_PATIENCE", 0.2)
+    monkeypatch.setattr(adult, "ADULT_PATIENCE", 0.2)
     monkeypatch.setattr("sklearn.datasets._openml.urlopen", opener)
     no_waiting(monkeypatch)
     with pytest.raises(DataUnavailableError, match=r"no complete answer came within 0\.2 seconds"):

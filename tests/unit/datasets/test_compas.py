@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from core.datasets import compas
+from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, load
-from core.datasets.dataset import build_dataset
 from core.errors import DataUnavailableError
 from tests.unit.datasets.test_catalog import files_in, unreachable
 
@@ -42,7 +42,7 @@ def compas_file(folder: Path, lines: list[str], name: str = "compas-scores-two-y
 def test_compas_from_propublicas_file_keeps_nothing_personal(tmp_path):
     table = load("compas", data_folder=compas_file(tmp_path, compas_lines()))
     frame = table.frame
-    assert list(frame.columns) == compas._COLUMNS
+    assert list(frame.columns) == list(compas.COMPAS_COLUMNS)
     assert not frame.astype(str).apply(lambda column: column.str.contains("body|1990|2013")).any().any()
     assert frame["decile_score"].max() == 10 and frame["priors_count"].max() == 8  # the first of two columns
     assert int(frame["days_b_screening_arrest"].isna().sum()) == 24

@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.dataset import Roles, Table, build_dataset
+from core.datasets.build import build_dataset
+from core.datasets.dataset import Table
 from core.datasets.groups import groups_of
+from core.datasets.roles import Roles
 from core.datasets.table import read_table
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame

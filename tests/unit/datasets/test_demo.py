@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from core.datasets import demo
-from core.datasets.dataset import AuditDataset, build_dataset
+from core.datasets.build import build_dataset
+from core.datasets.dataset import AuditDataset
 from core.datasets.demo import DEMO_FILE, DEMO_ROLES, demo_table, make_demo
 from core.datasets.splits import split
 from core.errors import DataUnavailableError, InputError

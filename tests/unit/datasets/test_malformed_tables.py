@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from core.datasets.dataset import Roles, build_dataset
+from core.datasets.build import build_dataset
+from core.datasets.roles import Roles
 from core.datasets.table import read_table
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD, assert_one_sentence

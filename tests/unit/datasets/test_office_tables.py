@@ -13,7 +13,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.datasets.dataset import Roles, Table, build_dataset
+from core.datasets.build import build_dataset
+from core.datasets.dataset import Table
+from core.datasets.roles import Roles
 from core.datasets.table import read_table
 from core.datasets.text_table import text_columns
 from core.errors import InputError

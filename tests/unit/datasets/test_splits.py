@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets.dataset import AuditDataset, Roles
+from core.datasets.dataset import AuditDataset
+from core.datasets.roles import Roles
 from core.datasets.splits import Splits, split
 from core.errors import InputError
 

@@ -21,9 +21,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.datasets.build import build_dataset
+from core.datasets.cells import MISSING_WORDS
 from core.datasets.columns import as_text
-from core.datasets.dataset import Table, build_dataset
-from core.datasets.table import MISSING_WORDS, read_table
+from core.datasets.dataset import Table
+from core.datasets.table import read_table
 from core.errors import InputError
 from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import (

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from core.attriguard import TableSettings, table_study
-from core.audit import AuditConfig, AuditFindings
+from core.audit import AuditFindings
 from core.audit import run as whole_audit
+from core.config import AuditConfig
 from core.datasets import Roles, Table
 from core.decision import AuditPlan, GuardPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers, false_promise
 from core.decision.attacks import CORRECTED, attack_of, member_guesses, released_judged, tolerance_told

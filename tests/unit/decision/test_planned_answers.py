@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets import Roles, Table
 from core.decision import AuditPlan, MembershipPlan, ModelPlan, PlannedAnswers, run_audit
 from core.decision.attacks import planned_trials, two_sided

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.adversaries import tune_forest
-from core.audit import AttackFindings, AuditConfig, AuditFindings, run
+from core.attack import AttackFindings
+from core.audit import AuditFindings, run
+from core.config import AuditConfig
 from core.correction import Disclosure, attribute_over_seeds
 from core.datasets import AuditDataset
 from core.estimates import Estimate, proportion

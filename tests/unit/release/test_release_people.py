@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, demo_table, split
 from core.errors import Cancelled, InputError
 from core.release import (
