@@ -6,16 +6,18 @@ told in one sentence: what, which rule, which value.
 
 from __future__ import annotations
 
+import argparse
 import datetime
 import math
 import re
+import tomllib
 import types
 import typing
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields
-from functools import cache
+from functools import cache, partial
 from numbers import Integral, Real
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, TypeVar
@@ -23,15 +25,12 @@ from typing import Annotated, Any, TypeVar
 from core.errors import InputError
 from core.results import Result
 from core.study import Param
-from core.toml_files import told, toml_value
+from core.toml_files import NO_LIMIT, told, toml_value
 
 S = TypeVar("S")
 
 Tables = Mapping[str, Mapping[str, "Setting"]]
 """Name of a file's table, "" for the outermost, "[name]" for each of a list -> key -> the setting it tells."""
-
-NO_LIMIT = "none"
-"""How a mapping's value without limit is written, for TOML has no null."""
 
 _TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list"}
 _LISTS = {int: "whole numbers", float: "finite numbers", str: "texts", tuple: "lists"}
@@ -178,7 +177,7 @@ def checked(setting: Setting, value: Any, name: str) -> Any:
         raise broken(name, f"be a list of {_LISTS[setting.base]}", value)
     if setting.param.some and not value:
         raise broken(name, "name at least one", [])
-    return tuple(None if item is None and setting.optional else _one(setting, item, name) for item in value)
+    return tuple(None if setting.optional and item in (None, NO_LIMIT) else _one(setting, item, name) for item in value)
 
 
 def broken(name: str, rule: str, value: object) -> InputError:
@@ -440,7 +439,7 @@ def toml_text(
             if _left_out(setting, value):
                 lines += _commented(f"{comment}\n{instead[place]}") if place in instead else []
             elif setting.param.form == "table":
-                inner += ["", f"[{place}]", *(f"{k} = {toml_value(NO_LIMIT if v is None else v)}" for k, v in value)]
+                inner += ["", f"[{place}]", *(f"{k} = {toml_value(v)}" for k, v in value)]
             else:
                 lines += [
                     *_commented(comment),
@@ -463,3 +462,85 @@ def _left_out(setting: Setting, value: Any) -> bool:
 
 def _commented(text: str) -> Iterator[str]:
     yield from (f"# {line}" for line in text.splitlines())
+
+
+# ----------------------------------------------------------------------------------------- command line and reference
+
+
+def add_arguments(parser: argparse.ArgumentParser, cls: type, *names: str) -> None:
+    """Add a flag for each setting of a class, or for those named, in their order.
+
+    A list is written with commas, as in 0.1,0.5; what is no list of texts or numbers as in a TOML file.
+    """
+    for name in names or params(cls):
+        setting = params(cls)[name]
+        help_text = setting.comment[:1].lower() + setting.comment[1:].rstrip(".")
+        if setting.default is not MISSING and setting.default not in (None, "", ()) and setting.base is not bool:
+            help_text += f" (default {_flag_text(setting.default)})"
+        more: dict[str, Any] = {"dest": name, "default": setting.default, "help": help_text.replace("%", "%%")}
+        if setting.default is MISSING:
+            more |= {"required": True, "default": None}
+        if setting.base is bool:
+            parser.add_argument(setting.flag, action=argparse.BooleanOptionalAction, **more)
+        elif setting.many or setting.base is tuple:
+            parser.add_argument(setting.flag, metavar="LIST", type=partial(_list_of, setting), **more)
+        else:
+            metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[setting.base]
+            parser.add_argument(setting.flag, metavar=metavar, type=setting.base, **more)
+
+
+def from_arguments(arguments: argparse.Namespace, cls: type[S], **more: Any) -> S:
+    """Return the settings that the flags of `add_arguments` say; `more` are fields without a flag.
+
+    Raises
+    ------
+    InputError
+        If a value breaks its rule; the sentence begins with the flag.
+    """
+    told = {
+        name: checked(setting, getattr(arguments, name), setting.flag)
+        for name, setting in params(cls).items()
+        if hasattr(arguments, name) and name not in more
+    }
+    return built(cls, told, **more)
+
+
+def _list_of(setting: Setting, text: str) -> Any:
+    """Return a list as a flag has it; what cannot be read stays text, which breaks the setting's rule."""
+    try:
+        if setting.base is tuple:
+            return tomllib.loads(f"value = {text}")["value"]
+        parts = [part.strip() for part in text.split(",")] if text.strip() else []
+        return tuple(part if part == NO_LIMIT else setting.base(part) for part in parts)
+    except ValueError:
+        return text
+
+
+def _flag_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_flag_text, value))
+    return f"{value:g}" if isinstance(value, float) else NO_LIMIT if value is None else str(value)
+
+
+def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield a row of the reference for each setting: its key, its flag, its default, its rule, what it does.
+
+    Parameters
+    ----------
+    settings : mapping of str to Setting
+        Key -> setting, as `params` has it, or a table of a file.
+    title : str
+        The file's table, "" for the outermost or for none.
+    """
+    for key, setting in settings.items():
+        default = "" if setting.default in (None, (), "", MISSING) else f"`{toml_value(setting.default)}`"
+        kind = f"a list of {_LISTS[setting.base]}" if setting.many else _TYPES[setting.base]
+        rule = ["a table" if setting.param.form == "table" else kind]
+        if setting.rule not in ("", "be a finite number"):
+            rule.append(setting.rule.removeprefix("be ").removeprefix("have "))
+        if setting.param.only:
+            other, values = setting.param.only
+            rule.append(f"where {other} is {' or '.join(values)}")
+        told = re.sub(r":? \{\w+\}", "", setting.param.help)
+        must = "must be given" if setting.default is MISSING else default
+        yield f"{title}.{key}" if title else key, setting.flag, must, ", ".join(rule), told

@@ -16,6 +16,9 @@ from core.errors import InputError
 LARGEST = 65_536
 """Characters of the largest file that is read."""
 
+NO_LIMIT = "none"
+"""How a value without limit is written."""
+
 _DOTS = 500
 """Full stops a line may hold; each one may be a level of nesting to the parser."""
 
@@ -86,7 +89,9 @@ def quoted(text: str) -> str:
 
 
 def toml_value(value: Any) -> str:
-    """Return a text, number, flag or list as TOML."""
+    """Return a text, number, flag or list as TOML; None, which TOML has not, as `NO_LIMIT`."""
+    if value is None:
+        return quoted(NO_LIMIT)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -30,12 +30,11 @@ class Roles(Result):
             "value, at_most = 30 or cuts = [30, 50] for numbers.",
         ),
     ] = ()
-    at_most: Annotated[float | None, Param("First group up to", "The first group is everybody up to this number.")] = (
+    at_most: Annotated[float | None, Param("First group up to", "Everybody up to this number is the first group.")] = (
         None
     )
     each: Annotated[
-        bool,
-        Param("A group each value", "A group each value (2 to 20; rare values are taken together).", shown=False),
+        bool, Param("A group each value", "A group each value (2 to 20; rare values are taken together).", shown=False)
     ] = False
     cuts: Annotated[tuple[float, ...], Param("Cuts", "Limits between groups of a number, rising.")] = ()
     excluded: Annotated[
@@ -61,11 +60,7 @@ class Roles(Result):
         ""
     )
     sets: Annotated[
-        str,
-        Param(
-            "Sets",
-            "The column that says train, attack or test for each record; without it the sets are drawn.",
-        ),
+        str, Param("Sets", "The column that says train, attack or test for each record; without it the sets are drawn.")
     ] = ""
     threshold: float = 0.5
 

@@ -69,7 +69,7 @@ class _Number(Result):
 
     model: Annotated[str, Param("Model", "Whose number it is; left out for sizes.")] = ""
     statistic: Annotated[
-        str, Param("Statistic", "One of {options}.", options=(*each_number(STATISTICS), *SIZE_PARTS))
+        str, Param("Statistic", "Which number: {options}.", options=(*each_number(STATISTICS), *SIZE_PARTS))
     ] = ""
     value: Annotated[float | None, Param("Value", "The number, where it is exact.")] = None
     low: Annotated[float | None, Param("Low", "The least it can be.")] = None

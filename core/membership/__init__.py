@@ -65,7 +65,6 @@ from core.membership.findings import (
     CurvePoint,
     FairPickFindings,
     MembershipFindings,
-    MembershipSettings,
     TargetFindings,
 )
 from core.membership.given import GivenTarget, given_target
@@ -83,18 +82,10 @@ from core.membership.judging import judge
 from core.membership.people import MemberPeople, member_people
 from core.membership.promise import most_caught, most_times
 from core.membership.roc import Roc, area, group_rocs, roc
+from core.membership.settings import TARGET_TITLES, TARGETS, MembershipSettings
 from core.membership.splits import MembershipSplit, judging_everybody, member_split, split_between
 from core.membership.study import findings_of, guesses, study, study_steps
-from core.membership.targets import (
-    TARGET_TITLES,
-    TARGETS,
-    audited_target,
-    default_depth,
-    id3_target,
-    library_target,
-    quality,
-    target_by_name,
-)
+from core.membership.targets import audited_target, default_depth, id3_target, library_target, quality, target_by_name
 
 if TYPE_CHECKING:
     from core.models.dp_id3 import DPID3Classifier

@@ -23,33 +23,8 @@ from core.membership.attacks.lira import Train
 from core.membership.findings import TargetFindings
 from core.membership.given import GivenTarget, given_target
 from core.membership.people import MemberPeople
+from core.membership.settings import TARGETS
 from core.models import GIVEN, fit_model
-
-__all__ = [
-    "TARGETS",
-    "TARGET_TITLES",
-    "AuditedTarget",
-    "ID3Target",
-    "LibraryTarget",
-    "audited_target",
-    "default_depth",
-    "id3_target",
-    "library_target",
-    "quality",
-    "target_by_name",
-]
-
-TARGET_TITLES = {
-    "dp_id3": "DP-ID3 tree",
-    "decision_tree": "Decision tree",
-    "random_forest": "Random forest",
-    "logistic": "Logistic regression",
-    "audited": "The audited model",
-    GIVEN: "The given predictions",
-}
-
-TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
-"""Targets that are trained here; `core.models.GIVEN` is one beside them, for tables that come with a model's scores."""
 
 _TREES = 50
 
