@@ -1,4 +1,4 @@
-"""Settings: whatever one `Param` declares is a flag, a key with its comment, a sentence on a value, a row of the page."""
+"""Settings: what one `Param` declares is a flag, a key with its comment, a sentence on a value, a row of the page."""
 
 from __future__ import annotations
 
@@ -38,15 +38,14 @@ KEYS = [
     for key, setting in keys.items()
 ]
 OWN = [
-    (f"{called}: {name}", "", name, setting) for called, cls in CLASSES.items() for name, setting in params(cls).items()
+    (f"{called}: {key}", "", key, setting) for called, cls in CLASSES.items() for key, setting in params(cls).items()
 ]
 EVERY = [*KEYS, *OWN]
 
 
 def each(cases: list[tuple[str, str, str, Setting]]) -> Any:
-    return pytest.mark.parametrize(
-        ("title", "key", "setting"), [case[1:] for case in cases], ids=[case[0] for case in cases]
-    )
+    names, *rest = zip(*cases, strict=True)
+    return pytest.mark.parametrize(("title", "key", "setting"), list(zip(*rest, strict=True)), ids=names)
 
 
 def outside(setting: Setting) -> Any:
@@ -78,13 +77,8 @@ def value(setting: Setting) -> Any:
         return setting.default
     if param.form == "table":
         return (("max_depth", None),)
-    one: Any = {
-        bool: True,
-        int: 1,
-        float: 0.5,
-        str: "2026-11-22" if param.form == "day" else "word",
-        tuple: ("a", "b"),
-    }[setting.base]
+    text = "2026-11-22" if param.form == "day" else "word"
+    one: Any = {bool: True, int: 1, float: 0.5, str: text, tuple: ("a", "b")}[setting.base]
     one = next(iter(param.options)) if param.options is not None else one
     return (one,) if setting.many else one
 
@@ -95,6 +89,9 @@ def test_every_setting_says_what_it_is(title: str, key: str, setting: Setting):
     assert param.title[:1].isupper() and not param.title.endswith(".")
     assert param.help[:1].isupper() or param.help[:1] == '"'
     assert param.help.endswith(".") and len(param.help) < 260
+    assert setting.flag.startswith("--") and setting.flag == setting.flag.lower()
+    with pytest.raises(InputError, match=rf"must hold only the keys {key}, got '{key}_'\.$"):
+        read_table({f"{key}_": 1}, {key: setting}, place=place_of(title))
 
 
 @each(EVERY)
@@ -120,17 +117,6 @@ def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Se
         sentence = str(caught.value)
         assert sentence.startswith(f"{name} must ") and ", got " in sentence and sentence.endswith(".")
         assert "\n" not in sentence
-
-
-@each(EVERY)
-def test_an_unknown_key_is_refused(title: str, key: str, setting: Setting):
-    with pytest.raises(InputError, match=rf"must hold only the keys {key}, got '{key}_'\.$"):
-        read_table({f"{key}_": 1}, {key: setting}, place=place_of(title))
-
-
-@each(EVERY)
-def test_every_setting_has_a_flag(title: str, key: str, setting: Setting):
-    assert setting.flag.startswith("--") and setting.flag == setting.flag.lower()
 
 
 @pytest.mark.parametrize("cls", CLASSES.values(), ids=lambda cls: cls.__name__)
