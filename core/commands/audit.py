@@ -27,6 +27,7 @@ from core.files import content_of
 from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
+    Outcome,
     Policy,
     control_text,
     default_policy,
@@ -35,6 +36,7 @@ from core.policy import (
     predictions_policy,
     read_policy,
 )
+from core.report import meter_of
 from core.report.signing import private_key
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
@@ -83,11 +85,17 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     model_file = load_model(plan, folder=folder)
     steps = _told_now_and_then(console, "steps")
     if arguments.no_self_test:
-        audit, people = audit_with_people(plan, table, policy, model_file=model_file, report=steps)
+        audit, people = audit_with_people(plan, table, policy, model_file=model_file, report=steps, meter=meter_of)
     else:
         with SelfTestsBeside(_told_now_and_then(console, "models of the self-test", 200)) as tests:
             audit, people = audit_with_people(
-                plan, table, policy, model_file=model_file, self_tests=tests, report=tests.begun_by(steps)
+                plan,
+                table,
+                policy,
+                model_file=model_file,
+                self_tests=tests,
+                report=tests.begun_by(steps),
+                meter=meter_of,
             )
         for test in (test for test in audit.self_tests if not test.passed):
             console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
@@ -136,7 +144,8 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
     for row in verdict.rows:
         if row.check == "unfairness" and row.measurement is not None:
             yield f"{row.title}: {row.measurement.attacked}"
-        if told := false_promise(row.measurement):
+        told = false_promise(audit.plan.config.tolerance, audit.model.achieved)
+        if told and row.check == "correction_gain" and row.measurement and row.measurement.outcome == Outcome.DONE:
             yield f"{row.title}: {told}"
     if audit.release_meter is not None:
         yield ""

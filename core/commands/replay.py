@@ -19,6 +19,7 @@ from core.decision import (
     AuditPlan,
     Comparison,
     Difference,
+    Sameness,
     SelfTest,
     cached_self_test,
     data_fingerprint,
@@ -31,7 +32,7 @@ from core.decision import (
 from core.errors import InputError
 from core.files import content_of
 from core.models.files import ModelFile, read_model
-from core.report import from_json, policy_of, to_json
+from core.report import from_json, meter_of, policy_of, to_json
 
 __all__ = ["HELP", "NAME", "add_arguments", "run"]
 
@@ -72,11 +73,11 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         if done % _STEPS_PER_NOTE == 0 or done == total:
             own.progress(done, total, noun="steps")
 
-    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=report)
+    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=report, meter=meter_of)
     found = same_numbers(old, from_json(to_json(audit)))
     for line in _printed(found):
         console.result(line)
-    return 1 if found.status == "different" else 0
+    return 1 if found.status == Sameness.DIFFERENT else 0
 
 
 def _text(path: Path) -> str:
@@ -151,9 +152,9 @@ def _printed(found: Comparison) -> Iterator[str]:
 
 def _answer(found: Comparison) -> str:
     differ = len(found.differences)
-    if found.status == "identical":
+    if found.status == Sameness.IDENTICAL:
         return f"The same to the bit: {found.compared:,} values."
-    if found.status == "within_bounds":
+    if found.status == Sameness.WITHIN_BOUNDS:
         return f"The same within bounds: {differ:,} of {found.compared:,} values differ, none beyond its bound."
     return f"Not the same: {len(found.beyond):,} of {found.compared:,} values differ beyond their bounds."
 

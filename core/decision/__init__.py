@@ -1,8 +1,8 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
-from core.decision.comparison import BOUNDS, Comparison, Difference, same_numbers
+from core.decision.comparison import BOUNDS, Comparison, Difference, Sameness, same_numbers
 from core.decision.embedded import plan_of
-from core.decision.measures import false_promise
+from core.decision.measures.correction_gain import false_promise
 from core.decision.plan import (
     PLAN_SCHEMA,
     AuditPlan,
@@ -50,6 +50,7 @@ __all__ = [
     "PlannedAnswers",
     "Provenance",
     "ReleaseAudit",
+    "Sameness",
     "SelfTest",
     "audit_steps",
     "audit_with_people",

@@ -15,8 +15,6 @@ from core.decision.plan import AuditPlan, OutputsPlan
 from core.errors import Cancelled
 from core.training import ModelFindings
 
-__all__ = ["Audited", "Progress"]
-
 T = TypeVar("T")
 
 
@@ -25,7 +23,6 @@ class Progress:
 
     Parameters
     ----------
-    total : int
     report : callable, optional
         Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
     """
@@ -53,13 +50,8 @@ class Audited:
 
     Parameters
     ----------
-    plan : AuditPlan
     config : AuditConfig
         The plan's, with the roles the dataset was built with.
-    dataset : AuditDataset
-    splits : Splits
-    model : ModelFindings
-    progress : Progress
     model_notes : tuple of str
         What is to be known of how a model file answered.
     """

@@ -1,4 +1,4 @@
-"""Two reports of one audit, number by number: the same to the bit, the same within stated bounds, or not the same.
+"""Two reports of one audit, number by number: the same to the bit, within bounds, or not.
 
 Everything is compared but when the audit ran and what it ran on; the second decides how far numbers may lie apart
 (`BOUNDS`). On one kind of machine, with the same versions and the same code, the same audit gives the same bits, and
@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from core.results import Result
@@ -20,10 +21,14 @@ from core.results import Result
 if TYPE_CHECKING:
     import pandas
 
-__all__ = ["BOUNDS", "STATUSES", "Comparison", "Difference", "same_numbers"]
 
-STATUSES = ("identical", "within_bounds", "different")
-"""Equal to the bit; every difference within its bound; at least one beyond."""
+class Sameness(StrEnum):
+    """Equal to the bit; every difference within its bound; at least one beyond."""
+
+    IDENTICAL = "identical"
+    WITHIN_BOUNDS = "within_bounds"
+    DIFFERENT = "different"
+
 
 BOUNDS = {
     "estimate": (
@@ -113,11 +118,11 @@ class Comparison(Result):
         return tuple(found for found in self.differences if not found.within)
 
     @property
-    def status(self) -> str:
-        """One of `STATUSES`."""
+    def status(self) -> Sameness:
+        """How alike they are."""
         if not self.differences:
-            return "identical"
-        return "different" if self.beyond else "within_bounds"
+            return Sameness.IDENTICAL
+        return Sameness.DIFFERENT if self.beyond else Sameness.WITHIN_BOUNDS
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a difference."""
@@ -138,7 +143,8 @@ def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     """
     environment = tuple(_Walk(same=True).compare(_environment(old), _environment(new), "provenance"))
     walk = _Walk(same=not environment)
-    differences = tuple(walk.compare(_numbers(old), _known(_numbers(new), old), ""))
+    known = {name: value for name, value in _numbers(new).items() if name in old or name not in _LATER}
+    differences = tuple(walk.compare(_numbers(old), known, ""))
     return Comparison(compared=walk.seen, differences=differences, environment=environment)
 
 
@@ -153,11 +159,6 @@ def _numbers(report: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(told, dict):
         kept["provenance"] = {name: value for name, value in told.items() if name not in _ENVIRONMENT}
     return kept
-
-
-def _known(new: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a report without what reports did not have when the old one was written."""
-    return {name: value for name, value in new.items() if name in old or name not in _LATER}
 
 
 class _Walk:
@@ -175,7 +176,7 @@ class _Walk:
             yield from self._lists(old, new, path)
         else:
             self.seen += 1
-            if not _identical(old, new):
+            if type(old) is not type(new) or repr(old) != repr(new):  # of numbers also the sign of a zero
                 yield self._difference(old, new, path, half)
 
     def _dicts(self, old: dict[str, Any], new: dict[str, Any], path: str) -> Iterator[Difference]:
@@ -213,11 +214,6 @@ class _Walk:
         if self.same:
             return fine
         return max(fine, half / 10) if kind == "estimate" else max(_COARSE * abs(old), _LEAST)
-
-
-def _identical(old: Any, new: Any) -> bool:
-    """Tell whether two values are equal to the bit: of numbers the sign of a zero and the type as well."""
-    return type(old) is type(new) and (repr(old) == repr(new))
 
 
 def _number(value: Any) -> bool:

@@ -29,6 +29,11 @@ def plan_of(report: Mapping[str, Any]) -> AuditPlan:
     if not isinstance(told, dict) or told.get("schema") != PLAN_SCHEMA:
         found = told.get("schema") if isinstance(told, dict) else None
         raise InputError(f"The report's plan must be of schema {PLAN_SCHEMA}, got {found!r}.")
+    if "outputs" not in told:
+        raise InputError(
+            "The report's plan must say what is released (outputs), got one that FairLeak wrote before plans said so: "
+            "audit again from a plan file that says it."
+        )
     try:
         plan = loads(json.dumps(told, allow_nan=False), AuditPlan)
         written = plan_text(plan)

@@ -19,17 +19,6 @@ from core.decision.result import Provenance
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.policy import Policy
 
-__all__ = [
-    "COMPUTING",
-    "SELF_TEST_SEED",
-    "data_fingerprint",
-    "kind_of_machine",
-    "plan_fingerprint",
-    "policy_fingerprint",
-    "provenance",
-    "versions",
-]
-
 COMPUTING = (
     "numpy",
     "scipy",
@@ -56,11 +45,6 @@ _FILE = "given"
 
 def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
     """Return where an audit's numbers come from.
-
-    Parameters
-    ----------
-    plan : AuditPlan
-    policy : Policy
 
     Raises
     ------
@@ -104,7 +88,6 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
 
     Parameters
     ----------
-    dataset : AuditDataset
     answers : bool
         Whether predictions and scores enter; not where a model file gave them, whose last digits hang on the machine.
     """

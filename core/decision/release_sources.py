@@ -27,8 +27,6 @@ from core.seeds import child_generator
 if TYPE_CHECKING:
     from core.models.files import ModelFile
 
-__all__ = ["named", "people_of", "some_people", "study_of"]
-
 _SHOWN = 4
 """Names of models that a sentence lists."""
 
@@ -58,7 +56,6 @@ def people_of(
 
     Parameters
     ----------
-    plan : ReleasePlan
     table : Table
         As `core.decision.load_table` reads it.
     model_file : ModelFile, optional

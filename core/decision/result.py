@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
 
 from core.decision.plan import AuditPlan
 from core.estimates import Estimate
 from core.policy import Measurement, Verdict
 from core.results import Result
-
-if TYPE_CHECKING:
-    from core.report.metered import ReportMeter
-
-__all__ = [
-    "REPORT_SCHEMA",
-    "DataSummary",
-    "GroupSummary",
-    "ModelSummary",
-    "Provenance",
-    "ReleaseAudit",
-    "SelfTest",
-    "failed_tests",
-]
 
 REPORT_SCHEMA = 1
 """Version of the report's JSON."""
@@ -35,7 +21,6 @@ class GroupSummary(Result):
 
     Attributes
     ----------
-    group : str
     count : int
         Records in the table.
     label_rate : Estimate
@@ -58,17 +43,14 @@ class DataSummary(Result):
 
     Attributes
     ----------
-    title, source : str
     attribute, label : str
         What the sensitive attribute and the label are called.
-    synthetic : bool
     n : int
         Records audited.
     sets : dict of str to int
         Records by set: train, attack, validation, test.
     split : str
         How the sets came about, in one sentence.
-    features : tuple of str
     notes : tuple of str
         What was left out, filled in, or stands twice.
     fingerprint : str
@@ -96,15 +78,10 @@ class ModelSummary(Result):
     ----------
     kind, title : str
         See `core.decision.plan.ModelPlan`; what to call the model.
-    metric : str
-    tolerance : float
     achieved : float
         Unfairness on the training records.
-    unfairness_test : Estimate
-    accuracy_train, accuracy_test, majority_test : Estimate
     fingerprint : str
         SHA-256 of the predictions and scores, and of the file where there is one.
-    notes : tuple of str
     """
 
     kind: str
@@ -162,7 +139,6 @@ class Provenance(Result):
         Version by name, of what computes numbers.
     code, policy, plan : str
         SHA-256 of FairLeak's own code, of the policy and of the plan.
-    seeds : dict of str to int
     """
 
     fairleak: str
@@ -176,28 +152,118 @@ class Provenance(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MeteredForm(Result):
+    """One form of the numbers, metered.
+
+    Attributes
+    ----------
+    form : str
+        "every_digit", "page" or "disclosure": the numbers with every digit, as the page prints them, and as the
+        disclosure edition does.
+    group : str
+        The group metered against everybody else.
+    numbers : int
+        Sizes and rates of it and, of two groups, of the other one.
+    df_bits : float
+        Predicted gain, see `core.release.Prediction`.
+    joint_bits, prior_bits, person_bits : float
+        See `core.release.Meter`; like the prediction these use no true attribute.
+    bits : Estimate
+        Bits the numbers tell beyond features and label, measured with the true attribute.
+    unsure, pinned : int
+        People the attacker was unsure about before, and those of them settled after.
+    pinned_right : int
+        How many of these rightly.
+    accuracy : Estimate
+        Named rightly after reading.
+    status : str
+        Of the projection: "converged", "not_converged" or "infeasible"; "nothing" where no number is told.
+    """
+
+    form: str
+    group: str
+    numbers: int
+    df_bits: float
+    joint_bits: float
+    prior_bits: float
+    person_bits: float
+    bits: Estimate
+    unsure: int
+    pinned: int
+    pinned_right: int
+    accuracy: Estimate
+    status: str
+
+
+class MeterOutcome(StrEnum):
+    """The numbers were metered, could not be, or not without breaking; what was read is not for this edition."""
+
+    DONE = "done"
+    NOT_RUN = "not_run"
+    FAILED = "failed"
+    WITHHELD = "withheld"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportMeter(Result):
+    """What a report's own fairness numbers give away; nothing about single people.
+
+    Attributes
+    ----------
+    reason : str
+        Why there is no result; empty when there is one.
+    people : int
+        Test people.
+    threshold : int
+        Of the disclosure edition.
+    accuracy_before, majority : Estimate
+        Control: the same attacker before reading, and naming the larger side for everybody.
+    told, control, distance : str
+        The result, its control, and how far the projection is from the exact posterior, in sentences.
+    """
+
+    outcome: MeterOutcome
+    reason: str
+    people: int
+    threshold: int
+    forms: tuple[MeteredForm, ...]
+    accuracy_before: Estimate
+    majority: Estimate
+    told: str
+    control: str
+    distance: str
+
+
+class TableTitle(StrEnum):
+    """What a table is called in the report."""
+
+    ATTRIBUTION = "Where the leak comes from"
+    CORRECTIONS = "Corrections over tolerances"
+    TRUE_CORRECTION = "Correction with a true tolerance"
+    RATES = "Rates by group"
+    ANSWERS = "Planned answers"
+    MEMBERS = "Membership attacks"
+    GUARD = "AttriGuard"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseAudit(Result):
     """A whole release audit.
 
     Attributes
     ----------
-    plan : AuditPlan
-    data : DataSummary
     groups : tuple of GroupSummary
         First group first.
-    model : ModelSummary
     measurements : tuple of Measurement
         One a check of `core.policy.CHECKS`, in their order.
-    verdict : Verdict
     tables : dict of str to tuple of dict
-        Title -> rows (column -> text or number): what the report shows beside the verdicts and offers as CSV.
-    self_tests : tuple of SelfTest
-    provenance : Provenance
+        `TableTitle` -> rows (column -> text or number): what the report shows beside the verdicts and offers as CSV.
     times : dict of str to str or float
         "started" (ISO 8601, UTC) and "seconds"; all that differs between two runs.
+    labels_only : bool
+        Whether predictions were given as labels, without scores.
     release_meter : ReportMeter or None
         What the report's own fairness numbers give away; None where an audit was made without metering.
-    schema : int
     """
 
     plan: AuditPlan
@@ -210,5 +276,6 @@ class ReleaseAudit(Result):
     self_tests: tuple[SelfTest, ...]
     provenance: Provenance
     times: dict[str, str | float]
+    labels_only: bool = False
     release_meter: ReportMeter | None = None
     schema: int = REPORT_SCHEMA

@@ -12,26 +12,36 @@ from core.datasets import Table
 from core.datasets.splits import split
 from core.decision.attacks.inference import INFERENCE_STEPS
 from core.decision.attacks.noise import guard_steps
-from core.decision.attacks.readers import readers_of
+from core.decision.attacks.readers import AttackedPeople, readers_of
 from core.decision.audited import Audited, Progress
-from core.decision.measures import measured
+from core.decision.measures.answers_excess import answers_excess
+from core.decision.measures.attribute_gains import attribute_balanced, attribute_bits, attribute_excess
+from core.decision.measures.attriguard_cost import attriguard_cost
+from core.decision.measures.attriguard_exposure import attriguard_exposure
+from core.decision.measures.correction_gain import correction_gain
+from core.decision.measures.four_fifths import four_fifths
+from core.decision.measures.membership_auc import membership_advantage, membership_auc
+from core.decision.measures.membership_caught import membership_caught
+from core.decision.measures.membership_gap import membership_gap
+from core.decision.measures.reasons import missing, not_run
+from core.decision.measures.targeted_leakage import targeted_leakage
+from core.decision.measures.unfairness import unfairness
 from core.decision.plan import AuditPlan
 from core.decision.provenance import provenance
-from core.decision.result import ReleaseAudit, SelfTest, failed_tests
+from core.decision.result import ReleaseAudit, ReportMeter, SelfTest, failed_tests
 from core.decision.sources import config_of, dataset_and_notes
 from core.decision.summaries import data_summary, group_summaries, model_summary
 from core.decision.tables import tables
-from core.policy import CHECKS, Measurement, Policy, judge
+from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
+from core.policy import CHECKS, Basis, Measurement, Outcome, Policy, judge
 from core.queries import DECODERS
 from core.training import train_model
 
 if TYPE_CHECKING:
     from core.models.files import ModelFile
-    from core.report import AttackedPeople
-
-__all__ = ["audit_steps", "audit_with_people", "audited_of", "run_audit"]
 
 Report = Callable[[int, int], None]
+ReadMeter = Callable[[ReleaseAudit, AttackedPeople | None], ReportMeter]
 
 
 def audit_steps(plan: AuditPlan) -> int:
@@ -51,6 +61,7 @@ def run_audit(
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] = (),
     report: Report | None = None,
+    meter: ReadMeter | None = None,
 ) -> ReleaseAudit:
     """Audit a model, and judge it by a policy.
 
@@ -59,23 +70,25 @@ def run_audit(
 
     Parameters
     ----------
-    plan : AuditPlan
     table : Table
         What `core.decision.load_table` returns for it.
-    policy : Policy
     model_file : ModelFile, optional
         What `core.decision.load_model` returns for it.
     self_tests : sequence of SelfTest
         FairLeak's tests of itself, for the report; one that failed blocks the release.
     report : callable, optional
         Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
+    meter : callable, optional
+        `core.report.meter_of`, which reads what the report's own numbers give away; nothing is metered without it.
 
     Raises
     ------
     InputError
         If table, roles or model break a rule, so that there is nothing to audit.
     """
-    return audit_with_people(plan, table, policy, model_file=model_file, self_tests=self_tests, report=report)[0]
+    return audit_with_people(
+        plan, table, policy, model_file=model_file, self_tests=self_tests, report=report, meter=meter
+    )[0]
 
 
 def audit_with_people(
@@ -86,17 +99,16 @@ def audit_with_people(
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
     report: Report | None = None,
+    meter: ReadMeter | None = None,
 ) -> tuple[ReleaseAudit, AttackedPeople | None]:
     """Do `run_audit`, and return the test people besides, on whom a report for others is attacked before it is given.
 
     They are None where the attack that knows them beforehand broke. `self_tests` may be a function that returns them,
     called when everything is measured, so that they can be made meanwhile.
     """
-    from core.report import meter_of
-
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
-    measurements = tuple(_each(audited))
+    measurements = tuple(measured(check, audited) for check in CHECKS)
     shown, readers = tables(audited), readers_of(audited)
     audited.progress.reach(audited.progress.total)
     tests = tuple(self_tests() if callable(self_tests) else self_tests)
@@ -111,8 +123,9 @@ def audit_with_people(
         self_tests=tests,
         provenance=provenance(plan, policy),
         times={"started": started},
+        labels_only=not (audited.trainable or audited.has_scores),
     )
-    read = meter_of(audit, readers)
+    read = None if meter is None else meter(audit, readers)
     return replace(
         audit, release_meter=read, times={"started": started, "seconds": time.perf_counter() - begun}
     ), readers
@@ -131,5 +144,39 @@ def audited_of(
     return Audited(plan, config, dataset, splits, model, progress, model_notes=notes)
 
 
-def _each(audited: Audited) -> list[Measurement]:
-    return [measured(check, audited) for check in CHECKS]
+MEASURES: dict[str, Callable[[Audited], Measurement]] = {
+    "attribute_excess": attribute_excess,
+    "attribute_balanced": attribute_balanced,
+    "attribute_bits": attribute_bits,
+    "correction_gain": correction_gain,
+    "answers_excess": answers_excess,
+    "targeted_leakage": targeted_leakage,
+    "membership_caught": membership_caught,
+    "membership_auc": membership_auc,
+    "membership_advantage": membership_advantage,
+    "membership_gap": membership_gap,
+    "unfairness": unfairness,
+    "four_fifths": four_fifths,
+    "attriguard_exposure": attriguard_exposure,
+    "attriguard_cost": attriguard_cost,
+}
+"""Check -> what measures it."""
+
+_DECLARED = ("targeted_leakage",)
+
+
+def measured(check: str, audited: Audited) -> Measurement:
+    """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
+    basis = Basis.DECLARED if check in _DECLARED else Basis.MEASURED
+    if reason := missing(check, audited):
+        return not_run(check, reason, basis=basis)
+    try:
+        return MEASURES[check](audited)
+    except Cancelled:
+        raise
+    except (InputError, DataUnavailableError) as error:
+        return not_run(check, str(error), basis=basis)
+    except FairLeakError as error:
+        return not_run(check, str(error), outcome=Outcome.FAILED, basis=basis)
+    except Exception as error:  # whatever it was, it must not vanish: a check that broke blocks a release
+        return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED, basis=basis)

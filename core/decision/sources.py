@@ -20,15 +20,12 @@ from core.files import content_of
 if TYPE_CHECKING:
     from core.models.files import ModelFile
 
-__all__ = ["config_of", "dataset_and_notes", "dataset_of", "load_model", "load_policy_text", "load_table", "roles_of"]
-
 
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
     """Return the table a plan names.
 
     Parameters
     ----------
-    plan : AuditPlan
     folder : Path
         The plan's folder, from which its files are told.
     data_folder, cache_folder : Path or None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -19,15 +20,15 @@ from core.models import METHOD_TITLES
 if TYPE_CHECKING:
     from core.models.files import ModelFile
 
-__all__ = ["MODEL_NOTES", "data_summary", "group_summaries", "model_summary"]
 
-MODEL_NOTES = {
-    "trained": "Trained by FairLeak on the training records; the report speaks of this model and no other.",
-    "randomised": "The model is randomised: one draw of its predictions is audited.",
-    "needs_sensitive": "The model must be told people's sensitive attribute to decide about them.",
-    "labels_only": "Only predicted labels are given, no scores.",
-}
-"""Notes on a model that tell nothing of the data."""
+class ModelNote(StrEnum):
+    """Notes on a model that tell nothing of the data."""
+
+    TRAINED = "Trained by FairLeak on the training records; the report speaks of this model and no other."
+    RANDOMISED = "The model is randomised: one draw of its predictions is audited."
+    NEEDS_SENSITIVE = "The model must be told people's sensitive attribute to decide about them."
+    LABELS_ONLY = "Only predicted labels are given, no scores."
+
 
 _SETS = ("train", "attack", "validation", "test")
 
@@ -104,15 +105,16 @@ def _title(audited: Audited) -> str:
 
 
 def _notes(audited: Audited) -> tuple[str, ...]:
-    model, roles, notes = audited.model, audited.dataset.roles, []
+    model, roles = audited.model, audited.dataset.roles
+    notes: list[str] = []
     if audited.trainable:
-        notes.append(MODEL_NOTES["trained"])
+        notes.append(ModelNote.TRAINED)
         if model.randomised:
-            notes.append(MODEL_NOTES["randomised"])
+            notes.append(ModelNote.RANDOMISED)
         if model.needs_sensitive:
-            notes.append(MODEL_NOTES["needs_sensitive"])
+            notes.append(ModelNote.NEEDS_SENSITIVE)
     elif not audited.has_scores:
-        notes.append(MODEL_NOTES["labels_only"])
+        notes.append(ModelNote.LABELS_ONLY)
     elif not roles.prediction:
         notes.append(f"Predictions are scores of at least {roles.threshold:g}.")
     return tuple(notes)

@@ -7,27 +7,19 @@ from collections.abc import Callable, Iterator
 
 from core import leak
 from core.attriguard import TABLE_ATTACKER_TITLES
-from core.decision.attacks import (
-    CORRECTED,
-    FALSE_ALARMS,
-    attribution_of,
-    disclosure_of,
-    guard_study,
-    member_advantages,
-    member_curves,
-    member_gaps,
-    planned_leakages,
-    tolerance_told,
-)
+from core.decision.attacks.answers import planned_leakages
+from core.decision.attacks.inference import CORRECTED, attribution_of, disclosure_of, tolerance_told
+from core.decision.attacks.members import FALSE_ALARMS, member_advantages, member_curves, member_gaps
+from core.decision.attacks.noise import guard_study
 from core.decision.audited import Audited
+from core.decision.result import TableTitle
 from core.errors import Cancelled, FairLeakError
 from core.estimates import Estimate, rate_over_repeats
 from core.fairness import METRIC_TITLES
 from core.membership import ATTACK_TITLES
 
-__all__ = ["Rows", "tables"]
-
-Rows = tuple[dict[str, str | float | int | None], ...]
+Row = dict[str, str | float | int | None]
+Rows = tuple[Row, ...]
 
 TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 """Tolerances of the table of corrections, besides the plan's."""
@@ -48,18 +40,18 @@ _STEPS = {
 def tables(audited: Audited) -> dict[str, Rows]:
     """Return title -> rows; a table that could not be made has one row, which says why."""
     made = {
-        "Where the leak comes from": _attribution,
-        "Corrections over tolerances": _corrections,
-        "Correction with a true tolerance": _true_correction,
-        "Rates by group": _rates,
-        "Planned answers": _answers,
-        "Membership attacks": _members,
-        "AttriGuard": _guard,
+        TableTitle.ATTRIBUTION: _attribution,
+        TableTitle.CORRECTIONS: _corrections,
+        TableTitle.TRUE_CORRECTION: _true_correction,
+        TableTitle.RATES: _rates,
+        TableTitle.ANSWERS: _answers,
+        TableTitle.MEMBERS: _members,
+        TableTitle.GUARD: _guard,
     }
     return {title: rows for title, make in made.items() if (rows := _rows(make, audited))}
 
 
-def _rows(make: Callable[[Audited], Iterator[dict[str, str | float | int | None]]], audited: Audited) -> Rows:
+def _rows(make: Callable[[Audited], Iterator[Row]], audited: Audited) -> Rows:
     try:
         return tuple(make(audited))
     except Cancelled:
@@ -74,7 +66,7 @@ _NOT_MADE = "not made"
 """The only column of a table that could not be made."""
 
 
-def _attribution(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+def _attribution(audited: Audited) -> Iterator[Row]:
     for name in leak.KINDS:
         for step in attribution_of(audited, name).steps:
             yield {
@@ -86,19 +78,19 @@ def _attribution(audited: Audited) -> Iterator[dict[str, str | float | int | Non
             }
 
 
-def _corrections(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+def _corrections(audited: Audited) -> Iterator[Row]:
     others = TOLERANCES if audited.dataset.n_groups == 2 else _MANY
     for tolerance in sorted({*others, audited.config.tolerance}):
         yield from _corrected(audited, tolerance)
 
 
-def _true_correction(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+def _true_correction(audited: Audited) -> Iterator[Row]:
     """Yield what the check rests on where the plan's promise is false; it tells the unfairness on these records."""
     if tolerance_told(audited) != audited.config.tolerance:
         yield from _corrected(audited, None)
 
 
-def _corrected(audited: Audited, tolerance: float | None) -> Iterator[dict[str, str | float | int | None]]:
+def _corrected(audited: Audited, tolerance: float | None) -> Iterator[Row]:
     for kind, title in CORRECTED.items():
         told = disclosure_of(audited, kind, tolerance)
         yield {
@@ -111,7 +103,7 @@ def _corrected(audited: Audited, tolerance: float | None) -> Iterator[dict[str, 
         }
 
 
-def _rates(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+def _rates(audited: Audited) -> Iterator[Row]:
     names = audited.dataset.group_names
     for records, rates in (("training", audited.model.rates_train), ("test", audited.model.rates_test)):
         for rate in rates:
@@ -126,7 +118,7 @@ def _rates(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
             }
 
 
-def _answers(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+def _answers(audited: Audited) -> Iterator[Row]:
     planned = audited.plan.answers
     if not planned.questions or not audited.has_scores:
         return
@@ -140,12 +132,12 @@ def _answers(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
         }
 
 
-def _members(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+def _members(audited: Audited) -> Iterator[Row]:
     if not audited.has_scores and not audited.sets_known:
         return
     gaps, advantages = member_gaps(audited), member_advantages(audited)
     for name, curve in member_curves(audited).items():
-        shared: dict[str, str | float | int | None] = {
+        shared: Row = {
             "attack": ATTACK_TITLES[name],
             "AUC": _plain(curve.auc.value),
             "advantage": _plain(advantages[name].value),
@@ -156,7 +148,7 @@ def _members(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
                 yield {**shared, "people": people, **_columns("TPR at 1% FPR", rate)}
 
 
-def _guard(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
+def _guard(audited: Audited) -> Iterator[Row]:
     if not audited.plan.guard.budget:
         return
     study = guard_study(audited)
@@ -169,7 +161,7 @@ def _guard(audited: Audited) -> Iterator[dict[str, str | float | int | None]]:
         }
 
 
-def _columns(name: str, found: Estimate | None) -> dict[str, str | float | int | None]:
+def _columns(name: str, found: Estimate | None) -> Row:
     """Return a number and the ends of its interval as three columns."""
     value, low, high = (None, None, None) if found is None else (found.value, found.low, found.high)
     return {name: _plain(value), f"{name}, low": _plain(low), f"{name}, high": _plain(high)}

@@ -1,13 +1,13 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from core.policy.checks import CHECKS, UNITS, Check
+from core.policy.checks import CHECKS, Check
 from core.policy.defaults import default_policy, default_text, predictions_policy, predictions_text
 from core.policy.headline import headline_and_detail
 from core.policy.judging import judge
 from core.policy.limits import POLICY_SCHEMA, Limit, Policy, check_policy, policy_text, read_policy
-from core.policy.measurement import BASES, OUTCOMES, Measurement
+from core.policy.measurement import Basis, Measurement, Outcome
 from core.policy.tables import Bullet, bullet, verdict_frame
-from core.policy.verdict import VERDICTS, CheckVerdict, Verdict
+from core.policy.verdict import CheckVerdict, Status, Verdict
 from core.policy.words import (
     NO_SOURCE,
     VERDICT_TITLES,
@@ -21,20 +21,19 @@ from core.policy.words import (
 )
 
 __all__ = [
-    "BASES",
     "CHECKS",
     "NO_SOURCE",
-    "OUTCOMES",
     "POLICY_SCHEMA",
-    "UNITS",
-    "VERDICTS",
     "VERDICT_TITLES",
+    "Basis",
     "Bullet",
     "Check",
     "CheckVerdict",
     "Limit",
     "Measurement",
+    "Outcome",
     "Policy",
+    "Status",
     "Verdict",
     "bullet",
     "check_policy",

@@ -7,12 +7,6 @@ from dataclasses import dataclass
 from core.multiplicity import MOST_TESTED
 from core.results import Result
 
-__all__ = ["CHECKS", "UNITS", "Check"]
-
-UNITS = ("points", "percent", "gap", "ratio", "bits", "columns")
-"""How a number is written: a difference of rates, a rate, a difference between groups, a number from 0 to 1, bits a
-person, changed columns."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Result):
@@ -25,7 +19,8 @@ class Check(Result):
     title : str
         What was attacked, with {attribute} for the sensitive attribute: a row's first line.
     unit : str
-        One of `UNITS`.
+        How it is written: "points", a difference of rates; "percent", a rate; "gap", a difference between groups;
+        "ratio", a number from 0 to 1; "bits" a person; "columns" changed.
     at_least : bool
         Whether the limit is a least value; otherwise it is a largest.
     definition : str

@@ -28,8 +28,7 @@ from statistics import NormalDist
 
 from core.estimates import Estimate
 from core.multiplicity import holm
-
-__all__ = ["Claim", "Decision", "at_level", "decide", "p_value"]
+from core.policy.verdict import Status
 
 _ALIKE = 1e-12
 """Computed values no farther from their limit than this are at the limit: they differ by rounding."""
@@ -43,8 +42,6 @@ class Claim:
     ----------
     estimate : Estimate
         With a finite value.
-    limit : float
-    at_least : bool
     freedom : int or None
         See `core.policy.Measurement`.
     """
@@ -83,7 +80,7 @@ class Claim:
 class Decision:
     """What is decided about one claim; see `core.policy.CheckVerdict` for the fields."""
 
-    verdict: str
+    verdict: Status
     decided: Estimate | None = None
     p_value: float = math.nan
     p_adjusted: float = math.nan
@@ -94,12 +91,13 @@ def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
 
     Parameters
     ----------
-    claims : mapping of str to Claim
     level : float in [0.5, 1)
         One minus the chance that any claim at its limit is called kept or broken.
     """
     done = {
-        name: Decision(verdict="pass" if claim.kept else "fail") for name, claim in claims.items() if claim.computed
+        name: Decision(verdict=Status.PASS if claim.kept else Status.FAIL)
+        for name, claim in claims.items()
+        if claim.computed
     }
     family = [name for name in claims if name not in done]
     alpha = 1.0 - level
@@ -109,7 +107,7 @@ def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
     for rank, place in enumerate(sorted(range(len(family)), key=lambda j: raw[j])):
         claim = claims[family[place]]
         told_apart = adjusted[place] < alpha
-        verdict = "inconclusive" if not told_apart else "pass" if claim.kept else "fail"
+        verdict = Status.INCONCLUSIVE if not told_apart else Status.PASS if claim.kept else Status.FAIL
         before = rank if told_apart else rejected  # the step that stopped the procedure is that of all that are left
         step = alpha / (len(family) - before)
         done[family[place]] = Decision(

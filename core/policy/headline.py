@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from core.policy.verdict import CheckVerdict
+from core.policy.verdict import CheckVerdict, Status
 from core.policy.words import level_text
 from core.wording import in_words
 
-__all__ = ["headline_and_detail", "overall"]
-
-_BLOCKING = ("fail", "inconclusive", "not_run")
+_BLOCKING = (Status.FAIL, Status.INCONCLUSIVE, Status.NOT_RUN)
 _MISSED = "the attack missed a planted leak, or flagged a model without one"
 _ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
 _SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were not run", "pass": "pass"}
 
 
-def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> str:
+def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> Status:
     """Return the worst verdict of the required checks: fail, then inconclusive, then not run, then pass.
 
     A check that could not be run, where its limit allows that, is left out; of none that was run nothing passes.
@@ -25,8 +23,11 @@ def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -
     """
     found = {row.verdict for row in rows if row.counts}
     if not found:
-        return "not_run"
-    return next((verdict for verdict in _BLOCKING if verdict in found), "inconclusive" if failed_tests else "pass")
+        return Status.NOT_RUN
+    return next(
+        (verdict for verdict in _BLOCKING if verdict in found),
+        Status.INCONCLUSIVE if failed_tests else Status.PASS,
+    )
 
 
 def headline_and_detail(
@@ -36,7 +37,7 @@ def headline_and_detail(
     headline, detail = _of_checks(rows, level=level)
     if not failed_tests:
         return headline, detail
-    if overall(rows) == "pass":
+    if overall(rows) == Status.PASS:
         return f"Do not release yet: the self-test failed, as {_MISSED}.", _mistrust(failed_tests)
     return headline, _joined(detail, f"The self-test failed: {_MISSED}.", _mistrust(failed_tests))
 
@@ -53,13 +54,13 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
     excused = _excused(rows)
     if not n:
         return "Do not release yet: no required check could be run.", _joined(_optional(others))
-    if worst == "pass":
+    if worst == Status.PASS:
         return _kept(n, bool(others or excused)), _joined(_claim(level), excused, _optional(others))
-    warning = "Do not release" if worst == "fail" else "Do not release yet"
+    warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
     headline = f"{warning}: {_of_all(required[worst], n, worst)}."
     if required[worst] == n:
         return headline, _joined(excused, _optional(others))
-    return headline, _joined(_further(required, worst), _passing(required["pass"]), excused, _optional(others))
+    return headline, _joined(_further(required, worst), _passing(required[Status.PASS]), excused, _optional(others))
 
 
 def _kept(n: int, others: bool) -> str:
@@ -76,7 +77,7 @@ def _claim(level: float) -> str:
     )
 
 
-def _of_all(count: int, n: int, verdict: str) -> str:
+def _of_all(count: int, n: int, verdict: Status) -> str:
     """Write "two of six checks fail", "the only check fails", "both checks fail", "all six checks fail"."""
     if n == 1:
         return f"the only required check {_ONE[verdict]}"
@@ -85,7 +86,7 @@ def _of_all(count: int, n: int, verdict: str) -> str:
     return f"{in_words(count)} of {in_words(n)} checks {_counted(count, verdict)}"
 
 
-def _further(required: Counter[str], worst: str) -> str:
+def _further(required: Counter[Status], worst: str) -> str:
     """Write "One is inconclusive and one was not run; both also block a release."."""
     rest = {verdict: required[verdict] for verdict in _BLOCKING if verdict != worst and required[verdict]}
     total = sum(rest.values())
@@ -97,7 +98,7 @@ def _further(required: Counter[str], worst: str) -> str:
 
 
 def _passing(count: int) -> str:
-    return f"{_sentence(in_words(count))} {_counted(count, 'pass')}."
+    return f"{_sentence(in_words(count))} {_counted(count, Status.PASS)}."
 
 
 def _excused(rows: Sequence[CheckVerdict]) -> str:
@@ -109,12 +110,12 @@ def _excused(rows: Sequence[CheckVerdict]) -> str:
     return f"Not tested, which the policy allows here: {listed}."
 
 
-def _optional(others: Counter[str]) -> str:
+def _optional(others: Counter[Status]) -> str:
     """Write what became of the limits that are not required."""
     n = others.total()
     if not n:
         return ""
-    found = [(verdict, others[verdict]) for verdict in (*_BLOCKING, "pass") if others[verdict]]
+    found = [(verdict, others[verdict]) for verdict in (*_BLOCKING, Status.PASS) if others[verdict]]
     if n == 1:
         return f"One more limit is not required; it {_ONE[found[0][0]]}."
     told = [f"{in_words(count)} {_counted(count, verdict)}" for verdict, count in found]
@@ -122,7 +123,7 @@ def _optional(others: Counter[str]) -> str:
     return f"{_sentence(in_words(n))} more limits are not required; {listed}."
 
 
-def _counted(count: int, verdict: str) -> str:
+def _counted(count: int, verdict: Status) -> str:
     return (_ONE if count <= 1 else _SEVERAL)[verdict]
 
 

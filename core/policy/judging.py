@@ -11,12 +11,10 @@ from core.policy.checks import CHECKS, Check
 from core.policy.decisions import Claim, Decision, decide
 from core.policy.headline import headline_and_detail, overall
 from core.policy.limits import Limit, Policy, check_policy, in_range
-from core.policy.measurement import BASES, OUTCOMES, Measurement
-from core.policy.verdict import VERDICTS, CheckVerdict, Verdict
+from core.policy.measurement import Basis, Measurement, Outcome
+from core.policy.verdict import CheckVerdict, Status, Verdict
 from core.policy.words import level_text, limit_text, range_text, value_text
 from core.toml_files import told
-
-__all__ = ["judge"]
 
 _MOST_TIMES = 10
 """From how many times as many people on more of them are no advice."""
@@ -29,7 +27,6 @@ def judge(
 
     Parameters
     ----------
-    policy : Policy
     measurements : sequence of Measurement
         One a check at most. A check without one counts as not run where the policy sets a limit to it, and blocks
         where it is required.
@@ -57,7 +54,7 @@ def judge(
     decisions = decide(claims, level=policy.level)
     asked = [_asked(item, limit, found.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
     rows = [*asked, *(_not_asked(name, found.get(name)) for name in CHECKS if name not in limits)]
-    rows.sort(key=lambda row: VERDICTS.index(row.verdict))  # stable: within a verdict the policy's order stays
+    rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays
     named = tuple(replace(row, title=_title(CHECKS[row.check], attribute)) for row in rows)
     headline, detail = headline_and_detail(named, level=policy.level, failed_tests=failed_tests)
     worst = overall(named, failed_tests=failed_tests)
@@ -79,10 +76,10 @@ def _by_check(measurements: Sequence[Measurement]) -> Mapping[str, Measurement]:
 
 def _check_measurement(measurement: Measurement) -> None:
     name, estimate, freedom = measurement.check, measurement.estimate, measurement.freedom
-    if measurement.outcome not in OUTCOMES:
-        raise InputError(f"outcome of {name} must be one of {', '.join(OUTCOMES)}, got {told(measurement.outcome)}.")
-    if measurement.basis not in BASES:
-        raise InputError(f"basis of {name} must be one of {', '.join(BASES)}, got {told(measurement.basis)}.")
+    if measurement.outcome not in tuple(Outcome):
+        raise InputError(f"outcome of {name} must be one of {', '.join(Outcome)}, got {told(measurement.outcome)}.")
+    if measurement.basis not in tuple(Basis):
+        raise InputError(f"basis of {name} must be one of {', '.join(Basis)}, got {told(measurement.basis)}.")
     if freedom is not None and not freedom >= 1:
         raise InputError(f"freedom of {name} must be at least 1, got {told(freedom)}.")
     if estimate is None or math.isnan(estimate.value):
@@ -97,7 +94,7 @@ def _check_measurement(measurement: Measurement) -> None:
 
 def _claim(limit: Limit, measurement: Measurement | None) -> Claim | None:
     """Return what is to be decided, or None where there is no number."""
-    if measurement is None or measurement.outcome != "done" or measurement.estimate is None:
+    if measurement is None or measurement.outcome != Outcome.DONE or measurement.estimate is None:
         return None
     if math.isnan(measurement.estimate.value):
         return None
@@ -108,7 +105,7 @@ def _claim(limit: Limit, measurement: Measurement | None) -> Claim | None:
 
 
 def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: Decision | None) -> CheckVerdict:
-    verdict = decision.verdict if decision else "not_run"
+    verdict = decision.verdict if decision else Status.NOT_RUN
     row = CheckVerdict(
         check=limit.check,
         verdict=verdict,
@@ -119,7 +116,7 @@ def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: D
         p_value=decision.p_value if decision else math.nan,
         p_adjusted=decision.p_adjusted if decision else math.nan,
         why=_why(limit, measurement, decision) if decision and measurement else _why_not_run(limit, measurement),
-        blocks=limit.required and verdict != "pass",
+        blocks=limit.required and verdict != Status.PASS,
     )
     return replace(row, blocks=False) if row.excused else row
 
@@ -127,7 +124,7 @@ def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: D
 def _not_asked(name: str, measurement: Measurement | None) -> CheckVerdict:
     return CheckVerdict(
         check=name,
-        verdict="not_asked",
+        verdict=Status.NOT_ASKED,
         limit=None,
         item=0,
         measurement=measurement,
@@ -145,16 +142,16 @@ def _why(limit: Limit, measurement: Measurement, decision: Decision) -> str:
         interval = range_text(limit.check, decision.decided, limit.value)
         told_at = f"{interval} at {level_text(decision.decided.level)} confidence"
         return {
-            "pass": f"The whole interval, {told_at}, keeps to the limit of {limited}.",
-            "fail": f"The whole interval, {told_at}, breaks the limit of {limited}.",
-            "inconclusive": f"The interval, {told_at}, holds the limit of {limited}. "
+            Status.PASS: f"The whole interval, {told_at}, keeps to the limit of {limited}.",
+            Status.FAIL: f"The whole interval, {told_at}, breaks the limit of {limited}.",
+            Status.INCONCLUSIVE: f"The interval, {told_at}, holds the limit of {limited}. "
             + _settling(limit, measurement, decision),
         }[decision.verdict]
-    if decision.verdict == "inconclusive" or measurement.estimate is None:
+    if decision.verdict == Status.INCONCLUSIVE or measurement.estimate is None:
         return f"There is no interval, so it cannot be told whether the limit of {limited} is kept."
     value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
-    does = "keeps to" if decision.verdict == "pass" else "breaks"
-    how = "Computed from what was declared" if measurement.basis == "declared" else "Without an interval"
+    does = "keeps to" if decision.verdict == Status.PASS else "breaks"
+    how = "Computed from what was declared" if measurement.basis == Basis.DECLARED else "Without an interval"
     return f"{how}, {value} {does} the limit of {limited}."
 
 
@@ -180,9 +177,9 @@ def _why_not_run(limit: Limit, measurement: Measurement | None) -> str:
         return f"The audit has no measurement of it; it needs {needs}."
     if measurement.reason:
         return measurement.reason
-    if measurement.outcome == "failed":
+    if measurement.outcome == Outcome.FAILED:
         return "It was begun and broke, and no reason was given."
-    if measurement.outcome == "done":
+    if measurement.outcome == Outcome.DONE:
         return "There was nothing to measure."
     return "It was not run, and no reason was given."
 

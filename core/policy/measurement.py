@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from core.estimates import Estimate
 from core.results import Result
 
-__all__ = ["BASES", "OUTCOMES", "Measurement"]
 
-OUTCOMES = ("done", "not_run", "failed")
-"""There is a number; the check could not be run here; it was begun and broke."""
+class Outcome(StrEnum):
+    """There is a number; the check could not be run here; it was begun and broke."""
 
-BASES = ("measured", "declared", "combined")
-"""An attack was run; the number follows from what the user declares; it rests on both."""
+    DONE = "done"
+    NOT_RUN = "not_run"
+    FAILED = "failed"
+
+
+class Basis(StrEnum):
+    """An attack was run; the number follows from what the user declares; it rests on both."""
+
+    MEASURED = "measured"
+    DECLARED = "declared"
+    COMBINED = "combined"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,13 +33,9 @@ class Measurement(Result):
     ----------
     check : str
         One of `core.policy.CHECKS`.
-    outcome : str
-        One of `OUTCOMES`.
-    basis : str
-        One of `BASES`.
     estimate : Estimate or None
         The number, in the unit of the check as a share (0.05 for 5 points); low = high = value where it is computed
-        and not estimated. None unless the outcome is "done".
+        and not estimated. None unless the outcome is DONE.
     freedom : int or None
         Degrees of freedom where the interval is Student's; None for a normal one.
     control : Estimate or None
@@ -50,8 +55,8 @@ class Measurement(Result):
     """
 
     check: str
-    outcome: str
-    basis: str = "measured"
+    outcome: Outcome = Outcome.DONE
+    basis: Basis = Basis.MEASURED
     estimate: Estimate | None = None
     freedom: int | None = None
     control: Estimate | None = None

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from core.estimates import Estimate
 from core.policy.checks import CHECKS
-from core.policy.verdict import CheckVerdict, Verdict
+from core.policy.verdict import CheckVerdict, Status, Verdict
 from core.policy.words import limit_text, source_text
 from core.results import Result
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = ["Bullet", "bullet", "verdict_frame"]
 
 _SPAN = {"columns": 1.0}
 """Half the scale of a limit of 0, by unit; 0.05 for the others."""
@@ -49,7 +47,7 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     so that larger values are always further to the right.
     """
     estimate = row.measurement.estimate if row.measurement else None
-    if row.limit is None or estimate is None or math.isnan(estimate.value) or row.verdict == "not_run":
+    if row.limit is None or estimate is None or math.isnan(estimate.value) or row.verdict == Status.NOT_RUN:
         return None
     shown = row.decided or estimate
     limit, unit = float(row.limit.value), CHECKS[row.check].unit
@@ -77,11 +75,11 @@ def _row(row: CheckVerdict) -> dict[str, str | float | int | bool]:
         "item": row.item,
         "check": row.check,
         "title": row.title,
-        "verdict": row.verdict,
+        "verdict": str(row.verdict),
         "required": limit is not None and limit.required,
         "blocks": row.blocks,
-        "outcome": found.outcome if found else "",
-        "basis": found.basis if found else "",
+        "outcome": str(found.outcome) if found else "",
+        "basis": str(found.basis) if found else "",
         **_interval("", found.estimate if found else None, with_value=True),
         "limit": limit.value if limit else math.nan,
         "limit_text": limit_text(row.check, limit.value) if limit else "",

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from core.estimates import Estimate
 from core.policy.limits import Limit, Policy
-from core.policy.measurement import Measurement
+from core.policy.measurement import Measurement, Outcome
 from core.results import Result
 
-__all__ = ["VERDICTS", "CheckVerdict", "Verdict"]
 
-VERDICTS = ("fail", "inconclusive", "not_run", "pass", "not_asked")
-"""Verdicts of a check, in the order they are shown; "not_asked" is no limit of the policy's."""
+class Status(StrEnum):
+    """Verdicts of a check, in the order they are shown; NOT_ASKED is no limit of the policy's."""
+
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    NOT_RUN = "not_run"
+    PASS = "pass"
+    NOT_ASKED = "not_asked"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,9 +27,6 @@ class CheckVerdict(Result):
 
     Attributes
     ----------
-    check : str
-    verdict : str
-        One of `VERDICTS`.
     limit : Limit or None
         None if the policy does not ask for the check.
     item : int
@@ -45,7 +48,7 @@ class CheckVerdict(Result):
     """
 
     check: str
-    verdict: str
+    verdict: Status
     limit: Limit | None
     item: int
     measurement: Measurement | None
@@ -61,7 +64,9 @@ class CheckVerdict(Result):
         """Return whether it is required, could not be run on what is at hand, and its limit allows that."""
         if self.limit is None or not self.limit.required or self.limit.if_not_run != "allowed":
             return False
-        return self.verdict == "not_run" and (self.measurement is None or self.measurement.outcome == "not_run")
+        return self.verdict == Status.NOT_RUN and (
+            self.measurement is None or self.measurement.outcome == Outcome.NOT_RUN
+        )
 
     @property
     def counts(self) -> bool:
@@ -75,16 +80,15 @@ class Verdict(Result):
 
     Attributes
     ----------
-    overall : str
-        "pass", "fail", "inconclusive" or "not_run": the worst of the required checks.
+    overall : Status
+        PASS, FAIL, INCONCLUSIVE or NOT_RUN: the worst of the required checks.
     headline, detail : str
         The verdict as a title ("Do not release: two of six checks fail.") and the sentence under it.
     rows : tuple of CheckVerdict
         In the order fail, inconclusive, not run, pass, not asked; within these in the policy's order.
-    policy : Policy
     """
 
-    overall: str
+    overall: Status
     headline: str
     detail: str
     rows: tuple[CheckVerdict, ...]
@@ -93,4 +97,4 @@ class Verdict(Result):
     @property
     def exit_code(self) -> int:
         """Return the command line's exit code: 0 pass, 1 fail, 2 inconclusive or not run."""
-        return {"pass": 0, "fail": 1}.get(self.overall, 2)
+        return {Status.PASS: 0, Status.FAIL: 1}.get(self.overall, 2)

@@ -10,18 +10,6 @@ from core.policy.checks import CHECKS, Check
 from core.policy.limits import Limit
 from core.wording import decimals_beside, percent
 
-__all__ = [
-    "NO_SOURCE",
-    "VERDICT_TITLES",
-    "control_text",
-    "estimate_text",
-    "level_text",
-    "limit_text",
-    "range_text",
-    "source_text",
-    "value_text",
-]
-
 VERDICT_TITLES = {
     "fail": "Fail",
     "inconclusive": "Inconclusive",

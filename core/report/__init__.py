@@ -1,14 +1,14 @@
 """The report of a release audit: one JSON document, drawn as HTML, cut into CSV files, in two editions."""
 
-from core.report.attacked import AttackedPeople, EditionAttack, attack_edition
+from core.decision.attacks.readers import AttackedPeople, attacked_people
+from core.decision.result import MeteredForm, ReportMeter
+from core.report.attacked import EditionAttack, attack_edition
 from core.report.canonical import report_fingerprint
 from core.report.csv_files import csv_files
-from core.report.disclosed import disclosure_edition
-from core.report.document import EDITIONS, THRESHOLD, document
-from core.report.metered import MeteredForm, ReportMeter
+from core.report.disclosed import disclosure_edition, document
+from core.report.document import EDITIONS, THRESHOLD
 from core.report.metering import meter_of
 from core.report.page import embedded_document, to_html
-from core.report.people import attacked_people
 from core.report.rows import CheckRow, check_rows, policy_of
 from core.report.schema import REPORT_JSON_SCHEMA, from_json, to_json
 from core.report.suppression import withheld_counts

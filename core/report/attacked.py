@@ -24,65 +24,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
+from core.decision.attacks.readers import AttackedPeople
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
+from core.policy import Outcome
 from core.report.statements import Statement, constraints_of, independent, numbers_of, statements_of
 from core.results import Result
-from core.validation import binary_array, group_array, one_length
-
-__all__ = ["AttackedPeople", "EditionAttack", "attack_edition"]
 
 _UNSURE, _SURE = (0.05, 0.95), 0.995
 """Somebody is pinned whose group was open before (5 to 95%) and is beyond 99.5% after."""
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AttackedPeople:
-    """The test people, with what the reader knows of them and the truth to judge the attack by.
-
-    Attributes
-    ----------
-    predictions, labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), 0 to K - 1
-    prior : ndarray of shape (n, K), rows adding up to 1
-        The reader's probability of each group from features and label.
-    group_names : tuple of K str
-        As the report names them.
-    posterior : ndarray of shape (n, K), rows adding up to 1, or None
-        What the release meter's attacker makes of each; None where it was not trained, and `reason` says why.
-    reason : str
-    """
-
-    predictions: npt.NDArray[np.uint8] = field(repr=False)
-    labels: npt.NDArray[np.uint8] = field(repr=False)
-    sensitive: npt.NDArray[np.uint8] = field(repr=False)
-    prior: Floats = field(repr=False)
-    group_names: tuple[str, ...]
-    posterior: Floats | None = field(default=None, repr=False)
-    reason: str = "the attacker of the release meter was not trained"
-
-    def __post_init__(self) -> None:
-        n, k = len(self.predictions), len(self.group_names)
-        if k < 2:
-            raise InputError(f"The attacked people must be in at least 2 groups, got {k}.")
-        one_length(predictions=self.predictions, labels=self.labels, sensitive=self.sensitive, prior=self.prior)
-        binary_array(self.predictions, name="predictions")
-        binary_array(self.labels, name="labels")
-        group_array(self.sensitive, k, name="sensitive")
-        if np.shape(self.prior) != (n, k):
-            raise InputError(f"prior must have shape ({n}, {k}), got {np.shape(self.prior)}.")
-        if self.posterior is not None and np.shape(self.posterior) != (n, k):
-            raise InputError(f"posterior must have shape ({n}, {k}), got {np.shape(self.posterior)}.")
-        if np.unique(self.sensitive).size < 2:
-            raise InputError("The attacked people must be of at least 2 groups, got one.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +48,6 @@ class EditionAttack(Result):
 
     Attributes
     ----------
-    outcome : {"done", "not_run", "failed"}
     reason : str
         Why there is no result; empty when there is one.
     people : int
@@ -120,7 +76,7 @@ class EditionAttack(Result):
         The result in a few sentences.
     """
 
-    outcome: str
+    outcome: Outcome
     reason: str
     people: int
     numbers: int
@@ -158,13 +114,13 @@ def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None, *
         If the people are not those of the document.
     """
     if people is None:
-        return _without("not_run", "the test people were not at hand when it was written", document)
+        return _without(Outcome.NOT_RUN, "the test people were not at hand when it was written", document)
     statements = statements_of(document, people.predictions, people.labels, people.group_names)
     attribute = str(document["data"]["attribute"])
     before = np.asarray(people.prior, dtype=np.float64)
     after, reason = _decoded(before, statements, people)
     if reason:
-        return _without("failed", reason, document)
+        return _without(Outcome.FAILED, reason, document)
     found = _measured(before, after, statements, people, attribute, numbers_of(document))
     return found if rates else _without_rates(found)
 
@@ -213,7 +169,7 @@ def _measured(
         "pinned": int(pinned.sum()),
         "pinned_right": int((pinned & now).sum()),
     }
-    return EditionAttack(outcome="done", reason="", told=_told(found, attribute), **found)
+    return EditionAttack(outcome=Outcome.DONE, reason="", told=_told(found, attribute), **found)
 
 
 def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
@@ -254,8 +210,13 @@ def _told(found: dict[str, Any], attribute: str) -> str:
 _NOT_TRIED = "What the verdicts and the numbers of the attacks tell besides was not tried."
 
 
+def _unmeasured() -> dict[str, Any]:
+    """Return what hangs on how many were named rightly, where that is not told."""
+    names = ("before", "after", "gain", "accuracy_before", "accuracy_after", "accuracy_gain")
+    return {**dict.fromkeys(names, not_measured()), "bits": math.nan, "prior_bits": math.nan}
+
+
 def _without_rates(found: EditionAttack) -> EditionAttack:
-    nothing = not_measured()
     equations = "equation" if found.equations == 1 else "equations"
     told = (
         f"Its {found.numbers} fairness numbers amount to {found.equations} linear {equations} about {found.people:,} "
@@ -265,14 +226,7 @@ def _without_rates(found: EditionAttack) -> EditionAttack:
     )
     return replace(
         found,
-        before=nothing,
-        after=nothing,
-        gain=nothing,
-        accuracy_before=nothing,
-        accuracy_after=nothing,
-        accuracy_gain=nothing,
-        bits=math.nan,
-        prior_bits=math.nan,
+        **_unmeasured(),
         pinned_right=None,
         told=f"{told}How much the strongest decoder recovers with what is printed is withheld: it may tell counts of a "
         f"group. {_NOT_TRIED}",
@@ -293,8 +247,7 @@ def _bits(bits: float) -> str:
     return f"{bits:,.1f} bits".replace("-", "−")
 
 
-def _without(outcome: str, reason: str, document: Mapping[str, Any]) -> EditionAttack:
-    nothing = not_measured()
+def _without(outcome: Outcome, reason: str, document: Mapping[str, Any]) -> EditionAttack:
     return EditionAttack(
         outcome=outcome,
         reason=reason,
@@ -302,14 +255,7 @@ def _without(outcome: str, reason: str, document: Mapping[str, Any]) -> EditionA
         numbers=0,
         equations=0,
         exact=0,
-        before=nothing,
-        after=nothing,
-        gain=nothing,
-        accuracy_before=nothing,
-        accuracy_after=nothing,
-        accuracy_gain=nothing,
-        bits=math.nan,
-        prior_bits=math.nan,
+        **_unmeasured(),
         pinned=0,
         pinned_right=0,
         told=f"This edition was not attacked before it was written: {reason}. "

@@ -7,15 +7,11 @@ from markupsafe import Markup
 from core.policy import bullet as places_of
 from core.report.rows import CheckRow
 from core.report.svg import drawing, element
-from core.report.words import COLOURS
-
-__all__ = ["bullet"]
+from core.report.words import COLOURS, INK, PAPER
 
 _LEFT, _WIDTH, _MIDDLE, _HEIGHT = 10.0, 240.0, 11.0, 22.0
 
 _ALLOWED, _FORBIDDEN, _NOTHING = "#CFE5D6", "#F3DEDA", "#EFEDE7"
-
-_INK, _PAPER = "#22262D", "#FEFDFB"
 
 
 def bullet(row: CheckRow, *, at_least: bool) -> Markup:
@@ -29,14 +25,14 @@ def bullet(row: CheckRow, *, at_least: bool) -> Markup:
         element("rect", x=_LEFT + i * half, y=_MIDDLE - 4, width=half, height=8, fill=side if places else _NOTHING)
         for i, side in enumerate(sides)
     ]
-    parts.append(element("path", d=f"M{_LEFT + half:g} 0.5v{_HEIGHT - 1:g}", stroke=_INK, stroke_width=2))
+    parts.append(element("path", d=f"M{_LEFT + half:g} 0.5v{_HEIGHT - 1:g}", stroke=INK, stroke_width=2))
     if places is not None:
         colour = COLOURS[row.verdict.verdict]
         start, stop = (_LEFT + _WIDTH * place for place in (places.low, places.high))
         if stop > start:
             parts.append(element("rect", x=start, y=_MIDDLE - 2.5, width=stop - start, height=5, fill=colour))
         at = _LEFT + _WIDTH * places.value
-        parts.append(element("circle", cx=at, cy=_MIDDLE, r=6, fill=colour, stroke=_PAPER, stroke_width=1.5))
+        parts.append(element("circle", cx=at, cy=_MIDDLE, r=6, fill=colour, stroke=PAPER, stroke_width=1.5))
         sides_beyond = {
             place > 0.5
             for place, beyond in (

@@ -12,25 +12,26 @@ from typing import Any
 
 from markupsafe import Markup
 
+from core.decision.attacks.inference import CORRECTED
 from core.report.numbers import estimate_of, number_of
 from core.report.svg import drawing, element, text
+from core.report.words import INK, PAPER
 
-__all__ = ["group_chart", "line_chart"]
+_GREY, _GRID = "#5B626D", "#E9E6DF"
 
-_INK, _GREY, _GRID, _PAPER = "#22262D", "#5B626D", "#E9E6DF", "#FEFDFB"
-
-_ATTACKERS = (
-    (("strong", "boosting"), "#6A3D9A"),
-    (("(A′)", "with the predictions"), "#1F5FA8"),
-    (("paper", "forest"), "#B84A00"),
-)
-"""Words in an attacker's name -> colour of its lines: the first that fits."""
+_ATTACKERS = {
+    CORRECTED["strong"]: "#6A3D9A",
+    CORRECTED["strong_predictions"]: "#6A3D9A",
+    CORRECTED["predictions"]: "#1F5FA8",
+    CORRECTED["features"]: "#B84A00",
+}
+"""Attacker -> colour of its lines."""
 
 _OTHERS = ("#00594F", "#946500", "#B0307A", "#7A4B2A")
 
 _GROUPS = (("#1F5FA8", "circle"), ("#946500", "diamond"), ("#6A3D9A", "square"), ("#00594F", "triangle"))
 
-_HALO = {"stroke": _PAPER, "stroke_width": 3, "paint_order": "stroke"}
+_HALO = {"stroke": PAPER, "stroke_width": 3, "paint_order": "stroke"}
 """Keeps the grid out of words."""
 
 _QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -110,8 +111,7 @@ def _curves(title: str, curves: Mapping[str, Sequence[_Point]], form: str) -> Ma
     ends: list[tuple[float, str, str]] = []
     told, spare = [], list(_OTHERS)
     for name, points in curves.items():
-        colour = next((c for words, c in _ATTACKERS if any(word in name for word in words)), None)
-        colour = colour or (spare.pop(0) if len(spare) > 1 else spare[0])
+        colour = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
         parts += _interval(frame, points, colour)
         for kind, width, dash in (("before", 1.6, "5 4"), ("after", 2.6, None)):
             numbers = [getattr(point, kind) for point in points]
@@ -234,7 +234,7 @@ def _rates(groups: Sequence[Mapping[str, Any]], form: str) -> Markup:
         there = [(i, g, e) for i, (g, e) in enumerate(rates) if e is not None and e.value == e.value]
         if not there:
             continue
-        parts.append(text(0, y, title, fill=_INK, font_weight=600))
+        parts.append(text(0, y, title, fill=INK, font_weight=600))
         top = y + 7
         for i, group, estimate in there:
             y += 21 if wide else 38
@@ -270,17 +270,17 @@ def _rate_row(frame: _Frame, y: float, place: int, group: str, estimate: Any, *,
     colour, marker = _GROUPS[place % len(_GROUPS)]
     at, low, high = (frame.across(_inside(v, (0.0, 1.0))) for v in (estimate.value, estimate.low, estimate.high))
     middle = y - 4
-    beside = text(180, y, _short(group, 24), text_anchor="end", fill=_INK)
+    beside = text(180, y, _short(group, 24), text_anchor="end", fill=INK)
     return [
         beside if wide else text(frame.left + 6, y - 15, _short(group, 46), fill=_GREY, **_HALO),
         element("path", d=f"M{low:.1f} {middle:g}H{high:.1f}", stroke=colour, stroke_width=2),
         _marker(marker, at, middle, colour),
-        text(frame.left + frame.width + 14, y, f"{100 * estimate.value:.1f}%", fill=_INK, font_weight=600),
+        text(frame.left + frame.width + 14, y, f"{100 * estimate.value:.1f}%", fill=INK, font_weight=600),
     ]
 
 
 def _marker(kind: str, x: float, y: float, colour: str) -> Markup:
-    ring = {"fill": colour, "stroke": _PAPER, "stroke_width": 1.2}
+    ring = {"fill": colour, "stroke": PAPER, "stroke_width": 1.2}
     if kind == "circle":
         return element("circle", cx=x, cy=y, r=5.5, **ring)
     paths = {

@@ -15,20 +15,9 @@ from typing import Any
 from core.errors import InputError
 from core.estimates import proportion
 from core.report.canonical import strict
-from core.report.document import Document
+from core.report.document import GROUP_RATES, METRIC_RATES, Document
 from core.report.numbers import estimate_of, number_of
 
-__all__ = ["contradictions"]
-
-_AMONG = {
-    "statistical_parity": ("test_rate",),
-    "predictive_equality": ("test_fpr",),
-    "equal_opportunity": ("test_tpr",),
-    "equalized_odds": ("test_tpr", "test_fpr"),
-}
-"""Metric -> the rates it compares."""
-
-_GROUP_RATES = ("label_rate", "test_rate", "test_tpr", "test_fpr")
 _MODEL_RATES = ("accuracy_train", "accuracy_test", "majority_test")
 
 _ALIKE = 1e-6
@@ -51,9 +40,9 @@ def contradictions(found: Document) -> list[str]:
         pairs += [*_sizes(found), *_rates(found), *_gains(found)]
     alike = _ALIKE if internal else _ROUNDED + _ALIKE
     told = [
-        f"{name} is {_told(old)}, computed again it is {_told(new)}"
+        f"{name} is {_quoted(old)}, computed again it is {_quoted(new)}"
         for name, old, new in pairs
-        if not _same(old, new, alike)
+        if not same_value(old, new, alike)
     ]
     told += [*_too_many(found), *_no_day(found)]
     return told + ([*_plan(found), *_whole(found)] if internal else [])
@@ -83,8 +72,8 @@ def _measured(found: Document) -> _Pairs:
         for end in ("value", "low", "high", "n"):
             yield f"unfairness ({end})", gap[end], found["model"]["unfairness_test"][end]
     if found["edition"] == "internal":  # what rounded rates give may be far off
-        if gap and found["model"]["metric"] in _AMONG:
-            compared = _AMONG[found["model"]["metric"]]
+        if gap and found["model"]["metric"] in METRIC_RATES:
+            compared = METRIC_RATES[found["model"]["metric"]]
             yield "unfairness", gap["value"], max(_gap([g[rate] for g in found["groups"]]) for rate in compared)
         rates = [number_of(g["test_rate"]["value"]) for g in found["groups"] if g["test_rate"]["n"]]
         if ratio and any(rates):
@@ -164,7 +153,7 @@ def _too_many(found: Document) -> Iterator[str]:
     for measurement in found["measurements"]:
         n = (measurement["estimate"] or {"n": 0})["n"]
         if n > most:
-            yield f"{measurement['check']} rests on {_told(n)} records of {most:,}"
+            yield f"{measurement['check']} rests on {_quoted(n)} records of {most:,}"
 
 
 def _no_day(found: Document) -> Iterator[str]:
@@ -173,7 +162,7 @@ def _no_day(found: Document) -> Iterator[str]:
     try:
         datetime.fromisoformat(started or "2000-01-01")
     except ValueError:
-        yield f"the audit's start {_told(started)} is no time"
+        yield f"the audit's start {_quoted(started)} is no time"
 
 
 def _plan(found: Document) -> Iterator[str]:
@@ -194,23 +183,23 @@ def _whole(found: Document) -> Iterator[str]:
     """Yield rates that are no share of so many, or have another interval than that share."""
     rates = {f"{name} of the model": found["model"][name] for name in _MODEL_RATES}
     for group in found["groups"]:
-        rates |= {f"{name} of the group {group['group']!r}": group[name] for name in _GROUP_RATES}
+        rates |= {f"{name} of the group {group['group']!r}": group[name] for name in GROUP_RATES}
     for test in found["self_tests"]:
         rates |= {f"{name} of the self-test {test['attack']!r}": test[name] for name in ("false_alarms", "detected")}
     for name, rate in rates.items():
         if rate["n"]:
             whole = proportion(_hits(rate), rate["n"], level=rate["level"])
-            if not all(_same(rate[end], getattr(whole, end), _ALIKE) for end in ("value", "low", "high")):
+            if not all(same_value(rate[end], getattr(whole, end), _ALIKE) for end in ("value", "low", "high")):
                 yield f"{name} is no share of {rate['n']:,} with its interval"
 
 
-def _same(old: Any, new: Any, alike: float) -> bool:
-    numbers = [isinstance(x, (int, float)) and not isinstance(x, bool) for x in (old, new)]
-    if not all(numbers):
+def same_value(old: Any, new: Any, alike: float) -> bool:
+    """Whether two values are equal, numbers but for the last digits of another machine or of rounding."""
+    if isinstance(old, bool) or isinstance(new, bool) or not all(isinstance(x, (int, float)) for x in (old, new)):
         return type(old) is type(new) and bool(old == new)
     return math.isclose(old, new, rel_tol=_ALIKE, abs_tol=alike)
 
 
-def _told(value: Any) -> str:
+def _quoted(value: Any) -> str:
     text = repr(value)
     return f"{text[:120]}…" if len(text) > 120 else text

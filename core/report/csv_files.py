@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.csv_table import csv_bytes
-from core.report.document import THRESHOLD, document
+from core.report.disclosed import document
+from core.report.document import THRESHOLD
 from core.report.tables import report_tables
 
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit
-    from core.report.attacked import AttackedPeople
-
-__all__ = ["csv_files"]
+    from core.decision.attacks.readers import AttackedPeople
 
 
 def csv_files(

@@ -1,4 +1,4 @@
-"""The edition for others: small counts withheld, nothing about single people, attacked and metered before it is out.
+"""The edition for others: small counts withheld, attacked and metered before it is out.
 
 What is protected: the number of people in a group, and of those in it with a label, a prediction or both, on the test
 records and with a label in the whole table; also on the records outside the test, which the difference tells. A count
@@ -34,26 +34,28 @@ What is not protected:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from core.decision.attacks.readers import AttackedPeople
+from core.decision.result import MeterOutcome
 from core.errors import InputError
 from core.policy import headline_and_detail
-from core.report.attacked import AttackedPeople, EditionAttack, attack_edition
+from core.report.attacked import EditionAttack, attack_edition
 from core.report.canonical import strict
 from core.report.disclosed_data import disclosed_data, disclosed_model, disclosed_plan
 from core.report.disclosed_groups import disclosed_groups
 from core.report.disclosed_tables import disclosed_tables
 from core.report.disclosed_training import small_in_training
 from core.report.disclosed_words import reworded, why_of
-from core.report.document import THRESHOLD, Document, internal_document, sealed
+from core.report.document import EDITIONS, THRESHOLD, Document, internal_document, sealed
 from core.report.metered import meter_report, not_metered
 from core.report.metered_words import METER_WITHHELD, edition_told
 from core.report.numbers import number_of, rounded, rounded_estimate
+from core.validation import choice
 
 if TYPE_CHECKING:
-    from core.decision import AuditPlan, ReleaseAudit
-
-__all__ = ["cut_edition", "disclosure_edition"]
+    from core.decision import ReleaseAudit
 
 _COMPARING = ("unfairness", "four_fifths", "membership_gap")
 """Checks whose number compares groups."""
@@ -81,7 +83,6 @@ def disclosure_edition(
 
     Parameters
     ----------
-    audit : ReleaseAudit
     people : AttackedPeople, optional
         The test people, for the attack; without them the edition says that it was not attacked.
     threshold : int, at least 2
@@ -121,7 +122,7 @@ def cut_edition(audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
         found["model"], plan, threshold, compared=compared, trained=compared and not training.counts
     )
     gone = _withheld(found, threshold, compared=compared, sizes_hidden=sizes_hidden, members=not training.sizes)
-    _measurements(found, plan, gone, sizes_hidden=sizes_hidden)
+    _measurements(found, audit, gone, sizes_hidden=sizes_hidden)
     _verdict(found, audit, gone)
     found["tables"] = disclosed_tables(
         found["tables"], notes, sizes_hidden=sizes_hidden, training_hidden=training.counts or not compared
@@ -159,13 +160,18 @@ def _meter(found: Document, people: AttackedPeople | None, threshold: int, *, co
     if people is None:
         return dict(strict(not_metered("the test people were not at hand when this edition was written", threshold)))
     if not compared:
-        return dict(strict(not_metered("", threshold, outcome="withheld"))) | {"told": METER_WITHHELD, "control": ""}
+        return dict(strict(not_metered("", threshold, outcome=MeterOutcome.WITHHELD))) | {
+            "told": METER_WITHHELD,
+            "control": "",
+        }
     if people.posterior is None:
         return dict(strict(not_metered("its attacker could not be trained", threshold)))
     try:
         meter = meter_report({"disclosure": found}, people, threshold=threshold)
     except InputError:
-        meter = not_metered("its numbers contradict the people it was metered on", threshold, outcome="failed")
+        meter = not_metered(
+            "its numbers contradict the people it was metered on", threshold, outcome=MeterOutcome.FAILED
+        )
     told: Document = dict(strict(meter))
     if meter.forms:
         told["told"] = edition_told(meter.forms[0], len(people.group_names))
@@ -203,7 +209,7 @@ def _withheld(found: Document, threshold: int, *, compared: bool, sizes_hidden: 
     return because
 
 
-def _measurements(found: Document, plan: AuditPlan, because: dict[str, str], *, sizes_hidden: bool) -> None:
+def _measurements(found: Document, audit: ReleaseAudit, because: dict[str, str], *, sizes_hidden: bool) -> None:
     """Round every measurement, withhold what is to be withheld, and reword it."""
     for place, measurement in enumerate(found["measurements"]):
         name = measurement["check"]
@@ -214,7 +220,7 @@ def _measurements(found: Document, plan: AuditPlan, because: dict[str, str], *, 
             "estimate": None if gone else rounded_estimate(measurement["estimate"]),
             "control": None if control else rounded_estimate(measurement["control"]),
         }
-        found["measurements"][place] = reworded(cut, found, plan, because.get(name, ""))
+        found["measurements"][place] = reworded(cut, found, audit, because.get(name, ""))
 
 
 def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> None:
@@ -232,3 +238,37 @@ def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> N
         row["decided"] = None if gone else rounded_estimate(row["decided"])
         row["p_value"] = row["p_adjusted"] = None
         row["why"] = why_of(row, measurements.get(row["check"]), level, gone)
+
+
+def document(
+    audit: ReleaseAudit | Mapping[str, Any],
+    *,
+    edition: str = "internal",
+    people: AttackedPeople | None = None,
+    threshold: int = THRESHOLD,
+) -> Document:
+    """Return the report of an audit, sealed with its fingerprint.
+
+    Parameters
+    ----------
+    audit : ReleaseAudit, or a document made before
+        A document comes back as it is if it is of this edition.
+    edition : {"internal", "disclosure"}
+    people : AttackedPeople, optional
+        Whom the disclosure edition is attacked on before it is written; without them it says that it was not.
+    threshold : int, at least 2
+        Counts below it are withheld from the disclosure edition.
+
+    Raises
+    ------
+    InputError
+        If there is no such edition, or a document is of another one.
+    """
+    choice(edition, EDITIONS, name="edition")
+    if isinstance(audit, Mapping):
+        if audit.get("edition") != edition:
+            raise InputError(f"The document must be of the {edition} edition, got {audit.get('edition')!r}.")
+        return dict(audit)
+    if edition == "disclosure":
+        return disclosure_edition(audit, people=people, threshold=threshold)
+    return sealed(internal_document(audit))

@@ -12,8 +12,6 @@ from core.report.suppression import withheld_counts
 if TYPE_CHECKING:
     from core.decision import AuditPlan
 
-__all__ = ["disclosed_data", "disclosed_model", "disclosed_plan"]
-
 _OWN = "A table of the auditor's own"
 
 _MORE_NOTES = "What was left out, filled in or stands twice is told in the internal edition."
@@ -64,15 +62,12 @@ def disclosed_model(model: Document, plan: AuditPlan, threshold: int, *, compare
 
     Parameters
     ----------
-    model : dict
-    plan : AuditPlan
-    threshold : int
     compared : bool
         Whether the unfairness on the test records may stand.
     trained : bool
         Whether that on the training records may.
     """
-    from core.decision.summaries import MODEL_NOTES
+    from core.decision.summaries import ModelNote
 
     rates = {
         name: None if model[name]["n"] < threshold else rounded_estimate(model[name])
@@ -84,7 +79,7 @@ def disclosed_model(model: Document, plan: AuditPlan, threshold: int, *, compare
         "title": "Model file, not named here" if plan.model.kind == "file" else model["title"],
         "unfairness_test": rounded_estimate(model["unfairness_test"]) if compared else None,
         "achieved": rounded(model["achieved"]) if trained else None,
-        "notes": [note for note in model["notes"] if note in MODEL_NOTES.values()],
+        "notes": [note for note in model["notes"] if note in tuple(ModelNote)],
         "fingerprint": "",
     }
 

@@ -15,8 +15,6 @@ from core.report.document import Document
 from core.report.numbers import number_of, rounded_estimate
 from core.report.suppression import Sum, withheld_counts
 
-__all__ = ["Hidden", "disclosed_groups"]
-
 _Cell = tuple[str, str]
 """Group ("" for everybody), and which of its records."""
 

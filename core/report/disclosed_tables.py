@@ -10,25 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from core.decision.result import TableTitle
 from core.report.document import Document
 from core.report.numbers import number_of, printed, rounded
 
-__all__ = ["disclosed_tables"]
-
 _SHOWN = {
-    "Where the leak comes from": ("attacker", "step", "accuracy", "balanced accuracy", "change"),
-    "Corrections over tolerances": ("tolerance", "attacker", "true", "before", "after", "gain"),
-    "Planned answers": ("attacker", "answers", "draws", "balanced accuracy"),
-    "Membership attacks": ("attack", "AUC", "advantage", "people", "TPR at 1% FPR"),
-    "AttriGuard": ("attacker", "budget", "accuracy", "balanced accuracy"),
+    TableTitle.ATTRIBUTION: ("attacker", "step", "accuracy", "balanced accuracy", "change"),
+    TableTitle.CORRECTIONS: ("tolerance", "attacker", "true", "before", "after", "gain"),
+    TableTitle.ANSWERS: ("attacker", "answers", "draws", "balanced accuracy"),
+    TableTitle.MEMBERS: ("attack", "AUC", "advantage", "people", "TPR at 1% FPR"),
+    TableTitle.GUARD: ("attacker", "budget", "accuracy", "balanced accuracy"),
 }
 """Title -> columns that may be shown, without those of their intervals' ends."""
 
 _TELL_SIZES = {
-    "Where the leak comes from": _SHOWN["Where the leak comes from"],
-    "Corrections over tolerances": ("before", "after"),
-    "Planned answers": _SHOWN["Planned answers"],
-    "AttriGuard": _SHOWN["AttriGuard"],
+    TableTitle.ATTRIBUTION: _SHOWN[TableTitle.ATTRIBUTION],
+    TableTitle.CORRECTIONS: ("before", "after"),
+    TableTitle.ANSWERS: _SHOWN[TableTitle.ANSWERS],
+    TableTitle.GUARD: _SHOWN[TableTitle.GUARD],
 }
 """Title -> columns that tell how large the groups are: who names the larger group for everybody is right about its
 share, and the interval of a balanced accuracy is as wide as the smaller group is small."""
@@ -48,8 +47,6 @@ def disclosed_tables(
 
     Parameters
     ----------
-    tables : sequence of dict
-    notes : list of str
     sizes_hidden : bool
         Whether a group's size is withheld.
     training_hidden : bool

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from core.decision.result import TableTitle
 from core.report.document import Document
 from core.report.numbers import number_of
 
-__all__ = ["SmallInTraining", "small_in_training"]
-
-_TITLE, _RATE = "Rates by group", "positive predictions"
+_RATE = "positive predictions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ def small_in_training(tables: Sequence[Document], threshold: int) -> SmallInTrai
     rows = [
         row
         for table in tables
-        if table["title"] == _TITLE and {"records", "people", _RATE} <= set(table["columns"])
+        if table["title"] == TableTitle.RATES and {"records", "people", _RATE} <= set(table["columns"])
         for row in (dict(zip(table["columns"], cells, strict=True)) for cells in table["rows"])
         if row["records"] == "training"
     ]

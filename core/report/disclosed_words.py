@@ -17,9 +17,7 @@ from core.report.numbers import estimate_of, number_of
 from core.wording import count
 
 if TYPE_CHECKING:
-    from core.decision import AuditPlan, OutputsPlan
-
-__all__ = ["WITHHELD", "reworded", "why_of"]
+    from core.decision import AuditPlan, ReleaseAudit
 
 WITHHELD = "The number is withheld from this edition because {because}; the verdict is that of the whole audit."
 
@@ -132,18 +130,16 @@ _ASSUMED = {
 _INSIDE = "why is told in the internal edition alone, for the reason may count people."
 
 
-def reworded(measurement: Document, found: Document, plan: AuditPlan, because: str) -> Document:
+def reworded(measurement: Document, found: Document, audit: ReleaseAudit, because: str) -> Document:
     """Return a measurement with sentences of this edition's own; `because` says why its number is withheld, if it is.
 
     Parameters
     ----------
     measurement, found : dict
         The measurement, and the whole document with the sizes of its sets as they are to be shown.
-    plan : AuditPlan
-    because : str
     """
     name, done = measurement["check"], measurement["outcome"] == "done"
-    facts = _facts(found, plan)
+    plan, facts = audit.plan, _facts(found, audit)
     return {
         **measurement,
         "attacked": _ATTACKED[name].format(**facts) if done else "",
@@ -155,9 +151,12 @@ def reworded(measurement: Document, found: Document, plan: AuditPlan, because: s
     }
 
 
-def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
-    from core.decision.attacks import answers_of, outputs_text
+def _facts(found: Document, audit: ReleaseAudit) -> dict[str, str]:
+    from core.decision.attacks.answers import answers_of
+    from core.decision.attacks.released import outputs_text
+    from core.decision.plan import OutputsPlan
 
+    plan = audit.plan
     data, answers = found["data"], plan.answers
     metric = METRIC_TITLES.get(plan.config.metric, plan.config.metric)
     train, test = (data["sets"].get(name) for name in ("train", "test"))
@@ -166,7 +165,7 @@ def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
         "attribute": data["attribute"],
         "training": f"people {trained}" if train is None else f"{count(train)} people {trained}",
         "test": "the test records" if test is None else f"{count(test)} test records",
-        "outputs": outputs_text(_outputs(found, plan)),
+        "outputs": outputs_text(OutputsPlan(released="labels") if audit.labels_only else plan.outputs),
         "people": count(answers.people),
         "draws": count(answers.repeats),
         "answers": answers_of(answers),
@@ -175,14 +174,6 @@ def _facts(found: Document, plan: AuditPlan) -> dict[str, str]:
         "tolerance": f"{plan.config.tolerance:g}",
         "budget": f"{plan.guard.budget:g}",
     }
-
-
-def _outputs(found: Document, plan: AuditPlan) -> OutputsPlan:
-    from core.decision.plan import OutputsPlan
-    from core.decision.summaries import MODEL_NOTES
-
-    labels_only = MODEL_NOTES["labels_only"] in found["model"]["notes"]
-    return OutputsPlan(released="labels") if labels_only else plan.outputs
 
 
 def _sets_known(plan: AuditPlan) -> bool:

@@ -1,33 +1,19 @@
 """What a report says, as one strict JSON document: the only thing HTML, CSV and JSON are made from.
 
-`document` puts a `ReleaseAudit` into the form of `schema.json`. Each check's title, unit and definition stand in it, so
-that the document can be read without this version of FairLeak; a measurement stands once, verdicts name it by check.
+`internal_document` puts a `ReleaseAudit` into the form of `schema.json`. Each check's title, unit and definition stand
+in it, so that the document can be read without this version of FairLeak; a measurement stands once, verdicts name it by
+check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.policy import CHECKS, Verdict
 from core.report.canonical import report_fingerprint, strict
-from core.validation import choice
 
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit
-    from core.report.attacked import AttackedPeople
-
-__all__ = [
-    "EDITIONS",
-    "KIND",
-    "THRESHOLD",
-    "Document",
-    "document",
-    "internal_document",
-    "sealed",
-    "title_of",
-    "verdict_section",
-]
 
 KIND = "fairleak release audit"
 
@@ -37,44 +23,18 @@ EDITIONS = ("internal", "disclosure")
 THRESHOLD = 10
 """Counts below this are withheld from the disclosure edition."""
 
+GROUP_RATES = ("label_rate", "test_rate", "test_tpr", "test_fpr")
+"""Rates in a group's summary."""
+
+METRIC_RATES = {
+    "statistical_parity": ("test_rate",),
+    "predictive_equality": ("test_fpr",),
+    "equal_opportunity": ("test_tpr",),
+    "equalized_odds": ("test_fpr", "test_tpr"),
+}
+"""Metric -> the rates of the groups it compares."""
+
 Document = dict[str, Any]
-
-
-def document(
-    audit: ReleaseAudit | Mapping[str, Any],
-    *,
-    edition: str = "internal",
-    people: AttackedPeople | None = None,
-    threshold: int = THRESHOLD,
-) -> Document:
-    """Return the report of an audit, sealed with its fingerprint.
-
-    Parameters
-    ----------
-    audit : ReleaseAudit, or a document made before
-        A document comes back as it is if it is of this edition.
-    edition : {"internal", "disclosure"}
-    people : AttackedPeople, optional
-        Whom the disclosure edition is attacked on before it is written; without them it says that it was not.
-    threshold : int, at least 2
-        Counts below it are withheld from the disclosure edition.
-
-    Raises
-    ------
-    InputError
-        If there is no such edition, or a document is of another one.
-    """
-    from core.errors import InputError
-    from core.report.disclosed import disclosure_edition
-
-    choice(edition, EDITIONS, name="edition")
-    if isinstance(audit, Mapping):
-        if audit.get("edition") != edition:
-            raise InputError(f"The document must be of the {edition} edition, got {audit.get('edition')!r}.")
-        return dict(audit)
-    if edition == "disclosure":
-        return disclosure_edition(audit, people=people, threshold=threshold)
-    return sealed(internal_document(audit))
 
 
 def sealed(content: Document) -> Document:

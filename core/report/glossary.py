@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["GLOSSARY"]
-
 GLOSSARY = (
     (
         "Pass, fail, inconclusive",

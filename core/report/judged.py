@@ -6,25 +6,23 @@ withholds some: there `core.report.judged_rounded` tells which verdicts the roun
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from core.policy import judge
 from core.report.canonical import strict
+from core.report.consistent import same_value
 from core.report.document import Document, verdict_section
 from core.report.judged_rounded import rounded_section, withheld_checks
 from core.report.rows import measurement_of, policy_of
 from core.wording import in_words
 
-__all__ = ["Judged", "judged_again"]
-
 _WORDS = ("title", "definition", "why")
 """Of a check's row: what another version of FairLeak may word in another way."""
 
-_ALIKE = 1e-6
-"""Relative distance of numbers that differ by the last digits of another machine."""
+_NEAR_ZERO = 1e-9
+"""Distance of numbers near 0 that differ by the last digits of another machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +66,10 @@ def judged_again(found: Document) -> Judged:
     if found["edition"] != "internal":
         section = rounded_section(found, section, failed)
     facts, words = _differences(found, section)
-    return Judged(facts=tuple(facts), words=tuple(words), told=_told(found))
+    return Judged(facts=tuple(facts), words=tuple(words), told=_judged_sentence(found))
 
 
-def _told(found: Document) -> str:
+def _judged_sentence(found: Document) -> str:
     if found["edition"] == "internal":
         return "judged again, the numbers in the report give the same verdicts under the policy in it."
     gone = withheld_checks(found)
@@ -124,14 +122,8 @@ def _apart(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted({*old, *new}):
             yield from _apart(f"{path}/{name}", old.get(name), new.get(name))
-    elif not _same(old, new):
+    elif not same_value(old, new, _NEAR_ZERO):
         yield path, old, new
-
-
-def _same(old: Any, new: Any) -> bool:
-    if isinstance(old, bool) or isinstance(new, bool) or not all(isinstance(x, (int, float)) for x in (old, new)):
-        return type(old) is type(new) and bool(old == new)
-    return math.isclose(old, new, rel_tol=_ALIKE, abs_tol=_ALIKE * 1e-3)
 
 
 def _short(value: Any) -> str:

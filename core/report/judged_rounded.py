@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.estimates import Estimate
-from core.policy import CHECKS, VERDICTS, CheckVerdict, headline_and_detail
+from core.policy import CHECKS, CheckVerdict, Status, headline_and_detail
 from core.policy.decisions import Claim, decide
 from core.policy.headline import overall
 from core.report.disclosed_words import WITHHELD, why_of
@@ -21,9 +21,8 @@ from core.report.document import Document
 from core.report.numbers import decimals_of, estimate_of, number_of
 from core.report.rows import check_rows
 
-__all__ = ["rounded_section", "withheld_checks"]
-
-_DECIDED = ("pass", "fail", "inconclusive")
+_DECIDED = (Status.PASS, Status.FAIL, Status.INCONCLUSIVE)
+_SIDES = {Status.PASS, Status.FAIL}
 _TINY = 1e-12
 _WITHHELD = WITHHELD.partition("{")[0]
 
@@ -67,7 +66,7 @@ def rounded_section(found: Document, judged: Document, failed: Sequence[str]) ->
         told = allowed.get(check) or (_DECIDED if check in gone and row["limit"] else (row["verdict"],))
         new["verdict"] = own["verdict"] if own["verdict"] in told else " or ".join(sorted(told))
         new["decided"] = None if check in gone else _decided(own, row, measurements.get(check), level)
-        new["blocks"] = bool(row["limit"] and row["limit"]["required"] and new["verdict"] != "pass")
+        new["blocks"] = bool(row["limit"] and row["limit"]["required"] and new["verdict"] != Status.PASS)
         because = measurements[check]["reason"] if check in gone else ""
         new["why"] = because if because and row["limit"] else why_of(own, measurements.get(check), level, "")
         rows.append(new)
@@ -75,15 +74,16 @@ def rounded_section(found: Document, judged: Document, failed: Sequence[str]) ->
     rows.sort(key=lambda row: (_order(row["verdict"]), row["item"] or math.inf, place.get(row["check"], 0)))
     verdicts: list[CheckVerdict] = [row.verdict for row in check_rows(found)]
     headline, detail = headline_and_detail(verdicts, level=level, failed_tests=failed)
-    worst = overall(verdicts, failed_tests=failed)
+    worst = str(overall(verdicts, failed_tests=failed))
     return {"overall": worst, "headline": headline, "detail": detail, "checks": rows}
 
 
 def _order(verdict: str) -> int:
-    return VERDICTS.index(verdict) if verdict in VERDICTS else len(VERDICTS)
+    shown = tuple(Status)
+    return shown.index(Status(verdict)) if verdict in shown else len(shown)
 
 
-def _allowed(found: Document, level: float) -> dict[str, set[str]]:
+def _allowed(found: Document, level: float) -> dict[str, set[Status]]:
     """Return check -> the verdicts its rounded number allows, for limits with a number."""
     limits = {limit["check"]: number_of(limit["value"]) for limit in found["policy"]["limits"]}
     gone = {check for check in withheld_checks(found) if check in limits}
@@ -99,8 +99,7 @@ def _allowed(found: Document, level: float) -> dict[str, set[str]]:
     unknown = {name: _claim(name, limits[name], 1.0, math.nan, level=level, freedom=None) for name in gone}
     first, second = decide(far, level=level), decide({**near, **unknown}, level=level)
     return {
-        check: {first[check].verdict, second[check].verdict} | ({"pass", "fail"} if check in either else set())
-        for check in far
+        check: {first[check].verdict, second[check].verdict} | (_SIDES if check in either else set()) for check in far
     }
 
 

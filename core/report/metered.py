@@ -1,4 +1,4 @@
-"""The release meter on a report's own numbers: what the groups' sizes and rates printed in it give away together.
+"""The release meter on a report's own numbers: what sizes and rates of groups give away.
 
 A report is a model card as well. Three forms of its numbers about the test people are metered: every digit, as the
 files and the text at the end of the page have them; the digits that the page prints; and what is left of these in the
@@ -15,23 +15,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.estimates import Estimate, not_measured
+from core.decision.attacks.readers import AttackedPeople
+from core.decision.result import MeteredForm, MeterOutcome, ReportMeter
+from core.estimates import not_measured
 from core.release import Measured, Published, Release, measured, meter, pinned, predict, project
-from core.report.attacked import AttackedPeople
 from core.report.metered_words import CONTROL_UNKNOWN, control_of, distance_told, told_of
 from core.report.statements import Statement, statements_of
-from core.results import Result
-
-__all__ = ["FORMS", "MeteredForm", "ReportMeter", "meter_form", "meter_report", "not_metered", "published_of"]
-
-FORMS = ("every_digit", "page", "disclosure")
-"""The report's numbers with every digit; as the page prints them; and as the disclosure edition does."""
 
 _STATISTICS = {(1, 1): "sp_rate", (0, 1): "tpr_rate", (1, 0): "fpr_rate"}
 _SIZES = {(1, 1): "size", (0, 1): "size_label_1", (1, 0): "size_label_0"}
@@ -40,81 +34,6 @@ _SIZES = {(1, 1): "size", (0, 1): "size_label_1", (1, 0): "size_label_0"}
 _MODEL = "model 1"
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeteredForm(Result):
-    """One form of the numbers, metered.
-
-    Attributes
-    ----------
-    form : str
-        One of `FORMS`.
-    group : str
-        The group metered against everybody else.
-    numbers : int
-        Sizes and rates of it and, of two groups, of the other one.
-    df_bits : float
-        Predicted gain, see `core.release.Prediction`.
-    joint_bits, prior_bits, person_bits : float
-        See `core.release.Meter`; like the prediction these use no true attribute.
-    bits : Estimate
-        Bits the numbers tell beyond features and label, measured with the true attribute.
-    unsure, pinned : int
-        People the attacker was unsure about before, and those of them settled after.
-    pinned_right : int
-        How many of these rightly.
-    accuracy : Estimate
-        Named rightly after reading.
-    status : str
-        Of the projection: "converged", "not_converged" or "infeasible"; "nothing" where no number is told.
-    """
-
-    form: str
-    group: str
-    numbers: int
-    df_bits: float
-    joint_bits: float
-    prior_bits: float
-    person_bits: float
-    bits: Estimate
-    unsure: int
-    pinned: int
-    pinned_right: int
-    accuracy: Estimate
-    status: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportMeter(Result):
-    """What a report's own fairness numbers give away; nothing about single people.
-
-    Attributes
-    ----------
-    outcome : {"done", "not_run", "failed", "withheld"}
-    reason : str
-        Why there is no result; empty when there is one.
-    people : int
-        Test people.
-    threshold : int
-        Of the disclosure edition.
-    forms : tuple of MeteredForm
-    accuracy_before, majority : Estimate
-        Control: the same attacker before reading, and naming the larger side for everybody.
-    told, control, distance : str
-        The result, its control, and how far the projection is from the exact posterior, in sentences.
-    """
-
-    outcome: str
-    reason: str
-    people: int
-    threshold: int
-    forms: tuple[MeteredForm, ...]
-    accuracy_before: Estimate
-    majority: Estimate
-    told: str
-    control: str
-    distance: str
 
 
 def meter_report(
@@ -142,10 +61,12 @@ def meter_report(
         return not_metered(people.reason, threshold)
     found = {form: meter_form(form, document, people) for form, document in documents.items()}
     if contradicted := [form for form, (row, _) in found.items() if row.status == "infeasible"]:
-        return not_metered(f"no memberships agree with its numbers ({contradicted[0]})", threshold, outcome="failed")
+        return not_metered(
+            f"no memberships agree with its numbers ({contradicted[0]})", threshold, outcome=MeterOutcome.FAILED
+        )
     rows, control = tuple(row for row, _ in found.values()), next(iter(found.values()))[1]
     return ReportMeter(
-        outcome="done",
+        outcome=MeterOutcome.DONE,
         reason="",
         people=len(people.labels),
         threshold=threshold,
@@ -158,7 +79,7 @@ def meter_report(
     )
 
 
-def not_metered(reason: str, threshold: int, *, outcome: str = "not_run") -> ReportMeter:
+def not_metered(reason: str, threshold: int, *, outcome: MeterOutcome = MeterOutcome.NOT_RUN) -> ReportMeter:
     """Return that nothing was metered, and why."""
     return ReportMeter(
         outcome=outcome,
@@ -199,7 +120,7 @@ def _metered(
         prediction = predict(before, published, metered=read)
     chance = None if prediction is None or status == "infeasible" else prediction.chance
     found, named = measured(before, after, truth, chance=chance), pinned(before, after, sensitive=truth)
-    told = published is not None
+    told, right = published is not None, named.right
     return MeteredForm(
         form=form,
         group=people.group_names[group],
@@ -211,14 +132,10 @@ def _metered(
         bits=found.bits,
         unsure=named.n_unsure,
         pinned=named.count,
-        pinned_right=_right(named.right),
+        pinned_right=0 if right is None or math.isnan(right.value) else round(right.value * right.n),
         accuracy=found.accuracy_after,
         status=status,
     ), found
-
-
-def _right(share: Estimate | None) -> int:
-    return 0 if share is None or math.isnan(share.value) else round(share.value * share.n)
 
 
 def published_of(statements: Iterable[Statement], people: AttackedPeople, group: int) -> Published | None:
@@ -228,7 +145,6 @@ def published_of(statements: Iterable[Statement], people: AttackedPeople, group:
     ----------
     statements : iterable of Statement
         A group's size and how many of it are accepted, among all, with label 1 and with label 0.
-    people : AttackedPeople
     group : int
         The group that counts as 1. Statements about the other one of two are read as well.
 

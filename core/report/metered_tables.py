@@ -10,8 +10,6 @@ from core.report.numbers import estimate_of, number_of
 from core.report.table import ReportTable, ends, three
 from core.wording import count
 
-__all__ = ["is_metered", "meter_numbers", "meter_words"]
-
 
 def is_metered(document: Mapping[str, Any]) -> bool:
     """Whether a report says what its own numbers give away; those of earlier versions have no such key."""

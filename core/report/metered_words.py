@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from core.decision.result import MeteredForm
 from core.release import DISTANCE_MEDIAN, DISTANCE_WORST, Measured
 from core.wording import count, interval, percent
-
-if TYPE_CHECKING:
-    from core.report.metered import MeteredForm
-
-__all__ = [
-    "BITS_OF_THE_EDITION",
-    "BITS_OF_THE_METER",
-    "CONTROL_UNKNOWN",
-    "FORM_TITLES",
-    "METER_WITHHELD",
-    "control_of",
-    "distance_told",
-    "edition_told",
-    "told_of",
-]
 
 FORM_TITLES = {
     "every_digit": "This report, every digit (files)",

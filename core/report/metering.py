@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from core.decision.attacks.readers import AttackedPeople
+from core.decision.result import MeterOutcome, ReportMeter
 from core.errors import InputError
-from core.report.attacked import AttackedPeople
 from core.report.disclosed import cut_edition
 from core.report.document import THRESHOLD, Document, internal_document
-from core.report.metered import ReportMeter, meter_report, not_metered
+from core.report.metered import meter_report, not_metered
 from core.report.numbers import rounded_estimate
 
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit
-
-__all__ = ["meter_of"]
 
 
 def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: int = THRESHOLD) -> ReportMeter:
@@ -23,7 +22,6 @@ def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: i
 
     Parameters
     ----------
-    audit : ReleaseAudit
     people : AttackedPeople or None
         The test people, None where the attacker that knows them beforehand could not be trained.
     threshold : int
@@ -36,9 +34,9 @@ def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: i
         forms = {"every_digit": whole, "page": _as_printed(whole), "disclosure": cut_edition(audit, threshold)[0]}
         return meter_report(forms, people, threshold=threshold)
     except InputError as error:
-        return not_metered(str(error).rstrip("."), threshold, outcome="failed")
+        return not_metered(str(error).rstrip("."), threshold, outcome=MeterOutcome.FAILED)
     except Exception as error:  # the report then says that it was not metered
-        return not_metered(f"the meter broke ({type(error).__name__})", threshold, outcome="failed")
+        return not_metered(f"the meter broke ({type(error).__name__})", threshold, outcome=MeterOutcome.FAILED)
 
 
 def _as_printed(document: Mapping[str, Any]) -> Document:

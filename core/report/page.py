@@ -21,7 +21,8 @@ from core.policy import VERDICT_TITLES
 from core.report.bullet import bullet
 from core.report.canonical import json_text, parse_json
 from core.report.charts import group_chart, line_chart
-from core.report.document import THRESHOLD, Document, document
+from core.report.disclosed import document
+from core.report.document import METRIC_RATES, THRESHOLD, Document
 from core.report.glossary import GLOSSARY
 from core.report.metered_words import BITS_OF_THE_EDITION, BITS_OF_THE_METER
 from core.report.numbers import estimate_of, number_of
@@ -35,10 +36,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from core.decision import ReleaseAudit
+    from core.decision.attacks.readers import AttackedPeople
     from core.estimates import Estimate
-    from core.report.attacked import AttackedPeople
-
-__all__ = ["embedded_document", "to_html"]
 
 _CONTENTS = (
     ("checks", "The checks"),
@@ -105,10 +104,10 @@ def _shown(told: Document) -> dict[str, Any]:
         "icon": _icon,
         "words": VERDICT_TITLES,
         "basis_words": BASIS_WORDS,
-        "asked": [_RowView(row) for row in asked],
+        "asked": asked,
         "unasked": _unasked(rows),
         "bullets": {row.verdict.check: bullet(row, at_least=at_least[row.verdict.check]) for row in asked},
-        "rows": [_RowView(row) for row in rows],
+        "rows": rows,
         "contents": [(id_, name) for id_, name in _CONTENTS if not gone.get(id_)],
         "policy": told["policy"],
         "level": f"{100 * level:.4g}%",
@@ -121,7 +120,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "group_chart": group_chart(told["groups"]),
         "tables": page_tables(told),
         "audit_tables": [
-            _TableView(joined(table), line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)
+            (joined(table), line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)
         ],
         "self_tests": told["self_tests"],
         "withheld": told["withheld"],
@@ -135,28 +134,6 @@ def _shown(told: Document) -> dict[str, Any]:
         "fairleak": told["provenance"]["fairleak"],
         "findings": Markup("\n" + html.escape(json_text(told), quote=False)),
     }
-
-
-class _RowView:
-    """A check's row with what the template computes nothing of."""
-
-    def __init__(self, row: CheckRow) -> None:
-        self.verdict, self.found, self.definition = row.verdict, row.found, row.definition
-        self.value, self.interval, self.control = row.value, row.interval, row.control
-        self.limit, self.source, self.decided = row.limit, row.source, row.decided
-        self.brief = _brief(row.source)
-        adjusted = row.verdict.p_adjusted
-        small = "below 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
-        self.p_value = "" if adjusted != adjusted else f"p {small} after Holm's correction"
-        self.details = row.details
-
-
-class _TableView:
-    """A table of the audit's own, with its chart where it is a curve."""
-
-    def __init__(self, table: Any, chart: Markup) -> None:
-        self.title, self.columns, self.numeric, self.cells = table.title, table.columns, table.numeric, table.cells
-        self.chart = chart
 
 
 def _unasked(rows: Sequence[CheckRow]) -> list[str]:
@@ -187,26 +164,10 @@ def _replay(told: Document) -> str:
     return f"python -m core replay REPORT.json{table}{model}"
 
 
-def _brief(text: str, longest: int = 64) -> str:
-    """Return the beginning of a text, cut between words."""
-    if len(text) <= longest:
-        return text
-    return f"{text[:longest].rsplit(' ', 1)[0]}…"
-
-
-_RATES = {
-    "statistical_parity": ("test_rate",),
-    "predictive_equality": ("test_fpr",),
-    "equal_opportunity": ("test_tpr",),
-    "equalized_odds": ("test_fpr", "test_tpr"),
-}
-"""Metric -> the rates of the groups it compares."""
-
-
 def _difference(told: Document) -> str:
     """Write the difference between groups on the test records, from the groups' rates that the document holds."""
     model, groups = told["model"], told["groups"]
-    parts = [[estimate_of(group[name]) for group in groups] for name in _RATES.get(model["metric"], ())]
+    parts = [[estimate_of(group[name]) for group in groups] for name in METRIC_RATES.get(model["metric"], ())]
     known = [[rate for rate in part if rate is not None] for part in parts]
     if model["unfairness_test"] is None or known != parts:
         return "withheld"

@@ -11,6 +11,7 @@ from core.policy import (
     CheckVerdict,
     Limit,
     Measurement,
+    Outcome,
     Policy,
     control_text,
     estimate_text,
@@ -20,7 +21,8 @@ from core.policy import (
 )
 from core.report.numbers import estimate_of, number_of
 
-__all__ = ["CheckRow", "check_rows", "measurement_of", "policy_of"]
+_LONGEST_BRIEF = 64
+"""Characters of a source that stand beside a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,6 @@ class CheckRow:
     ----------
     verdict : CheckVerdict
         With its measurement.
-    definition : str
     value, interval : str
         Such as "+7.0 points" and "95%: 6.5 to 7.4"; "no value" and "" where there is none.
     control, limit, source, decided : str
@@ -51,8 +52,22 @@ class CheckRow:
     def found(self) -> Measurement:
         """The measurement; one that was not run where the audit has none."""
         return self.verdict.measurement or Measurement(
-            check=self.verdict.check, outcome="not_run", reason="This audit did not try it."
+            check=self.verdict.check, outcome=Outcome.NOT_RUN, reason="This audit did not try it."
         )
+
+    @property
+    def brief(self) -> str:
+        """The beginning of the source, cut between words."""
+        if len(self.source) <= _LONGEST_BRIEF:
+            return self.source
+        return f"{self.source[:_LONGEST_BRIEF].rsplit(' ', 1)[0]}…"
+
+    @property
+    def p_value(self) -> str:
+        """The p-value after Holm's correction in words; empty where there is none."""
+        adjusted = self.verdict.p_adjusted
+        small = "below 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
+        return "" if adjusted != adjusted else f"p {small} after Holm's correction"
 
     @property
     def details(self) -> str:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from core.report.canonical import json_text, parse_json
-from core.report.document import KIND, THRESHOLD, Document, document
+from core.report.disclosed import document
+from core.report.document import KIND, THRESHOLD, Document
 
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit

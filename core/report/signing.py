@@ -19,8 +19,6 @@ from core.report.verification import Finding
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-__all__ = ["ENDING", "NOT_SIGNED", "new_key", "private_key", "public_key", "signature_finding", "signature_of"]
-
 ENDING = ".sig"
 """What the name of a signature's file adds to that of the report."""
 

@@ -20,8 +20,6 @@ from core.projection import Constraints
 from core.report.canonical import strict
 from core.report.numbers import decimals_of, number_of, printed
 
-__all__ = ["Statement", "constraints_of", "independent", "numbers_of", "statements_of"]
-
 PARTS = {"test_rate": None, "test_tpr": 1, "test_fpr": 0}
 """Rate in a group's summary -> label of the rows it is about, None for all."""
 
@@ -39,10 +37,8 @@ class Statement:
 
     Attributes
     ----------
-    group : int
     patterns : tuple of 4 int, 0 or 1
         Which patterns (prediction + 2 · label) are counted.
-    low, high : int
     """
 
     group: int
@@ -68,9 +64,7 @@ def statements_of(
 
     Parameters
     ----------
-    document : mapping
     predictions, labels : ndarray of shape (n,), 0 or 1
-    group_names : sequence of str
     exact : bool
         Whether its rates have every digit, so that each gives a whole number; otherwise they are read as rounded.
 

@@ -16,8 +16,6 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["Sum", "least_and_most", "withheld_counts"]
-
 Cell = TypeVar("Cell", bound=Hashable)
 
 Sum = tuple[Cell, tuple[Cell, ...]]

@@ -11,8 +11,6 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-__all__ = ["clean", "drawing", "element", "text"]
-
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )

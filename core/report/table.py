@@ -8,8 +8,6 @@ from typing import Any
 
 from core.wording import count
 
-__all__ = ["Cell", "ReportTable", "ends", "shown", "three"]
-
 Cell = str | float | int | None
 
 
@@ -21,8 +19,6 @@ class ReportTable:
     ----------
     name : str
         Of its file, without an ending: small letters, digits and hyphens.
-    title : str
-    columns : tuple of str
     rows : tuple of tuple
         Texts, numbers, or None.
     """

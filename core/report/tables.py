@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.policy import NO_SOURCE
+from core.report.document import GROUP_RATES
 from core.report.metered_tables import is_metered, meter_numbers, meter_words
 from core.report.numbers import estimate_of, number_of
 from core.report.rows import check_rows
 from core.report.table import Cell, ReportTable, ends, shown, three
 from core.wording import count, gap, interval, percent, points
-
-__all__ = ["ReportTable", "joined", "page_tables", "provenance_rows", "report_tables"]
 
 
 def joined(table: ReportTable) -> ReportTable:
@@ -157,14 +156,11 @@ def _policy(document: Mapping[str, Any]) -> ReportTable:
     return ReportTable(name="policy", title="Limits", columns=columns, rows=tuple(rows))
 
 
-_RATES = ("label_rate", "test_rate", "test_tpr", "test_fpr")
-
-
 def _group_numbers(document: Mapping[str, Any]) -> ReportTable:
     names = ("positive labels", "accepted in test", "accepted of positive labels", "accepted of negative labels")
     columns = ("group", "records", *(c for name in names for c in (*three(name), f"{name} of")))
     rows = tuple(
-        (g["group"], g["count"], *(c for rate in _RATES for c in (*ends(g[rate]), g[rate] and g[rate]["n"])))
+        (g["group"], g["count"], *(c for rate in GROUP_RATES for c in (*ends(g[rate]), g[rate] and g[rate]["n"])))
         for g in document["groups"]
     )
     return ReportTable(name="groups", title="Groups", columns=columns, rows=rows)
@@ -179,7 +175,7 @@ def _groups(document: Mapping[str, Any]) -> ReportTable:
         (
             g["group"],
             "withheld" if g["count"] is None else count(g["count"]),
-            *(rate_words(g[rate]) for rate in _RATES),
+            *(rate_words(g[rate]) for rate in GROUP_RATES),
         )
         for g in document["groups"]
     )

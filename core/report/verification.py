@@ -19,8 +19,6 @@ from core.report.rows import policy_of
 from core.report.schema import is_report, schema_error
 from core.results import Result
 
-__all__ = ["OF_THIS_CODE", "Finding", "Verification", "verify_report"]
-
 OF_THIS_CODE = ("code", "page", "words")
 """Findings that hold for a report of this very FairLeak only."""
 
@@ -32,7 +30,6 @@ class Finding(Result):
     Attributes
     ----------
     name : {"content", "schema", "policy", "verdict", "numbers", "words", "code", "page", "signed", "signature"}
-    holds : bool
     told : str
         One sentence.
     """
@@ -50,7 +47,6 @@ class Verification(Result):
     ----------
     fingerprint : str
         As the report states it; empty where it states none.
-    findings : tuple of Finding
     """
 
     fingerprint: str
@@ -120,7 +116,31 @@ def _document(text: str, name: str, *, page: bool) -> dict[str, Any]:
         raise InputError(f"{rule}; {reason[:1].lower()}{reason[1:]}") from None
     if not is_report(found):
         raise InputError(f"{rule}, got one that does not call itself that.")
+    if _before_outputs(found):
+        code = _part(found, "provenance").get("code")
+        written_by = _short(code if isinstance(code, str) else "")
+        raise InputError(
+            f"{name} must be a report of schema 1 as FairLeak writes it since plans say what is released and limits "
+            f"what holds where a check cannot be run, got one of schema 1 from before (code {written_by}): verify it "
+            "with the FairLeak that wrote it, or run the audit again."
+        )
     return found
+
+
+def _before_outputs(found: Mapping[str, Any]) -> bool:
+    """Whether a report is of the first form of its schema, whose plan, limits and fingerprints lack what today's have.
+
+    Only a report that knows neither is one of that form: one that lacks either was altered.
+    """
+    limits = _part(found, "policy").get("limits")
+    limits = limits if isinstance(limits, list) else []
+    told = any("if_not_run" in limit for limit in limits if isinstance(limit, dict))
+    return found.get("schema") == 1 and "outputs" not in _part(found, "plan") and bool(limits) and not told
+
+
+def _part(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = found.get(name)
+    return part if isinstance(part, dict) else {}
 
 
 def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: Any) -> list[Finding]:
@@ -137,14 +157,13 @@ def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: 
 
 def _content(found: Mapping[str, Any], stated: str) -> Finding:
     computed = report_fingerprint(dict(found))
-    if computed == stated:
-        return Finding(name="content", holds=True, told="Content fingerprint holds: it is that of the content.")
-    return Finding(
-        name="content",
-        holds=False,
-        told=f"Content fingerprint does not hold: the report was altered after it was written (it states "
-        f"{_short(stated)}, its content has {_short(computed)}).",
+    told = (
+        "Content fingerprint holds: it is that of the content."
+        if computed == stated
+        else "Content fingerprint does not hold: the report was altered after it was written (it states "
+        f"{_short(stated)}, its content has {_short(computed)})."
     )
+    return Finding(name="content", holds=computed == stated, told=told)
 
 
 def _short(fingerprint: str) -> str:
@@ -161,14 +180,13 @@ def _policy(found: Document) -> Finding:
     from core.decision.provenance import policy_fingerprint
 
     policy = policy_of(found)
-    if policy_fingerprint(policy) == found["provenance"]["policy"]:
-        told = f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
-        return Finding(name="policy", holds=True, told=told)
-    return Finding(
-        name="policy",
-        holds=False,
-        told="Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
+    same = policy_fingerprint(policy) == found["provenance"]["policy"]
+    told = (
+        f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
+        if same
+        else "Policy fingerprint does not hold: the limits in the report are not those it was judged by."
     )
+    return Finding(name="policy", holds=same, told=told)
 
 
 def _verdict(found: Document) -> list[Finding]:
@@ -202,25 +220,24 @@ def _code(found: Document) -> Finding:
         same = code_fingerprint() == found["provenance"]["code"]
     except FairLeakError as error:
         return Finding(name="code", holds=False, told=f"Code fingerprint cannot be compared: {error}")
-    if same:
-        return Finding(name="code", holds=True, told="Code fingerprint holds: this FairLeak wrote the report.")
-    return Finding(
-        name="code",
-        holds=False,
-        told=f"Code fingerprint does not hold: the report was written by another FairLeak "
-        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers.",
+    told = (
+        "Code fingerprint holds: this FairLeak wrote the report."
+        if same
+        else f"Code fingerprint does not hold: the report was written by another FairLeak "
+        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers."
     )
+    return Finding(name="code", holds=same, told=told)
 
 
 def _page(found: Document, text: str) -> Finding:
-    if to_html(found, edition=found["edition"]) == text.removeprefix("\ufeff"):
-        return Finding(name="page", holds=True, told="Page holds: it shows what its findings say.")
-    return Finding(
-        name="page",
-        holds=False,
-        told="Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
-        "altered or drawn by another FairLeak.",
+    same = to_html(found, edition=found["edition"]) == text.removeprefix("\ufeff")
+    told = (
+        "Page holds: it shows what its findings say."
+        if same
+        else "Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
+        "altered or drawn by another FairLeak."
     )
+    return Finding(name="page", holds=same, told=told)
 
 
 _PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["BASIS_WORDS", "COLOURS", "GLYPHS"]
+INK, PAPER = "#22262D", "#FEFDFB"
 
 COLOURS = {
     "fail": "#A01A13",

@@ -43,6 +43,7 @@ def measure(rows: int) -> None:
     from core.decision import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
     from core.models import GIVEN
     from core.policy import predictions_policy
+    from core.report import meter_of
 
     warnings.simplefilter("ignore")
     made = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.", fingerprint=str(rows))
@@ -54,7 +55,7 @@ def measure(rows: int) -> None:
         membership=MembershipPlan(shadows=0),
     )
     started, used = time.perf_counter(), time.process_time()
-    audit = run_audit(plan, made, predictions_policy())
+    audit = run_audit(plan, made, predictions_policy(), meter=meter_of)
     seconds, processor = time.perf_counter() - started, time.process_time() - used
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     limit, gigabytes = LIMITS.get(rows, (float("inf"), float("inf")))

@@ -158,9 +158,6 @@ def test_forms(path: Path, own: Path):
     compare(f"forms/{name}.txt", normal(told, own))
 
 
-@pytest.mark.xfail(
-    reason="a report from before limits said what holds if they cannot be run is called broken", strict=True
-)
 @pytest.mark.parametrize("path", EARLIER_REPORTS, ids=lambda path: path.name)
 def test_a_report_that_nobody_altered_is_not_called_broken(path: Path, own: Path):
     assert "BROKEN" not in report(path, own)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.policy import CHECKS, VERDICTS, Limit, Measurement, Policy, bullet, judge, policy_text, read_policy
+from core.policy import CHECKS, Limit, Measurement, Policy, Status, bullet, judge, policy_text, read_policy
 from tests.policy_samples import measurements, policies, values
 
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
@@ -56,8 +56,8 @@ def test_another_limit_never_makes_an_inconclusive_one_pass(asked: Policy, found
 @given(policies(), measurements())
 def test_a_verdict_agrees_with_its_interval_and_its_p_value(asked: Policy, found: Found) -> None:
     verdict = judge(asked, found, attribute="sex")
-    assert [VERDICTS.index(row.verdict) for row in verdict.rows] == sorted(
-        VERDICTS.index(row.verdict) for row in verdict.rows
+    assert [list(Status).index(row.verdict) for row in verdict.rows] == sorted(
+        list(Status).index(row.verdict) for row in verdict.rows
     )
     assert {row.check for row in verdict.rows} == set(CHECKS)
     assert (verdict.overall == "pass") == (not any(row.blocks for row in verdict.rows))

@@ -22,8 +22,6 @@ from core.queries import (
 )
 from core.questions import QueryPool, query_pool
 
-__all__ = ["answers_of", "mechanism_of", "planned_leakages", "planned_pool", "planned_trials", "two_sided"]
-
 
 def mechanism_of(answers: PlannedAnswers) -> Mechanism:
     """Return the planned way of answering."""

@@ -12,8 +12,6 @@ from core.attack import AttackFindings, attack_model
 from core.correction import Attribution, Disclosure, disclose, true_tolerance
 from core.decision.audited import Audited
 
-__all__ = ["CORRECTED", "INFERENCE_STEPS", "attack_of", "attribution_of", "disclosure_of", "tolerance_told"]
-
 CORRECTED = {
     "features": "the paper's attacker (A)",
     "predictions": "the paper's attacker with the predictions (A′)",

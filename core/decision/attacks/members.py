@@ -21,7 +21,6 @@ from core.membership import (
     MemberGuess,
     MembershipSplit,
     Roc,
-    Train,
     advantage,
     audited_target,
     gap_attack,
@@ -35,8 +34,6 @@ from core.membership import (
     taught_both_ways,
     train_shadows,
 )
-
-__all__ = ["FALSE_ALARMS", "member_advantages", "member_curves", "member_gaps", "member_guesses"]
 
 FALSE_ALARMS = 0.01
 """FPR at which a TPR is read."""
@@ -73,9 +70,10 @@ def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
 
 def _on_shadows(audited: Audited, scores: npt.NDArray[np.float64], split: MembershipSplit) -> list[MemberGuess]:
     """Return LiRA and boosting on the same shadows, whose scores have the decimals of those that are released."""
-    config, labels = audited.config, audited.dataset.labels
+    config, labels, decimals = audited.config, audited.dataset.labels, audited.plan.outputs.decimals
+    target = audited_target(config, audited.dataset)
     shadows = train_shadows(
-        _rounded(audited_target(config, audited.dataset), audited.plan.outputs.decimals),
+        target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
         labels,
         split,
         seed=config.seed,
@@ -86,10 +84,6 @@ def _on_shadows(audited: Audited, scores: npt.NDArray[np.float64], split: Member
         lira_from(shadows, scores, labels),
         lira_boosted(shadows, scores, labels, split.judged[1], seed=config.seed),
     ]
-
-
-def _rounded(train: Train, decimals: int | None) -> Train:
-    return train if decimals is None else lambda rows, seed: np.round(train(rows, seed), decimals)
 
 
 def member_curves(audited: Audited) -> dict[str, Roc]:

@@ -7,8 +7,6 @@ from core.attriguard.table_study import study_steps
 from core.decision.audited import Audited
 from core.decision.plan import AuditPlan
 
-__all__ = ["guard_settings", "guard_steps", "guard_study"]
-
 
 def guard_settings(plan: AuditPlan) -> TableSettings:
     """Return AttriGuard's settings; attackers who train against the noise do so at the planned budget."""

@@ -20,8 +20,6 @@ from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain,
 from core.seeds import child_generator
 from core.strongest import strongest
 
-__all__ = ["PLACES", "Judged", "closing_precision", "outputs_text", "released_gain", "released_judged"]
-
 PLACES = {"outside": "from outside", "inside": "knowing half of the training records"}
 """Where an attacker stands, and how a sentence says it."""
 

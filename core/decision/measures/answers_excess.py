@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import answers_of, planned_leakages, planned_trials, two_sided
+from core.decision.attacks.answers import answers_of, planned_leakages, planned_trials, two_sided
 from core.decision.audited import Audited
 from core.decision.measures.unasked import unasked
 from core.estimates import over_repeats, rate_over_repeats
 from core.policy import Measurement
 from core.strongest import strongest
-
-__all__ = ["answers_excess"]
 
 _DECODERS = {
     "strongest": "a decoder with a prior",
@@ -40,7 +38,6 @@ def answers_excess(audited: Audited) -> Measurement:
     planned = audited.plan.answers
     return Measurement(
         check="answers_excess",
-        outcome="done",
         estimate=estimate,
         freedom=freedom,
         control=rate_over_repeats(prior),

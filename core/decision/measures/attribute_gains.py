@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from core.decision.attacks import PLACES, closing_precision, outputs_text, released_gain
+from core.decision.attacks.released import PLACES, closing_precision, outputs_text, released_gain
 from core.decision.audited import Audited
 from core.decision.plan import OutputsPlan
 from core.estimates import Estimate
 from core.policy import Measurement
-
-__all__ = ["attribute_balanced", "attribute_bits", "attribute_excess"]
 
 _MEASURES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "bits": "log-loss in bits"}
 _ATTACKS = {
@@ -42,7 +40,6 @@ def _gain(check: str, measure: str, audited: Audited) -> Measurement:
     }
     return Measurement(
         check=check,
-        outcome="done",
         estimate=estimate,
         control=without,
         control_name="imputation, without the model" + (", log-loss" if measure == "bits" else ""),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.decision.attacks import guard_study
+from core.decision.attacks.noise import guard_study
 from core.decision.audited import Audited
 from core.policy import Measurement
-
-__all__ = ["attriguard_cost"]
 
 _ROUNDING = 1e-9
 
@@ -21,7 +19,6 @@ def attriguard_cost(audited: Audited) -> Measurement:
         spent = replace(spent, low=spent.value, high=spent.value)
     return Measurement(
         check="attriguard_cost",
-        outcome="done",
         estimate=spent,
         attacked=f"The records of {study.truth.size:,} test people, changed by AttriGuard.",
         knows="There is no attacker.",

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from core.attriguard import TABLE_ATTACKER_TITLES
-from core.decision.attacks import guard_study
+from core.decision.attacks.noise import guard_study
 from core.decision.audited import Audited
 from core.policy import Measurement
 from core.strongest import strongest
-
-__all__ = ["attriguard_exposure"]
 
 
 def attriguard_exposure(audited: Audited) -> Measurement:
@@ -18,17 +16,17 @@ def attriguard_exposure(audited: Audited) -> Measurement:
     clean = {point.attacker: point.accuracy for point in study.undefended()}
     name, estimate = strongest({key: point.reported for key, point in points.items()}, within=(0.0, 1.0))
     _, control = strongest(clean, within=(0.0, 1.0))
+    best = TABLE_ATTACKER_TITLES[name]
     details = {TABLE_ATTACKER_TITLES[key]: point.accuracy.value for key, point in points.items()}
     details |= {f"{TABLE_ATTACKER_TITLES[key]}, without noise": found.value for key, found in clean.items()}
     return Measurement(
         check="attriguard_exposure",
-        outcome="done",
         estimate=estimate,
         control=control,
         control_name="the best attacker without noise",
         attacked=(
             f"The {audited.attribute} of {study.truth.size:,} test people whose records change by {budget:g} columns "
-            f"each on average, guessed by {_lowered(TABLE_ATTACKER_TITLES[name])}."
+            f"each on average, guessed by {best[0].lower()}{best[1:]}."
         ),
         knows=(
             f"The records as published, without their label, records and {audited.attribute} of "
@@ -40,7 +38,3 @@ def attriguard_exposure(audited: Audited) -> Measurement:
         ),
         details=details | {"majority guess": study.majority.value},
     )
-
-
-def _lowered(title: str) -> str:
-    return title[0].lower() + title[1:]

@@ -7,8 +7,8 @@ could rely on; the check says so in its first sentence.
 
 from __future__ import annotations
 
-from core.correction import Disclosure, gain_of_best
-from core.decision.attacks import CORRECTED, attack_of, disclosure_of
+from core.correction import Disclosure, gain_of_best, true_tolerance
+from core.decision.attacks.inference import CORRECTED, attack_of, disclosure_of
 from core.decision.audited import Audited
 from core.decision.measures.reasons import not_run
 from core.fairness import METRIC_TITLES, difference_title
@@ -16,9 +16,6 @@ from core.policy import Measurement
 from core.strongest import strongest
 from core.wording import tolerance_text
 
-__all__ = ["correction_gain", "false_promise"]
-
-_PROMISED, _TOLD = "tolerance promised", "tolerance told"
 _MAJORITY = "the majority guess"
 
 
@@ -39,10 +36,9 @@ def correction_gain(audited: Audited) -> Measurement:
     after = {CORRECTED[kind]: told.after for kind, told in found.items() if told.after} | {_MAJORITY: any_one.majority}
     first, last = (strongest(each)[0] for each in (before, after))
     metric, promised = METRIC_TITLES[audited.config.metric].lower(), audited.config.tolerance
-    false = "" if any_one.used == promised else f"{_false(promised, any_one.used)} "
+    false = f"{told} " if (told := _false(promised, any_one.used)) else ""
     return Measurement(
         check="correction_gain",
-        outcome="done",
         estimate=gain_of_best(attacked, found, raise_until_true=True, seed=audited.config.seed),
         control=before[first],
         control_name="the best attacker, told nothing",
@@ -64,22 +60,26 @@ def correction_gain(audited: Audited) -> Measurement:
             **_details(found),
             "best before": before[first].value,
             "best after": after[last].value,
-            _PROMISED: promised,
+            "tolerance promised": promised,
             "difference between groups on these records": audited.model.difference_train,
         },
     )
 
 
-def false_promise(found: Measurement | None) -> str:
-    """Return in one sentence that what was promised is false, and what the attackers were told; "" where it is true."""
-    details = (found and found.details) or {}
-    promised, told = details.get(_PROMISED), details.get(_TOLD)
-    if promised is None or told is None or promised == told:
-        return ""
-    return _false(promised, told)
+def false_promise(promised: float, achieved: float) -> str:
+    """Return in one sentence that a promise is false, and what the attackers were told; "" where it is true.
+
+    Parameters
+    ----------
+    promised, achieved : float
+        The plan's tolerance, and the unfairness on the attacked records.
+    """
+    return _false(promised, true_tolerance(promised, achieved))
 
 
 def _false(promised: float, told: float) -> str:
+    if promised == told:
+        return ""
     return f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
 
 
@@ -104,6 +104,6 @@ def _details(found: dict[str, Disclosure]) -> dict[str, float]:
     any_one = next(iter(found.values()))
     return details | {
         "majority guess": any_one.majority.value,
-        _TOLD: any_one.used,
+        "tolerance told": any_one.used,
         "unfairness on these records": any_one.achieved,
     }

@@ -17,8 +17,6 @@ from core.fairness import group_rates
 from core.policy import Measurement
 from core.strongest import least
 
-__all__ = ["four_fifths", "rate_ratio"]
-
 
 def four_fifths(audited: Audited) -> Measurement:
     """Return the smallest ratio of two groups' acceptance rates on the test records."""
@@ -42,7 +40,6 @@ def four_fifths(audited: Audited) -> Measurement:
     name, estimate = least(pairs)
     return Measurement(
         check="four_fifths",
-        outcome="done",
         estimate=estimate,
         attacked=f"Acceptance rates on {test.size:,} test records, {name}.",
         knows="There is no attacker.",

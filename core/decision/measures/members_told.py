@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import member_guesses
+from core.decision.attacks.members import member_guesses
 from core.decision.audited import Audited
 from core.membership import TAUGHT
 from core.wording import count
-
-__all__ = ["AVERAGE", "RANDOM", "assumptions", "attack_title", "knows", "who"]
 
 RANDOM = "random guessing"
 """The baseline's name."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import member_advantages, member_curves
+from core.decision.attacks.members import member_advantages, member_curves
 from core.decision.audited import Audited
 from core.decision.measures.members_told import RANDOM, assumptions, attack_title, knows, who
 from core.estimates import Estimate
 from core.policy import Measurement
 from core.strongest import strongest
-
-__all__ = ["membership_advantage", "membership_auc"]
 
 
 def membership_auc(audited: Audited) -> Measurement:
@@ -27,7 +25,6 @@ def _best(check: str, audited: Audited, found: dict[str, Estimate], *, baseline:
     name, estimate = strongest(found, within=(least, 1.0))
     return Measurement(
         check=check,
-        outcome="done",
         estimate=estimate,
         control=Estimate(value=baseline, low=baseline, high=baseline, n=estimate.n),
         control_name=RANDOM,

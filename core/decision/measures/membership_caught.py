@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import FALSE_ALARMS, member_advantages, member_curves
+from core.decision.attacks.members import FALSE_ALARMS, member_advantages, member_curves
 from core.decision.audited import Audited
 from core.decision.measures.members_told import AVERAGE, RANDOM, assumptions, attack_title, knows, who
 from core.decision.measures.reasons import not_run
@@ -10,8 +10,6 @@ from core.estimates import Estimate
 from core.membership import most_caught
 from core.policy import Measurement
 from core.strongest import strongest
-
-__all__ = ["membership_caught"]
 
 
 def membership_caught(audited: Audited) -> Measurement:
@@ -29,7 +27,6 @@ def membership_caught(audited: Audited) -> Measurement:
         details["promised at most"] = most_caught(FALSE_ALARMS, audited.config.epsilon)
     return Measurement(
         check="membership_caught",
-        outcome="done",
         estimate=estimate,
         control=Estimate(value=FALSE_ALARMS, low=FALSE_ALARMS, high=FALSE_ALARMS, n=curves[name].n_outsiders),
         control_name=RANDOM,

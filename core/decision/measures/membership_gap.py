@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import member_gaps
+from core.decision.attacks.members import member_gaps
 from core.decision.audited import Audited
 from core.decision.measures.members_told import AVERAGE, assumptions, attack_title, knows
 from core.decision.measures.reasons import not_run
@@ -10,8 +10,6 @@ from core.estimates import Estimate
 from core.membership import GapResult
 from core.policy import Measurement
 from core.strongest import strongest
-
-__all__ = ["membership_gap"]
 
 
 def membership_gap(audited: Audited) -> Measurement:
@@ -26,7 +24,6 @@ def membership_gap(audited: Audited) -> Measurement:
     nobody = Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n)
     return Measurement(
         check="membership_gap",
-        outcome="done",
         estimate=estimate,
         control=nobody,
         control_name="no difference",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from core.decision.audited import Audited
 from core.decision.plan import AuditPlan
-from core.policy import CHECKS, Measurement
-
-__all__ = ["missing", "not_run"]
-
+from core.policy import CHECKS, Basis, Measurement, Outcome
 
 _ANSWERS = ("answers_excess", "targeted_leakage")
 _RELEASED_SCORES = ("membership_caught", "membership_gap")
 
 
-def not_run(check: str, reason: str, *, outcome: str = "not_run", basis: str = "measured") -> Measurement:
+def not_run(
+    check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN, basis: Basis = Basis.MEASURED
+) -> Measurement:
     """Return a measurement that has a reason and no number."""
     return Measurement(check=check, outcome=outcome, basis=basis, reason=reason)
 

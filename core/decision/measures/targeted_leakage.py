@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from core.decision.attacks import answers_of
+from core.decision.attacks.answers import answers_of
 from core.decision.audited import Audited
 from core.decision.measures.unasked import unasked
 from core.decision.plan import PlannedAnswers
 from core.estimates import Estimate
-from core.policy import Measurement
+from core.policy import Basis, Measurement
 from core.queries import accuracy_limit
-
-__all__ = ["declared_limits", "targeted_leakage"]
 
 _PRIVATE = ("laplace", "cauchy", "noisy_sums")
 
@@ -51,8 +49,7 @@ def targeted_leakage(audited: Audited) -> Measurement:
         )
     return Measurement(
         check="targeted_leakage",
-        outcome="done",
-        basis="declared",
+        basis=Basis.DECLARED,
         estimate=Estimate(value=known, low=known, high=known, n=planned.people),
         control=Estimate(value=0.5, low=0.5, high=0.5, n=planned.people),
         control_name="a coin",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from core.decision.audited import Audited
 from core.estimates import Estimate
-from core.policy import Measurement
-
-__all__ = ["unasked"]
+from core.policy import Basis, Measurement
 
 
 def unasked(check: str, audited: Audited, *, value: float, control: str = "") -> Measurement:
@@ -14,8 +12,6 @@ def unasked(check: str, audited: Audited, *, value: float, control: str = "") ->
 
     Parameters
     ----------
-    check : str
-    audited : Audited
     value : float
         What an attacker has who is answered nothing.
     control : str
@@ -24,8 +20,7 @@ def unasked(check: str, audited: Audited, *, value: float, control: str = "") ->
     estimate = Estimate(value=value, low=value, high=value, n=audited.splits.test.size)
     return Measurement(
         check=check,
-        outcome="done",
-        basis="declared",
+        basis=Basis.DECLARED,
         estimate=estimate,
         control=estimate if control else None,
         control_name=control,

@@ -6,20 +6,18 @@ from core.decision.audited import Audited
 from core.fairness import METRIC_TITLES, difference_title
 from core.policy import Measurement
 
-__all__ = ["unfairness"]
-
 
 def unfairness(audited: Audited) -> Measurement:
     """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
     model, metric = audited.model, METRIC_TITLES[audited.config.metric]
     difference = difference_title(audited.config.metric)
-    between = model.difference_test
+    between, names = model.difference_test, [row.group for row in audited.dataset.groups()]
+    groups = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {audited.attribute}"
     return Measurement(
         check="unfairness",
-        outcome="done",
         estimate=model.unfairness_test,
         attacked=(
-            f"{metric} between {_groups(audited)} on {audited.splits.test.size:,} test records: largest deviation of a "
+            f"{metric} between {groups} on {audited.splits.test.size:,} test records: largest deviation of a "
             f"group from the overall rate. {difference}: {between.value:.3f}, 95%: {between.low:.3f} to "
             f"{between.high:.3f}."
         ),
@@ -34,8 +32,3 @@ def unfairness(audited: Audited) -> Measurement:
             "tolerance promised": audited.config.tolerance,
         },
     )
-
-
-def _groups(audited: Audited) -> str:
-    names = [row.group for row in audited.dataset.groups()]
-    return f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {audited.attribute}"

@@ -18,16 +18,14 @@ from core.queries import Asking, Exact, LaplaceGlobal, Trials
 from core.questions import People, QueryPool
 from core.seeds import child_generator, child_seed
 
-__all__ = ["ANSWER_TRIALS"]
-
 _POOL, _PEOPLE, _QUESTIONS, _REPEATS = 400, 20, 12, 6
 _NO_BUDGET = 1e-3
 """Budget whose noise drowns every answer."""
 
-_SETS = (200, 200, 200)
+_ASKED_SETS = (200, 200, 200)
 
 
-def _leaks(seed: int, runs: range, planted: bool) -> list[bool]:
+def _answers_leak(seed: int, runs: range, planted: bool) -> list[bool]:
     """Ask a block of runs at once, six draws of people, questions and noise each."""
     name = f"self-test, answers, from {runs.start}, {planted}"
     asking = Asking(n=_PEOPLE, design="random_binary", repeats=_REPEATS * len(runs), seed=child_seed(seed, name))
@@ -41,9 +39,9 @@ def _leaks(seed: int, runs: range, planted: bool) -> list[bool]:
 
 def _model(rng: np.random.Generator) -> Audited:
     """Return an audit of some model: what is asked about are scores of other people, the trials'."""
-    people = draw_people(sum(_SETS), rng)
+    people = draw_people(sum(_ASKED_SETS), rng)
     planned = PlannedAnswers(questions=_QUESTIONS, people=_PEOPLE, repeats=_REPEATS)
-    return audit_of(people, model_answers(people, rng, planted=False), _SETS, seed=0, answers=planned)
+    return audit_of(people, model_answers(people, rng, planted=False), _ASKED_SETS, seed=0, answers=planned)
 
 
 def _called(model: Audited, own: slice, found: dict[str, list[float]], trials: Trials) -> bool:
@@ -77,7 +75,7 @@ ANSWER_TRIALS = (
     Trial(
         attack="Attribute learned from answered questions",
         told="Null: answers drowned in noise. Planted: exact answers.",
-        leaks=_leaks,
+        leaks=_answers_leak,
         share=0.5,
     ),
 )

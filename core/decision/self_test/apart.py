@@ -24,9 +24,7 @@ from core.decision.self_test.running import RUNS, Report
 from core.errors import FairLeakError
 from core.records import RecordError
 
-__all__ = ["child", "self_test_apart"]
-
-_CODE = "from core.decision.self_test.apart import child; child()"
+_CODE = f"from {__name__} import child; child()"
 _RESULT = "="
 _GLANCE = 0.25
 """Seconds between two looks at whether the one who asked still wants it."""
@@ -82,7 +80,7 @@ def _followed(process: subprocess.Popen[bytes], report: Report | None) -> tuple[
     """Report what the child tells, and return its results; None if it ends without."""
     assert process.stdout is not None
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(process.stdout, lines), daemon=True, name="fairleak-self-test").start()
+    threading.Thread(target=_put_lines, args=(process.stdout, lines), daemon=True, name="fairleak-self-test").start()
     done, total = 0, 0
     while True:
         with contextlib.suppress(queue.Empty):
@@ -98,7 +96,7 @@ def _followed(process: subprocess.Popen[bytes], report: Report | None) -> tuple[
             report(done, total)
 
 
-def _read(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
+def _put_lines(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
     with contextlib.suppress(OSError, ValueError):  # closed while it was read
         for line in stream:
             lines.put(line.decode().strip())

@@ -11,20 +11,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.decision.attacks import released_gain
+from core.decision.attacks.released import released_gain
 from core.decision.self_test.audited import audit_of
-from core.decision.self_test.people import Drawn, draw_people
-from core.decision.self_test.trial import Trial, called, each
+from core.decision.self_test.people import Bits, Drawn, Floats, draw_people
+from core.decision.self_test.trial import Run, Trial, called, each
 from core.estimates import paired_gain
 from core.policy import Measurement
-from core.seeds import child_generator, child_seed
 
-__all__ = ["ATTRIBUTE_TRIALS", "model_answers"]
-
-_ATTACKED, _KNOWN = 680, 462
+_TABLE_ATTACKED, _TABLE_KNOWN = 680, 462
 """People under attack, and people the attacker learns from, in the proportion of an audit's sets."""
 
-_SETS = (900, 1_300, 100)
+_RELEASED_SETS = (900, 1_300, 100)
 """Training, attack and test records of the audit's own attack."""
 
 _MINORITY = 1 / 6
@@ -38,8 +35,6 @@ _CHECKS = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accur
 _LOOKS = 18
 """How many kinds of people a table tells apart by two features and the label."""
 
-Bits = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
 _Answers = tuple[Bits, Floats | None]
 
 
@@ -51,19 +46,18 @@ def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> 
     return (rng.random(len(chance)) < chance).astype(np.uint8)
 
 
-def _table_leaks(seed: int, run: int, planted: bool) -> bool:
-    rng = child_generator(seed, f"self-test, attribute by table, {run}, {planted}")
-    people = draw_people(_ATTACKED + _KNOWN, rng)
-    predictions = model_answers(people, rng, planted=planted)
-    known, attacked = slice(_ATTACKED, None), slice(0, _ATTACKED)
+def _table_leaks(run: Run) -> bool:
+    people = draw_people(_TABLE_ATTACKED + _TABLE_KNOWN, run.rng)
+    predictions = model_answers(people, run.rng, planted=run.planted)
+    known, attacked = slice(_TABLE_ATTACKED, None), slice(0, _TABLE_ATTACKED)
     looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
     before, after = (
         _majority(kinds[known], people.sensitive[known])[kinds[attacked]] == people.sensitive[attacked]
         for kinds in (looks, looks + _LOOKS * predictions)
     )
     won, lost = int(np.count_nonzero(after & ~before)), int(np.count_nonzero(before & ~after))
-    gain = paired_gain(won, lost, _ATTACKED)
-    return called(Measurement(check="attribute_excess", outcome="done", estimate=gain), 0.0)
+    gain = paired_gain(won, lost, _TABLE_ATTACKED)
+    return called(Measurement(check="attribute_excess", estimate=gain), 0.0)
 
 
 def _majority(kinds: npt.NDArray[np.int64], sensitive: Bits) -> Bits:
@@ -73,19 +67,17 @@ def _majority(kinds: npt.NDArray[np.int64], sensitive: Bits) -> Bits:
     return (counts[:, 1] + share > counts[:, 0] + 1.0 - share).astype(np.uint8)
 
 
-def _own_leaks(seed: int, run: int, planted: bool) -> bool:
-    name = f"self-test, what is released, {run}, {planted}"
-    rng = child_generator(seed, name)
-    plant = _PLANTS[run % len(_PLANTS)]
-    people = _people(rng, minority=plant is _turned_round_for_a_minority)
-    predictions, scores = plant(people, rng, planted)
-    audited = audit_of(people, predictions, _SETS, seed=child_seed(seed, name), scores=scores)
+def _own_leaks(run: Run) -> bool:
+    plant = _PLANTS[run.number % len(_PLANTS)]
+    people = _people(run.rng, minority=plant is _turned_round_for_a_minority)
+    predictions, scores = plant(people, run.rng, run.planted)
+    audited = audit_of(people, predictions, _RELEASED_SETS, seed=run.seed, scores=scores)
     gains = {check: released_gain(audited, measure)[1] for check, measure in _CHECKS.items()}
-    return any(called(Measurement(check=check, outcome="done", estimate=gain), 0.0) for check, gain in gains.items())
+    return any(called(Measurement(check=check, estimate=gain), 0.0) for check, gain in gains.items())
 
 
 def _people(rng: np.random.Generator, *, minority: bool) -> Drawn:
-    people, n = draw_people(4 * sum(_SETS), rng), sum(_SETS)
+    people, n = draw_people(4 * sum(_RELEASED_SETS), rng), sum(_RELEASED_SETS)
     kept = (people.sensitive == 0) | (rng.random(people.sensitive.size) < (_MINORITY if minority else 1.0))
     rows = np.flatnonzero(kept)[:n]
     return Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
@@ -131,13 +123,13 @@ ATTRIBUTE_TRIALS = (
     Trial(
         attack="Attribute inferred from labels, by an attacker who learns a table",
         told=_TOLD,
-        leaks=each(_table_leaks),
+        leaks=each("attribute by table", _table_leaks),
     ),
     Trial(
         attack="Attribute inferred from what is released, by the audit's own attack",
         told="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that follow the "
         "group, a last digit, a feature turned round for a minority of 10%, scores of a third of the people.",
-        leaks=each(_own_leaks),
+        leaks=each("what is released", _own_leaks),
         share=0.05,
     ),
 )

@@ -14,8 +14,6 @@ from core.decision.self_test.people import Drawn
 from core.models import GIVEN
 from core.training import train_model
 
-__all__ = ["TOLERANCE", "audit_of", "same_model"]
-
 TOLERANCE = 0.02
 """What is promised of every model here, whether it keeps it or not."""
 
@@ -36,13 +34,10 @@ def audit_of(
 
     Parameters
     ----------
-    people : Drawn
     predictions : ndarray of shape (n,)
     sizes : tuple of int
         Training, attack and test records, in this order; together n.
-    seed : int
     scores : ndarray of shape (n,), optional
-    answers : PlannedAnswers, optional
     """
     names = tuple(f"feature {j}" for j in range(people.features.shape[1]))
     roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")

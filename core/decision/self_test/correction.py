@@ -7,31 +7,27 @@ import numpy.typing as npt
 
 from core.attack import AttackFindings
 from core.correction import AttackedRecords
-from core.decision.attacks import CORRECTED
+from core.decision.attacks.inference import CORRECTED
 from core.decision.audited import Audited
 from core.decision.measures.correction_gain import correction_gain
 from core.decision.self_test.audited import audit_of
 from core.decision.self_test.people import draw_people, posterior
-from core.decision.self_test.trial import Trial, called, each
+from core.decision.self_test.trial import Run, Trial, called, each
 from core.estimates import accuracy
-from core.seeds import child_generator, child_seed
 
-__all__ = ["CORRECTION_TRIALS"]
-
-_SETS = (400, 400, 100)
+_CORRECTED_SETS = (400, 400, 100)
 _MISLED = 0.5
 """Chance that an answer which is not what the attacker expects of a group misleads her."""
 
 
-def _leaks(seed: int, run: int, planted: bool) -> bool:
-    name = f"self-test, correction, {run}, {planted}"
-    rng = child_generator(seed, name)
-    people = draw_people(sum(_SETS), rng)
-    predictions = (rng.random(sum(_SETS)) < 0.5).astype(np.uint8)
-    audited = audit_of(people, predictions, _SETS, seed=child_seed(seed, name))
+def _promise_leaks(run: Run) -> bool:
+    rng = run.rng
+    people = draw_people(sum(_CORRECTED_SETS), rng)
+    predictions = (rng.random(sum(_CORRECTED_SETS)) < 0.5).astype(np.uint8)
+    audited = audit_of(people, predictions, _CORRECTED_SETS, seed=run.seed)
     for kind in CORRECTED:
-        p = posterior(people, noise=0.3 * rng.standard_normal(sum(_SETS)))
-        if planted:
+        p = posterior(people, noise=0.3 * rng.standard_normal(sum(_CORRECTED_SETS)))
+        if run.planted:
             p = _misled(people.sensitive, predictions, rng)
         _tell(audited, kind, p)
     return called(correction_gain(audited), 0.0)
@@ -76,7 +72,7 @@ CORRECTION_TRIALS = (
         attack="Attribute recovered from the fairness promise",
         told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who take "
         "accepted people for one group.",
-        leaks=each(_leaks),
+        leaks=each("correction", _promise_leaks),
         share=0.5,
     ),
 )

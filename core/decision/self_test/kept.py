@@ -15,8 +15,6 @@ from core.fingerprint import code_fingerprint, content_fingerprint
 from core.records import RecordError, dumps, loads
 from core.results import Result
 
-__all__ = ["cached_self_test", "kept_file", "packed", "there", "unpacked"]
-
 _FORMAT = 1
 
 
@@ -53,7 +51,7 @@ def cached_self_test(
 
 def there(folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS) -> tuple[SelfTest, ...] | None:
     """Return what a folder holds of the test as it would be made now; None if it does not."""
-    return _read(kept_file(folder), _rests_on(seed, runs))
+    return _tests_in(kept_file(folder), _rests_on(seed, runs))
 
 
 def packed(tests: tuple[SelfTest, ...]) -> str:
@@ -85,7 +83,7 @@ def kept_file(folder: Path) -> Path:
     return Path(folder) / f"self-test-{code_fingerprint()}.json"
 
 
-def _read(file: Path, rests_on: str) -> tuple[SelfTest, ...] | None:
+def _tests_in(file: Path, rests_on: str) -> tuple[SelfTest, ...] | None:
     try:
         kept = loads(file.read_text(encoding="utf-8"), _Kept)
     except (OSError, UnicodeDecodeError, RecordError):

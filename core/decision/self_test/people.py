@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SHARE", "Drawn", "draw_people", "posterior"]
-
 SHARE = 0.4
 """Probability of group 1."""
 
@@ -17,6 +15,7 @@ _TELLS = (0.30, 0.15, 0.05, 0.0)
 """How much each feature leans: how much likelier its highest value is in group 1 than a third, and less in group 0."""
 
 Bits = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -16,8 +16,6 @@ from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.validation import seed_value
 
-__all__ = ["LEAST_DETECTED", "MOST_FALSE_ALARMS", "RUNS", "TRIALS", "allowed_false_alarms", "passes", "self_test"]
-
 Report = Callable[[int, int], None]
 
 RUNS = 200
@@ -52,7 +50,6 @@ def self_test(
         by far, half as many are made, of both at least 10.
     report : callable, optional
         Called with (models done, models in all); may raise `core.errors.Cancelled` to stop.
-    trials : sequence of Trial
 
     Raises
     ------

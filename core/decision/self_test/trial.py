@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.policy import Limit, Measurement, Policy, judge
+import numpy as np
 
-__all__ = ["Trial", "called", "each"]
+from core.policy import Limit, Measurement, Policy, Status, judge
+from core.seeds import child_generator, child_seed
 
 _LEVEL = 0.95
 
@@ -43,9 +44,24 @@ class Trial:
     share: float = 1.0
 
 
-def each(leaks: Callable[[int, int, bool], bool]) -> Callable[[int, range, bool], Sequence[bool]]:
-    """Return the trial of several runs from that of one: (seed, run, planted) -> whether a leak was called."""
-    return lambda seed, runs, planted: [leaks(seed, run, planted) for run in runs]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One model of a trial: its number, whether a leak is planted, its random numbers and the seed of its audit."""
+
+    number: int
+    planted: bool
+    rng: np.random.Generator
+    seed: int
+
+
+def each(name: str, leaks: Callable[[Run], bool]) -> Callable[[int, range, bool], Sequence[bool]]:
+    """Return the trial of several runs from that of one; the random numbers of a run hang on the trial's name."""
+
+    def one(seed: int, number: int, planted: bool) -> bool:
+        key = f"self-test, {name}, {number}, {planted}"
+        return leaks(Run(number=number, planted=planted, rng=child_generator(seed, key), seed=child_seed(seed, key)))
+
+    return lambda seed, runs, planted: [one(seed, number, planted) for number in runs]
 
 
 def called(measurement: Measurement, control: float) -> bool:
@@ -56,4 +72,4 @@ def called(measurement: Measurement, control: float) -> bool:
         level=_LEVEL,
         limits=(Limit(check=measurement.check, value=control),),
     )
-    return judge(policy, [measurement], attribute="group").overall == "fail"
+    return judge(policy, [measurement], attribute="group").overall == Status.FAIL

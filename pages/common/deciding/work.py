@@ -90,6 +90,7 @@ class Work:
     def _attack(self, job: Job) -> Found:
         from core.decision import audit_with_people
         from core.policy import default_policy
+        from core.report import meter_of
 
         audit, people = audit_with_people(
             self.subject.plan,
@@ -97,6 +98,7 @@ class Work:
             default_policy(),
             model_file=self.subject.model_file,
             report=job.report,
+            meter=meter_of,
         )
         return Found(audit=audit, people=people)
 

@@ -25,14 +25,13 @@ from core.decision import (
     read_plan,
     run_audit,
 )
-from core.decision.measures import measured
 from core.decision.run import audited_of
 from core.decision.summaries import model_summary
 from core.errors import Cancelled
 from core.estimates import proportion
 from core.policy import CHECKS, Limit, Policy, default_policy, judge, policy_text
 from core.release import ReleaseSettings, released_people, study
-from core.report import from_json
+from core.report import from_json, meter_of
 from tests import samples
 
 Capture = pytest.CaptureFixture[str]
@@ -67,7 +66,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def audit() -> ReleaseAudit:
-    return run_audit(SMALL, samples.table(1500), default_policy())
+    return run_audit(SMALL, samples.table(1500), default_policy(), meter=meter_of)
 
 
 SMALL = replace(
@@ -165,7 +164,11 @@ def test_a_false_promise_is_told_to_the_auditor_alone(demo: Path):
 def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
     steps: list[tuple[int, int]] = []
     again = run_audit(
-        SMALL, samples.table(1500), default_policy(), report=lambda done, total: steps.append((done, total))
+        SMALL,
+        samples.table(1500),
+        default_policy(),
+        report=lambda done, total: steps.append((done, total)),
+        meter=meter_of,
     )
     first, second = (json.dumps({**one.to_dict(), "times": None}) for one in (audit, again))
     assert first == second
@@ -267,7 +270,7 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
     )
     monkeypatch.setattr("core.decision.self_test_apart", lambda folder, report=None: (failed,))
     monkeypatch.setattr("core.decision.sources.load", lambda name, **_: samples.table(1500))
-    monkeypatch.setattr("core.decision.run._each", lambda audited: [measured("unfairness", audited)])
+    monkeypatch.setattr("core.decision.run.CHECKS", ("unfairness",))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
     plan = replace(plan, data=replace(plan.data, attribute=""))
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")

@@ -19,7 +19,6 @@ from core.decision import (
     load_table,
     read_plan,
 )
-from core.decision.measures import measured
 from core.decision.run import audited_of
 from core.decision.sources import dataset_of
 from core.policy import default_policy, predictions_policy
@@ -178,7 +177,7 @@ def test_a_plan_for_predictions_names_the_policy_for_them(
     told = capsys.readouterr()
     assert read_plan(told.out).policy == "" and 'policy = "predictions"' in told.err
     (tmp_path / "plan.toml").write_text(told.out.replace('# policy = "pred', 'policy = "pred'), encoding="utf-8")
-    monkeypatch.setattr("core.decision.run._each", lambda audited: [measured("unfairness", audited)])
+    monkeypatch.setattr("core.decision.run.CHECKS", ("unfairness",))
     asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
     main(asked)
     assert f"policy: {predictions_policy().name}" in capsys.readouterr().out

@@ -16,10 +16,12 @@ from core.audit import run as whole_audit
 from core.config import AuditConfig
 from core.datasets import Roles, Table
 from core.decision import AuditPlan, GuardPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers, false_promise
-from core.decision.attacks import CORRECTED, attack_of, member_guesses, released_judged, tolerance_told
+from core.decision.attacks.inference import CORRECTED, attack_of, tolerance_told
+from core.decision.attacks.members import member_guesses
+from core.decision.attacks.released import released_judged
 from core.decision.audited import Audited
-from core.decision.measures import measured, rate_ratio, strongest
-from core.decision.run import audited_of
+from core.decision.measures.four_fifths import rate_ratio
+from core.decision.run import audited_of, measured
 from core.decision.summaries import data_summary
 from core.decision.tables import tables
 from core.errors import Cancelled, FairLeakError, InputError
@@ -40,6 +42,7 @@ from core.models import GIVEN
 from core.policy import CHECKS, Measurement
 from core.queries import DECODERS, Asking, NoisySums, Trials
 from core.questions import query_pool
+from core.strongest import strongest
 from core.wording import tolerance_text
 from tests import samples
 
@@ -162,8 +165,9 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
     same = done("correction_gain", promising(small, told))
     assert found.estimate is not None and same.estimate is not None
     assert (found.estimate.value, found.control) == (same.estimate.value, same.control)
-    assert false_promise(found) == f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
-    assert found.attacked.startswith(false_promise(found)) and f"within {told:g}." in found.knows
+    said = false_promise(promised, achieved)
+    assert said == f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
+    assert found.attacked.startswith(said) and f"within {told:g}." in found.knows
     tables_of = tables(audited)
     rows = tables_of["Correction with a true tolerance"]
     assert {row["tolerance"] for row in rows} == {told} and {row["true"] for row in rows} == {"yes"}
@@ -176,10 +180,13 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
 def test_a_true_promise_is_told_as_it_is(small: Audited):
     audited = promising(small, 0.4)
     found = done("correction_gain", audited)
-    assert tolerance_told(audited) == 0.4 and false_promise(found) == "" and found.attacked.startswith("The ")
+    assert (
+        tolerance_told(audited) == 0.4
+        and false_promise(0.4, small.model.unfairness_train) == ""
+        and found.attacked.startswith("The ")
+    )
     assert any("The promise is true" in told for told in found.assumptions)
     assert "Correction with a true tolerance" not in tables(audited)
-    assert false_promise(None) == "" and false_promise(measured("attriguard_cost", promising(small, 0.0))) == ""
 
 
 def test_answers_excess_is_paired_by_draw(small: Audited):

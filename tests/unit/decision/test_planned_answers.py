@@ -10,10 +10,9 @@ import pytest
 from core.config import AuditConfig
 from core.datasets import Roles, Table
 from core.decision import AuditPlan, MembershipPlan, ModelPlan, PlannedAnswers, run_audit
-from core.decision.attacks import planned_trials, two_sided
+from core.decision.attacks.answers import planned_trials, two_sided
 from core.decision.audited import Audited
-from core.decision.measures import measured
-from core.decision.run import audited_of
+from core.decision.run import audited_of, measured
 from core.models import GIVEN
 from core.policy import Limit, Policy, judge
 from core.questions import query_pool

@@ -18,7 +18,7 @@ from core.datasets import Roles, read_table
 from core.decision import AuditPlan, DataPlan, ModelPlan, plan_of, run_audit
 from core.errors import InputError
 from core.policy import default_policy
-from core.report import from_json, to_json
+from core.report import from_json, meter_of, to_json
 
 ROLES = Roles(label="paid", positive="yes", sensitive="sex", group=("w",), prediction="said", score="", sets="")
 PLAN = AuditPlan(
@@ -45,7 +45,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     made = tmp_path_factory.mktemp("replay")
     people().to_csv(made / "renamed.csv", index=False)
     table = read_table((made / "renamed.csv").read_bytes(), "people.csv")
-    (made / "report.json").write_text(to_json(run_audit(PLAN, table, default_policy())), encoding="utf-8")
+    (made / "report.json").write_text(
+        to_json(run_audit(PLAN, table, default_policy(), meter=meter_of)), encoding="utf-8"
+    )
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("FAIRLEAK_DATA", raising=False)
         yield made

@@ -14,9 +14,14 @@ import numpy as np
 import pytest
 
 from core.decision import SelfTest, cached_self_test, self_test
-from core.decision.self_test import TRIALS, Trial, answers, attribute, correction, kept, membership, running
+from core.decision.self_test.answers import _answers_leak
+from core.decision.self_test.attribute import _table_leaks
+from core.decision.self_test.correction import _promise_leaks
+from core.decision.self_test.kept import kept_file
+from core.decision.self_test.membership import _caught_leaks
 from core.decision.self_test.people import SHARE, draw_people, posterior
-from core.decision.self_test.trial import called
+from core.decision.self_test.running import TRIALS, allowed_false_alarms
+from core.decision.self_test.trial import Trial, called
 from core.errors import Cancelled, InputError
 from core.estimates import Estimate, proportion
 from core.membership.tpr_at_fpr import members_above
@@ -43,9 +48,7 @@ def test_fairleak_reports_no_leak_where_there_is_none_and_one_where_there_is() -
     for test in found:
         assert test.passed, test
         assert test.false_alarms.n >= 15 and test.detected.n >= 10
-        assert test.detected.value >= 0.95 and test.false_alarms.value <= running.allowed_false_alarms(
-            test.false_alarms.n
-        )
+        assert test.detected.value >= 0.95 and test.false_alarms.value <= allowed_false_alarms(test.false_alarms.n)
         assert test.told.startswith("Null: ") and "Planted: " in test.told
 
 
@@ -75,13 +78,18 @@ def test_same_seed_same_answer_another_seed_or_number_of_runs() -> None:
 
 @pytest.mark.parametrize("always", [True, False])
 @pytest.mark.parametrize(
-    ("module", "name"),
-    [(attribute, "table"), (correction, "promise"), (answers, "answered"), (membership, "Members identified (TPR")],
+    ("own", "name"),
+    [
+        (_table_leaks, "table"),
+        (_promise_leaks, "promise"),
+        (_answers_leak, "answered"),
+        (_caught_leaks, "Members identified (TPR"),
+    ],
 )
 def test_a_judge_that_always_or_never_reports_does_not_pass(
-    module: object, name: str, always: bool, monkeypatch: pytest.MonkeyPatch
+    own: Callable[..., object], name: str, always: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "called", lambda measurement, control: always)
+    monkeypatch.setattr(sys.modules[own.__module__], "called", lambda measurement, control: always)
     tried = [one for one in QUICK if name in one.attack]
     assert tried
     for test in self_test(runs=10, trials=tried):
@@ -102,7 +110,7 @@ def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.Mon
 def test_gaps_and_areas_that_are_always_or_never_told_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     tried = [one for one in QUICK if "(AUC)" in one.attack]
     for muted in (True, False):
-        monkeypatch.setattr(membership, "is_muted", lambda auc, muted=muted: muted)
+        monkeypatch.setattr(sys.modules[_caught_leaks.__module__], "is_muted", lambda auc, muted=muted: muted)
         assert not self_test(runs=10, trials=tried)[0].passed
 
 
@@ -110,12 +118,10 @@ def test_rates_bounds_and_the_number_of_runs() -> None:
     rare = trial(lambda run, planted: planted or run < 4, share=0.25)  # 4 of 25 false alarms
     found = self_test(runs=100, trials=[rare])[0]
     assert found.false_alarms == proportion(4, 25) and found.detected == proportion(13, 13)
-    assert not found.passed and found.false_alarms.value > running.allowed_false_alarms(25) == pytest.approx(
-        0.1372, abs=1e-4
-    )
+    assert not found.passed and found.false_alarms.value > allowed_false_alarms(25) == pytest.approx(0.1372, abs=1e-4)
     assert self_test(runs=100, trials=[trial(lambda run, planted: planted or run < 8)])[0].passed  # 8 of 100
     assert not self_test(runs=100, trials=[trial(lambda run, planted: planted and run < 47)])[0].passed
-    assert running.allowed_false_alarms(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))
+    assert allowed_false_alarms(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))
     for runs in (9, 0, -1, 10.0, True):
         with pytest.raises(InputError, match="runs must be a whole number of at least 10"):
             self_test(runs=runs)  # type: ignore[arg-type]
@@ -168,7 +174,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         made.append(seed)
         return self_test(seed=seed, runs=10, trials=[trial(lambda run, planted: planted)])
 
-    monkeypatch.setattr(kept, "self_test", short)
+    monkeypatch.setattr(sys.modules[kept_file.__module__], "self_test", short)
     return made
 
 
@@ -178,11 +184,11 @@ def test_it_is_kept_until_anything_it_rests_on_changes(
     folder = tmp_path / "new" / "folder"
     first = cached_self_test(folder)
     assert cached_self_test(folder) == first and len(counted) == 1
-    file = kept.kept_file(folder)
+    file = kept_file(folder)
     assert [path.name for path in folder.iterdir()] == [file.name] and len(file.stem) == len("self-test-") + 64
     cached_self_test(folder, seed=1)
     assert counted == [2023, 1]
-    monkeypatch.setattr(kept, "versions", lambda: {"numpy": "0.1"})
+    monkeypatch.setattr(sys.modules[kept_file.__module__], "versions", lambda: {"numpy": "0.1"})
     cached_self_test(folder, seed=1)
     assert len(counted) == 3
 
@@ -212,7 +218,7 @@ def test_a_damaged_or_foreign_file_is_written_anew(
     tmp_path: Path, counted: list[int], damage: Callable[[bytes], bytes]
 ) -> None:
     first = cached_self_test(tmp_path)
-    file = kept.kept_file(tmp_path)
+    file = kept_file(tmp_path)
     whole = file.read_bytes()
     file.write_bytes(damage(whole))
     assert cached_self_test(tmp_path) == first and len(counted) == 2

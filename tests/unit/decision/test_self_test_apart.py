@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 
 from core.decision import SelfTest, self_test, self_test_apart
-from core.decision.self_test import TRIALS, apart, kept
+from core.decision.provenance import SELF_TEST_SEED
+from core.decision.self_test.apart import _CODE, child
+from core.decision.self_test.kept import _kept, _rests_on, _write, kept_file, packed, there
+from core.decision.self_test.running import TRIALS
 from core.errors import Cancelled, FairLeakError
 from tests.patience import PATIENT
 
 
 def keep(tests: tuple[SelfTest, ...], folder: Path) -> None:
     """Put results where the test of ten runs is looked for."""
-    kept._write(kept.kept_file(folder), kept._kept(tests, kept._rests_on(kept.SELF_TEST_SEED, 10)))
+    _write(kept_file(folder), _kept(tests, _rests_on(SELF_TEST_SEED, 10)))
 
 
 @pytest.fixture
@@ -29,7 +32,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
         made.append(real(*arguments, **options))  # type: ignore[call-overload]
         return made[-1]
 
-    monkeypatch.setattr(apart.subprocess, "Popen", popen)
+    monkeypatch.setattr(subprocess, "Popen", popen)
     return made
 
 
@@ -43,7 +46,7 @@ def test_what_is_kept_needs_no_process(
     tests: tuple[SelfTest, ...], tmp_path: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:
     keep(tests, tmp_path)
-    assert kept.there(tmp_path, runs=10) == tests and kept.there(tmp_path, runs=11) is None
+    assert there(tmp_path, runs=10) == tests and there(tmp_path, runs=11) is None
     assert self_test_apart(tmp_path, runs=10) == tests
     assert not started
 
@@ -56,7 +59,7 @@ def test_the_process_returns_what_the_folder_holds_for_it(
 ) -> None:
     """The child has the asker's folder, seed, runs, code and packages: it finds what was kept under them."""
     keep(tests, tmp_path)
-    monkeypatch.setattr(apart, "there", lambda *_, **__: None)
+    monkeypatch.setattr(sys.modules[child.__module__], "there", lambda *_, **__: None)
     assert self_test_apart(tmp_path, runs=10) == tests
     assert len(started) == 1 and started[0].poll() is not None
 
@@ -64,8 +67,8 @@ def test_the_process_returns_what_the_folder_holds_for_it(
 def test_progress_and_results_are_passed_on(
     tests: tuple[SelfTest, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = kept.packed(tests)
-    monkeypatch.setattr(apart, "_CODE", f"print('1 10'); print('7 10'); print('=' + {line!r})")
+    line = packed(tests)
+    monkeypatch.setattr(sys.modules[child.__module__], "_CODE", f"print('1 10'); print('7 10'); print('=' + {line!r})")
     steps: list[tuple[int, int]] = []
     assert self_test_apart(tmp_path, report=lambda done, total: steps.append((done, total))) == tests
     assert steps == sorted(steps) and steps[-1] == (7, 10) and (1, 10) in steps
@@ -81,7 +84,7 @@ def test_it_ends_when_it_is_stopped(tmp_path: Path, started: list[subprocess.Pop
 
 
 def test_it_ends_with_the_one_who_asked(tmp_path: Path) -> None:
-    asked = [sys.executable, "-c", apart._CODE, str(tmp_path), "1", "200"]
+    asked = [sys.executable, "-c", _CODE, str(tmp_path), "1", "200"]
     process = subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None and process.stdout is not None
     assert process.stdout.readline().split()[1:]  # it works
@@ -92,12 +95,12 @@ def test_it_ends_with_the_one_who_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("code", ["raise SystemExit(3)", "print('=nothing')", "print('1 10')"])
 def test_a_process_without_results_is_one_sentence(tmp_path: Path, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart, "_CODE", code)
+    monkeypatch.setattr(sys.modules[child.__module__], "_CODE", code)
     with pytest.raises(FairLeakError, match="ended without results"):
         self_test_apart(tmp_path)
 
 
 def test_a_process_that_cannot_be_started_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(apart.sys, "executable", str(tmp_path / "nothing"))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
     with pytest.raises(FairLeakError, match="could not be started"):
         self_test_apart(tmp_path)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.decision.measures import least, rate_ratio, strongest
+from core.decision.measures.four_fifths import rate_ratio
 from core.estimates import Estimate, proportion
+from core.strongest import least, strongest
 
 
 def estimate(value: float, half: float, n: int = 100) -> Estimate:
