@@ -10,13 +10,14 @@ from core.settings import Tables, params, reference_rows
 
 def files() -> dict[str, Tables]:
     """Return the files a user writes: what each is called -> its tables."""
-    from core.decision import plan, release_plan
-    from core.policy import limits
+    from core.decision.plan import PLAN_TABLES
+    from core.decision.release_plan import CARD_TABLES
+    from core.policy.limits import POLICY_TABLES
 
     return {
-        "Plan of a release audit (`python -m core audit`)": plan.TABLES,
-        "Model card (`python -m core release`)": release_plan.TABLES,
-        "Policy (`python -m core audit --policy`)": limits.TABLES,
+        "Plan of a release audit (`python -m core audit`)": PLAN_TABLES,
+        "Model card (`python -m core release`)": CARD_TABLES,
+        "Policy (`python -m core audit --policy`)": POLICY_TABLES,
     }
 
 

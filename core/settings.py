@@ -37,7 +37,7 @@ _LISTS = {int: "whole numbers", float: "finite numbers", str: "texts", tuple: "l
 _BITS = 1_000
 """Of the largest whole number that is read as a float."""
 
-_UNSEEN = ("Cc", "Cs", "Zl", "Zp")
+_NOT_SHOWN = ("Cc", "Cs", "Zl", "Zp")
 """Unicode's categories of control characters, of halves of a pair, and of separators of lines."""
 
 _MIRRORED = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -229,7 +229,7 @@ def _text(setting: Setting, value: str, name: str) -> str:
     if param.form in ("line", "prose", "day"):
         allowed = "\n\t" if param.form == "prose" else ""
         for character in value:
-            if (unicodedata.category(character) in _UNSEEN and character not in allowed) or character in _MIRRORED:
+            if (unicodedata.category(character) in _NOT_SHOWN and character not in allowed) or character in _MIRRORED:
                 raise InputError(f"{name} must not hold control characters, got U+{ord(character):04X}.")
     elif "\x00" in value:
         raise broken(name, "not hold a zero byte", value)

@@ -225,7 +225,7 @@ SOURCE: Tables = {
 }
 """Where the people come from, and which model is looked at."""
 
-TABLES: Tables = {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in _PARTS.items()}}
+PLAN_TABLES: Tables = {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in _PARTS.items()}}
 """The tables of a plan."""
 
 
@@ -247,7 +247,7 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
     """
     content = parsed(text, name=name)
     with naming(name):
-        found = read_tables(content, TABLES)
+        found = read_tables(content, PLAN_TABLES)
         data, model, config = read_source(found)
         parts = {title: built(part, found[title], title) for title, part in _PARTS.items()}
         return built(AuditPlan, found[""], data=data, model=model, config=config, **parts)
@@ -304,7 +304,7 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
 
 def plan_text(plan: AuditPlan) -> str:
     """Return the plan as TOML that `read_plan` reads back equal."""
-    return toml_text(TABLES, _values(plan))
+    return toml_text(PLAN_TABLES, _values(plan))
 
 
 def commented_plan(
@@ -316,7 +316,7 @@ def commented_plan(
     """Return the plan as TOML with a comment over every key; `notes` and `instead` as of `core.settings.toml_text`."""
     entry = CATALOG.get(plan.data.dataset)
     words = {"attributes": ", ".join(entry.attributes) if entry else ""}
-    return toml_text(TABLES, _values(plan), words=words, notes=notes, instead=instead)
+    return toml_text(PLAN_TABLES, _values(plan), words=words, notes=notes, instead=instead)
 
 
 def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:

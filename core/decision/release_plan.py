@@ -78,7 +78,7 @@ class _Number(Result):
 
 _PLAN, _SETTINGS = params(ReleasePlan), params(ReleaseSettings)
 
-TABLES: Tables = {
+CARD_TABLES: Tables = {
     "": {"schema": params(AuditPlan)["schema"], "title": _PLAN["title"]},
     **SOURCE,
     "models": {
@@ -112,7 +112,7 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
     """
     content = parsed(text, name=name)
     with naming(name):
-        found = read_tables(content, TABLES)
+        found = read_tables(content, CARD_TABLES)
         data, model, config = read_source(found)
         models, people, publish = (found[title] for title in ("models", "people", "publish"))
         family, columns = models.get("family", "audited"), models.get("columns", ())
@@ -120,7 +120,7 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
             raise place_of("models").error("columns", "name columns", [])
         count = models.get("count", _COUNT) if family in _NATURAL else len(columns) or 1
         names = columns or (("audited model",) if family == "audited" else ())
-        numbers = _numbers(read_list(content, "number", TABLES["[number]"], most=_MOST_NUMBERS), models=names)
+        numbers = _numbers(read_list(content, "number", CARD_TABLES["[number]"], most=_MOST_NUMBERS), models=names)
         settings = _settings(publish, count, typed=bool(numbers))
         return built(
             ReleasePlan,
@@ -149,7 +149,7 @@ def _settings(publish: dict[str, Any], count: int, *, typed: bool) -> ReleaseSet
 
 def release_text(plan: ReleasePlan) -> str:
     """Return a release as the TOML that `read_release` reads back equal."""
-    return toml_text(TABLES, _values(plan))
+    return toml_text(CARD_TABLES, _values(plan))
 
 
 def _values(plan: ReleasePlan) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -118,7 +118,7 @@ class Policy(Result):
     )
 
 
-TABLES: Tables = {"": {"schema": params(Policy)["schema"]} | params(Policy), "[limit]": params(Limit)}
+POLICY_TABLES: Tables = {"": {"schema": params(Policy)["schema"]} | params(Policy), "[limit]": params(Limit)}
 """The tables of a policy's file."""
 
 
@@ -183,7 +183,7 @@ def read_policy(text: str | bytes, *, name: str) -> Policy:
     with naming(name):
         if "schema" not in content:
             raise InputError(f"schema must be given, as in schema = {POLICY_SCHEMA}.")
-        found = read_table(content, TABLES[""], place=_POLICY, others=("limit",))
+        found = read_table(content, POLICY_TABLES[""], place=_POLICY, others=("limit",))
         _complete(found, ("name", "version", "author", "date", "rationale"), _POLICY)
         rows = content.get("limit", [])
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
@@ -198,7 +198,7 @@ def _limit(row: Mapping[str, Any], item: int) -> Limit:
     place = _place(item, check)
     if "value" in row and isinstance(check, str) and check in CHECKS:
         _check_value(row["value"], check, place)
-    found = read_table(row, TABLES["[limit]"], place=place)
+    found = read_table(row, POLICY_TABLES["[limit]"], place=place)
     _complete(found, ("check", "value", "author", "date", "rationale"), place)
     return Limit(**found)
 
@@ -217,4 +217,4 @@ def policy_text(policy: Policy) -> str:
     """
     check_policy(policy)
     limits = (("[limit]", values_of(limit)) for limit in policy.limits)
-    return toml_text(TABLES, [("", values_of(policy)), *limits])
+    return toml_text(POLICY_TABLES, [("", values_of(policy)), *limits])
