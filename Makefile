@@ -5,6 +5,7 @@
 # make audit      audits the demo, from a plan to a decision and a report in audit-demo
 # make benchmark  prints the speed figures
 # make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
+# make docs       writes the reference of every setting anew
 # make pictures   takes the README's pictures anew
 PYTHON ?= python3
 VENV := .venv
@@ -13,7 +14,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One small network or forest per core is faster than every library starting its own threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: run test test-all lint benchmark audit reference pictures clean
+.PHONY: run test test-all lint benchmark audit reference docs pictures clean
 
 run: $(VENV)/run.done
 	$(BIN)/python -m streamlit run serve.py $(ARGS)
@@ -41,6 +42,10 @@ audit: $(VENV)/run.done
 
 reference: $(VENV)/test.done
 	$(BIN)/python -m tests.reference $(if $(RECORD),--record $(RECORD))
+
+docs: $(VENV)/run.done
+	@mkdir -p docs/reference
+	$(BIN)/python -m core.docs > docs/reference/settings.md
 
 pictures: $(VENV)/test.done
 	$(BIN)/python -m tests.pictures

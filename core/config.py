@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from core.adversaries.parameters import forest_parameters
 from core.datasets.roles import Roles
 from core.fairness import METRICS
 from core.models import GIVEN, METHODS
 from core.results import Result
-from core.validation import choice, privacy_budget, seed_value, unit_interval
-
-__all__ = ["TRAINED_TOLERANCE", "AuditConfig"]
+from core.settings import validate
+from core.study import Param
+from core.validation import LEAST_EPSILON
 
 TRAINED_TOLERANCE = 0.005
 """What a model is trained for where nobody says otherwise, on the pages and in plans; `AuditConfig` by itself has the
@@ -29,37 +30,58 @@ class AuditConfig(Result):
         Name of the table.
     roles : Roles or None
         Roles of its columns; None for the table's own default.
-    method, metric : str
-        Fair learning method (`core.models.METHODS`, or `core.models.GIVEN` for the predictions that came with the
-        table) and fairness metric (`core.fairness.METRICS`).
-    tolerance : float in [0, 1]
-        Tolerance the model is trained for; of given predictions the one that is disclosed.
-    train_share : float in [0.1, 0.8]
-        Share of the records that trains the model; the rest is halved between attacker and test. Not used where the
-        table names the sets itself.
-    seed : int
-        Fixes splits, training, the one draw of predictions, and the adversaries.
-    epsilon : float, at least 1e-6, or infinite
-        Privacy budget the private tree ("dp_id3") is trained with; the other methods do not use it.
-    forest : tuple of (str, value) or None
-        Hyper-parameters of the paper's adversaries, as `core.adversaries.tune_forest` finds them; None for the pinned.
+    method : str
+        Also `core.models.GIVEN`, for the predictions that came with the table; of these the tolerance is disclosed.
+    train_share : float
+        The records that do not train are halved between attacker and test. Not used where the table names the sets.
     """
 
     dataset: str = "demo"
     roles: Roles | None = None
-    method: str = "exponentiated_gradient"
-    metric: str = "statistical_parity"
-    tolerance: float = 0.001
-    train_share: float = 0.34
-    seed: int = 42
-    epsilon: float = math.inf
-    forest: tuple[tuple[str, int | float | str | None], ...] | None = None
+    method: Annotated[
+        str, Param("Fair learning", "How it is trained: {options}.", options=METHODS, only=("kind", ("train",)))
+    ] = "exponentiated_gradient"
+    metric: Annotated[str, Param("Fairness metric", "The fairness metric: {options}.", options=METRICS)] = (
+        "statistical_parity"
+    )
+    tolerance: Annotated[
+        float,
+        Param(
+            "Tolerance",
+            "The largest unfairness that is promised, and so disclosed to attackers.",
+            least=0.0,
+            most=1.0,
+            step=0.001,
+        ),
+    ] = 0.001
+    train_share: Annotated[
+        float,
+        Param(
+            "Training share",
+            "Share of the records that trains the model; of the rest the attacker knows half.",
+            least=0.1,
+            most=0.8,
+        ),
+    ] = 0.34
+    seed: Annotated[int, Param("Seed", "Fixes sets, training, predictions and attackers.", least=0, most=2**32 - 1)] = (
+        42
+    )
+    epsilon: Annotated[
+        float,
+        Param(
+            "Privacy budget",
+            "Privacy budget the private tree is trained with; inf is no noise.",
+            least=LEAST_EPSILON,
+            infinite=True,
+            only=("method", ("dp_id3",)),
+        ),
+    ] = math.inf
+    forest: Annotated[
+        tuple[tuple[str, int | float | str | None], ...] | None,
+        Param("Forest", "Hyper-parameters of the paper's adversaries, in place of the pinned ones.", form="table"),
+    ] = None
 
     def __post_init__(self) -> None:
-        choice(self.method, (*METHODS, GIVEN), name="method")
-        choice(self.metric, METRICS, name="metric")
-        unit_interval(self.tolerance, name="tolerance")
-        seed_value(self.seed)
-        privacy_budget(self.epsilon)
+        validate(self, but=("method",) if self.method == GIVEN else ())
         if self.forest is not None:
             forest_parameters(dict(self.forest))

@@ -13,10 +13,11 @@ from typing import Any
 
 from core.errors import InputError
 
-__all__ = ["LARGEST", "parsed", "quoted", "told"]
-
 LARGEST = 65_536
 """Characters of the largest file that is read."""
+
+NO_LIMIT = "none"
+"""How a value without limit is written."""
 
 _DOTS = 500
 """Full stops a line may hold; each one may be a level of nesting to the parser."""
@@ -66,7 +67,7 @@ def told(value: object) -> str:
     """Return a value from a file as a message quotes it: short, whatever it is."""
     if isinstance(value, dict):
         return "a table"
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return "a list" if value else "an empty list"
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -85,6 +86,19 @@ def quoted(text: str) -> str:
         return f'"{_escaped(text)}"'
     lines = "\n".join(_escaped(line) for line in text.split("\n"))
     return f'"""\n{lines}"""'
+
+
+def toml_value(value: Any) -> str:
+    """Return a text, number, flag or list as TOML; None, which TOML has not, as `NO_LIMIT`."""
+    if value is None:
+        return quoted(NO_LIMIT)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(toml_value, value))}]"
+    return repr(value)
 
 
 def _decoded(content: str | bytes, name: str) -> str:

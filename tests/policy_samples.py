@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.estimates import Estimate
 from core.policy import CHECKS, Limit, Measurement, Policy
-from core.policy.rules import RANGES
+from core.policy.limits import RANGES
 
 FILE = """\
 schema = 1

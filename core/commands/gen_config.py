@@ -9,11 +9,8 @@ from core.commands.console import Console
 from core.commands.terminal import Block
 from core.datasets import CATALOG, cautions, read_table
 from core.decision import AuditPlan, catalogue_plan, commented_plan, suggested_plan
-from core.decision.plan_file import MECHANISMS
 from core.errors import InputError
-from core.fairness import METRICS
 from core.files import content_of
-from core.models import METHODS
 
 NAME = "gen-config"
 HELP = "print a commented plan of a release audit, for a dataset of the catalogue or for a file of your own"
@@ -56,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Print a plan."""
     plan, notes = _of_file(arguments, console) if arguments.file is not None else (_of_catalogue(arguments), {})
-    text = commented_plan(plan, options=_options(plan), notes=notes)
+    text = commented_plan(plan, notes=notes, instead={"policy": _POLICY} if plan.model.kind == "predictions" else {})
     console.result(Block.of(text.rstrip("\n").split("\n")))
     return 0
 
@@ -94,7 +91,6 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
         for warning in warnings:
             console.note(warning)
     if plan.model.kind == "predictions":
-        notes["policy"] = _POLICY
         console.note(_POLICY_NOTE)
     console.note(f"Keep the plan beside {arguments.file.name}, which it calls by its name.")
     return plan, notes
@@ -104,14 +100,3 @@ def _listed(roles: list[str]) -> str:
     """Write "Label, attribute and groups"."""
     *others, last = roles
     return (f"{', '.join(others)} and {last}" if others else last).capitalize()
-
-
-def _options(plan: AuditPlan) -> dict[str, str]:
-    entry = CATALOG.get(plan.data.dataset)
-    return {
-        "datasets": ", ".join(CATALOG),
-        "attributes": ", ".join(entry.attributes) if entry else "",
-        "methods": ", ".join(METHODS),
-        "metrics": ", ".join(METRICS),
-        "mechanisms": ", ".join(MECHANISMS),
-    }

@@ -3,62 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from core.results import Result
+from core.study import Param
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roles(Result):
-    """What each column is for.
+    """What each column is for; label and sensitive column must exist and differ, values are text.
 
     Attributes
     ----------
-    label, sensitive : str
-        Column names; both must exist and differ.
-    positive : str
-        The label value that counts as 1, as text.
-    group : tuple of str
-        Values of the sensitive column that form the first group (s = 1), as text; everybody else is group 0.
-        Empty when the groups are told apart in another way.
-    at_most : float or None
-        For a numeric sensitive column: the first group is everybody with a value up to this one.
-    each : bool
-        Whether every value of the sensitive column is a group of its own (2 to 20; rare values are taken together).
-    cuts : tuple of float
-        For a numeric sensitive column: limits, rising, of as many groups and one more.
-    excluded : tuple of str
-        Columns neither the model nor the attacker sees.
-    missing : {"keep", "drop"}
-        What to do with a record that lacks a feature: keep it (median for numbers, a category of its own for
-        text) or drop it. A record without label or sensitive value is always dropped.
-    first_name, other_name : str
-        How to call the two groups in sentences; made from the values when empty.
-    attribute_name : str
-        How to call the sensitive attribute in sentences; the column's name when empty.
-    prediction, score : str
-        Columns with a model's predicted labels, and with its scores in [0, 1]; empty if there are none. Either makes
-        the model one that is given and not trained.
-    sets : str
-        Column that says train, attack or test for each record; empty to draw the sets with a seed.
     threshold : float in [0, 1]
         From which score on a prediction counts as 1, where only scores are given.
     """
 
-    label: str
-    positive: str
-    sensitive: str
-    group: tuple[str, ...] = ()
-    at_most: float | None = None
-    each: bool = False
-    cuts: tuple[float, ...] = ()
-    excluded: tuple[str, ...] = ()
-    missing: str = "keep"
-    first_name: str = ""
-    other_name: str = ""
-    attribute_name: str = ""
-    prediction: str = ""
-    score: str = ""
-    sets: str = ""
+    label: Annotated[str, Param("Label", "The column the model predicts.")]
+    positive: Annotated[str, Param("Positive value", "Its value that counts as 1.")]
+    sensitive: Annotated[str, Param("Sensitive attribute", "The column of the sensitive attribute.")]
+    group: Annotated[
+        tuple[str, ...],
+        Param(
+            "First group",
+            "Its values that form the first group; everybody else is the second. Or: each = true for a group each "
+            "value, at_most = 30 or cuts = [30, 50] for numbers.",
+        ),
+    ] = ()
+    at_most: Annotated[float | None, Param("First group up to", "Everybody up to this number is the first group.")] = (
+        None
+    )
+    each: Annotated[
+        bool, Param("A group each value", "A group each value (2 to 20; rare values are taken together).", shown=False)
+    ] = False
+    cuts: Annotated[tuple[float, ...], Param("Cuts", "Limits between groups of a number, rising.")] = ()
+    excluded: Annotated[
+        tuple[str, ...], Param("Left out", "Columns that neither model nor attacker sees.", shown=True)
+    ] = ()
+    missing: Annotated[
+        str,
+        Param(
+            "Missing values",
+            'Records that lack a feature: "keep" or "drop".',
+            options={"keep": "Keep: median for numbers, a category for text", "drop": "Drop"},
+        ),
+    ] = "keep"
+    first_name: Annotated[str, Param("Name of the first group", "What sentences call the first group.")] = ""
+    other_name: Annotated[str, Param("Name of the second group", "What sentences call everybody else.")] = ""
+    attribute_name: Annotated[
+        str, Param("Name of the attribute", "What sentences call the attribute; its column's name when left out.")
+    ] = ""
+    prediction: Annotated[
+        str, Param("Predictions", "The column of predicted labels.", only=("model.kind", ("predictions",)))
+    ] = ""
+    score: Annotated[str, Param("Scores", "The column of scores in [0, 1].", only=("model.kind", ("predictions",)))] = (
+        ""
+    )
+    sets: Annotated[
+        str, Param("Sets", "The column that says train, attack or test for each record; without it the sets are drawn.")
+    ] = ""
     threshold: float = 0.5
 
     @property

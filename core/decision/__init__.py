@@ -12,9 +12,10 @@ from core.decision.plan import (
     ModelPlan,
     OutputsPlan,
     PlannedAnswers,
+    commented_plan,
+    plan_text,
+    read_plan,
 )
-from core.decision.plan_file import read_plan
-from core.decision.plan_text import commented_plan, plan_text
 from core.decision.provenance import data_fingerprint, provenance
 from core.decision.result import (
     REPORT_SCHEMA,

@@ -6,9 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from core.decision.plan import PLAN_SCHEMA, AuditPlan
-from core.decision.plan_file import read_plan
-from core.decision.plan_text import plan_text
+from core.decision.plan import PLAN_SCHEMA, AuditPlan, plan_text, read_plan
 from core.errors import InputError
 from core.records import RecordError, loads
 
@@ -40,6 +38,8 @@ def plan_of(report: Mapping[str, Any]) -> AuditPlan:
         plan = loads(json.dumps(told, allow_nan=False), AuditPlan)
         written = plan_text(plan)
     except (RecordError, ValueError, TypeError) as error:
+        if isinstance(error.__cause__, InputError):  # a rule of its settings
+            raise InputError(f"The report's plan: {error.__cause__}") from None
         raise InputError(f"The report's plan must be one that FairLeak wrote, got {str(error)[:120]}.") from None
     if read_plan(written, name="The report's plan") != plan:
         raise InputError("The report's plan must be one that a plan file can say, got settings that contradict others.")

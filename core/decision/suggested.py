@@ -14,8 +14,7 @@ from core.correction import true_tolerance
 from core.datasets import CATALOG, AuditDataset, Table, suggest_roles
 from core.datasets.columns import as_text, quoted
 from core.datasets.splits import split
-from core.decision.plan import AuditPlan, DataPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers
-from core.decision.plan_file import UPLOAD
+from core.decision.plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers
 from core.decision.sources import dataset_of
 from core.errors import FairLeakError, InputError
 from core.fairness import unfairness
@@ -24,8 +23,6 @@ from core.validation import choice
 
 if TYPE_CHECKING:
     from core.models.files import ModelFile
-
-__all__ = ["catalogue_plan", "kept_tolerance", "suggested_outputs", "suggested_plan"]
 
 _ANSWERS = PlannedAnswers(epsilon=0.5)
 """None are planned: a plan promises answers only if somebody writes so; 0.5 is where their budget starts then."""

@@ -42,7 +42,6 @@ from core.membership.findings import (
     CurveBand,
     CurvePoint,
     MembershipFindings,
-    MembershipSettings,
 )
 from core.membership.given import given_target
 from core.membership.grouping import column_grouping, grouped_by, table_grouping
@@ -51,9 +50,10 @@ from core.membership.judging import judge
 from core.membership.people import MemberPeople, member_people
 from core.membership.promise import most_caught
 from core.membership.roc import Roc, area, roc
+from core.membership.settings import TARGET_TITLES, TARGETS, MembershipSettings
 from core.membership.splits import MembershipSplit, judging_everybody, member_split, split_between
 from core.membership.study import findings_of, guesses, study, study_steps
-from core.membership.targets import TARGET_TITLES, TARGETS, audited_target, default_depth
+from core.membership.targets import audited_target, default_depth
 
 if TYPE_CHECKING:
     from core.models.dp_id3 import DPID3Classifier

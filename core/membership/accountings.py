@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.membership.attacked import attacked
-from core.membership.findings import MembershipSettings, TargetFindings
+from core.membership.findings import TargetFindings
 from core.membership.people import MemberPeople
+from core.membership.settings import MembershipSettings
 from core.membership.splits import member_split
 from core.membership.targets import id3_target, quality
 from core.models.dp_id3 import ACCOUNTINGS, BudgetLedger

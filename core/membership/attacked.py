@@ -15,9 +15,10 @@ from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.membership.disparity.verdicts import OTHERS
 from core.membership.fairpick import Clusters, FairPick, fairpick, like_outsiders, member_clusters
-from core.membership.findings import FairPickFindings, MembershipSettings
+from core.membership.findings import FairPickFindings
 from core.membership.given import NO_SHADOWS, GivenTarget
 from core.membership.people import MemberPeople
+from core.membership.settings import MembershipSettings
 from core.membership.splits import MembershipSplit, member_split
 from core.membership.targets import Train, target_by_name
 

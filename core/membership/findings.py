@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from core.estimates import Estimate
 from core.membership.disparity import Disparities, GapResult, RangeTable
 from core.membership.roc import Roc
+from core.membership.settings import MembershipSettings
 from core.results import Result
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
@@ -26,42 +27,6 @@ ATTACK_TITLES = {
     "lira_boosted": "LiRA's shadows, boosted",
 }
 """Name of an attack -> what it is called."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MembershipSettings(Result):
-    """What is attacked and how.
-
-    Attributes
-    ----------
-    target : str
-        One of `core.membership.TARGETS`, or "given".
-    epsilon : float, at least 1e-6, or infinite
-        Privacy budget of the tree; only "dp_id3" has one.
-    accounting : {"savings", "literal", "naive"}
-    theta : float in (0, 1]
-        FairPick's share of the distribution differences that stays; 1 deletes nobody.
-    literal : bool
-        FairPick as published, which drops negative deletions.
-    online : bool
-        Whether LiRA trains shadows with and without each judged person.
-    group : int
-        Code of the group that is set against all others where only two sides make sense: in FairPick and in curves.
-    level : float in (0, 1)
-        Of the intervals.
-    """
-
-    target: str = "dp_id3"
-    epsilon: float = math.inf
-    max_depth: int = 14
-    accounting: str = "savings"
-    theta: float = 1.0
-    literal: bool = False
-    shadows: int = 64
-    online: bool = True
-    group: int = 1
-    seed: int = 42
-    level: float = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from core.membership.attacked import Attacked, attacked, target_of
 from core.membership.attacks import MemberGuess, confidence_attack, lira, loss_attack, network_attack
-from core.membership.findings import ATTACKS, MembershipFindings, MembershipSettings
+from core.membership.findings import ATTACKS, MembershipFindings
 from core.membership.judging import judge
 from core.membership.people import MemberPeople
+from core.membership.settings import MembershipSettings
 from core.membership.splits import MembershipSplit
 from core.membership.targets import Train, quality
 from core.models import GIVEN

@@ -23,19 +23,8 @@ from core.membership.attacks.guess import checked
 from core.membership.attacks.lira import Train
 from core.membership.findings import TargetFindings
 from core.membership.people import MemberPeople
+from core.membership.settings import TARGETS
 from core.models import GIVEN, fit_model
-
-TARGET_TITLES = {
-    "dp_id3": "DP-ID3 tree",
-    "decision_tree": "Decision tree",
-    "random_forest": "Random forest",
-    "logistic": "Logistic regression",
-    "audited": "The audited model",
-    GIVEN: "The given predictions",
-}
-
-TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
-"""Targets that are trained here; `core.models.GIVEN` is one beside them, for tables that come with a model's scores."""
 
 _TREES = 50
 

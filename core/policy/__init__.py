@@ -2,12 +2,10 @@
 
 from core.policy.checks import CHECKS, Check
 from core.policy.defaults import default_policy, default_text, predictions_policy, predictions_text
-from core.policy.files import policy_text, read_policy
 from core.policy.headline import headline_and_detail
 from core.policy.judging import judge
-from core.policy.limits import POLICY_SCHEMA, Limit, Policy
+from core.policy.limits import POLICY_SCHEMA, Limit, Policy, check_policy, policy_text, read_policy
 from core.policy.measurement import Basis, Measurement, Outcome
-from core.policy.rules import check_policy
 from core.policy.tables import Bullet, bullet, verdict_frame
 from core.policy.verdict import CheckVerdict, Status, Verdict
 from core.policy.words import (

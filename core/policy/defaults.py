@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from importlib.resources import files
 
-from core.policy.files import read_policy
-from core.policy.limits import Policy
+from core.policy.limits import Policy, read_policy
 
 
 def default_policy() -> Policy:

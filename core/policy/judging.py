@@ -10,9 +10,8 @@ from core.errors import InputError
 from core.policy.checks import CHECKS, Check
 from core.policy.decisions import Claim, Decision, decide
 from core.policy.headline import headline_and_detail, overall
-from core.policy.limits import Limit, Policy
+from core.policy.limits import Limit, Policy, check_policy, in_range
 from core.policy.measurement import Basis, Measurement, Outcome
-from core.policy.rules import check_policy, in_range
 from core.policy.verdict import CheckVerdict, Status, Verdict
 from core.policy.words import level_text, limit_text, range_text, value_text
 from core.toml_files import told

@@ -1,13 +1,52 @@
-"""A release policy: limits, each with who set it, when, why and after which source."""
+"""A release policy: limits, each with who set it, when, why and after which source; and its file.
+
+A file gives `schema = 1`, then the policy's name, version, author, date and rationale, and, if it is not 0.95, the
+level. A table [[limit]] for each limit follows, with check, value (as a share: 0.02 is 2 points), author, date and
+rationale; required, if_not_run and source may be left out. A limit without a source has none, and every table says so.
+`core/policy/default.toml` is an example.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any
 
+from core.errors import InputError
+from core.policy.checks import CHECKS
 from core.results import Result
+from core.settings import Place, Tables, broken, naming, params, read_table, toml_text, validate, values_of
+from core.study import Param
+from core.toml_files import parsed
 
 POLICY_SCHEMA = 1
 """Version of the file format."""
+
+RANGES = {
+    "points": (-1.0, 1.0),
+    "percent": (0.0, 1.0),
+    "gap": (0.0, 1.0),
+    "ratio": (0.0, 1.0),
+    "bits": (-10.0, 10.0),
+    "columns": (0.0, math.inf),
+}
+"""Unit of a check -> its least and largest possible value."""
+
+_RULES = {
+    "points": "a share from −1 to 1, such as 0.05 for 5 points",
+    "percent": "a share from 0 to 1, such as 0.05 for 5%",
+    "gap": "a number from 0 to 1",
+    "ratio": "a number from 0 to 1",
+    "bits": "a number of bits a person from −10 to 10",
+    "columns": "a number from 0 to below 1e9",
+}
+
+_POLICY = Place("the policy", "{}")
+
+Author = Annotated[str, Param("Author", "Who set it.", most=200, form="line", shown=True)]
+Date = Annotated[str, Param("Date", "When, written YYYY-MM-DD.", form="day", shown=True)]
+Rationale = Annotated[str, Param("Rationale", "Why it is as it is.", most=10_000, form="prose", shown=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,31 +55,36 @@ class Limit(Result):
 
     Attributes
     ----------
-    check : str
-        One of `core.policy.CHECKS`.
-    value : float
-        Largest value that is still allowed, or least where the check says so; as a share (0.05 for 5 points).
-    required : bool
-        Whether a release needs this check to pass; otherwise it is shown and does not block.
     if_not_run : {"blocks", "allowed"}
-        Whether a required check that cannot be run on what is at hand stands against a release. One that was begun
-        and broke always does.
-    author, date : str
-        Who set the limit, and when (YYYY-MM-DD).
-    rationale : str
-        Why this value.
+        A required check that was begun and broke always blocks.
     source : str
-        Law, standard, paper or internal document it follows; empty means that there is none, and is shown so.
+        Empty means that there is none, and is shown so.
     """
 
-    check: str
-    value: float
-    required: bool = True
-    if_not_run: str = "blocks"
-    author: str = ""
-    date: str = ""
-    rationale: str = ""
-    source: str = ""
+    check: Annotated[str, Param("Check", "What is limited: {options}.", options=CHECKS)]
+    value: Annotated[
+        float,
+        Param("Limit", "Largest value still allowed, or least where the check says so; as a share: 0.05 is 5 points."),
+    ]
+    required: Annotated[
+        bool, Param("Required", "Whether a release needs this check to pass; otherwise it is shown and does not block.")
+    ] = True
+    if_not_run: Annotated[
+        str,
+        Param(
+            "If not run",
+            'Whether a required check that cannot be run on what is at hand "blocks" a release or is "allowed" to.',
+            options={"blocks": "Blocks the release", "allowed": "Is allowed"},
+            shown=False,
+        ),
+    ] = "blocks"
+    author: Author = ""
+    date: Date = ""
+    rationale: Rationale = ""
+    source: Annotated[
+        str,
+        Param("Source", "Law, standard, paper or internal document it follows.", most=2_000, form="prose", shown=True),
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,23 +94,127 @@ class Policy(Result):
     Attributes
     ----------
     author, date : str
-        Who answers for the policy, and since when (YYYY-MM-DD).
+        Who answers for the policy, and since when.
     rationale : str
         What the policy is for, and why it leaves out the checks it does not ask for.
-    level : float in (0, 1)
+    level : float
         Confidence of the decisions together: with Holm's correction, the chance that any check whose value is exactly
         at its limit is called kept or broken is at most 1 - level. What is not proved: see `core.policy.decisions`.
     limits : tuple of Limit
         One a check at most, in the order of the file.
-    schema : int
-        `POLICY_SCHEMA` of the file.
     """
 
-    name: str
-    version: str
-    author: str = ""
-    date: str = ""
-    rationale: str = ""
-    level: float = 0.95
+    name: Annotated[str, Param("Name", "What the policy is called.", most=200, form="line", shown=True)]
+    version: Annotated[str, Param("Version", "Which of its versions.", most=200, form="line", shown=True)]
+    author: Author = ""
+    date: Date = ""
+    rationale: Rationale = ""
+    level: Annotated[
+        float, Param("Level", "Confidence of all its decisions together.", least=0.5, most=1.0, below=True)
+    ] = 0.95
     limits: tuple[Limit, ...] = ()
-    schema: int = POLICY_SCHEMA
+    schema: Annotated[int, Param("Schema", "Version of this format.", least=POLICY_SCHEMA, most=POLICY_SCHEMA)] = (
+        POLICY_SCHEMA
+    )
+
+
+POLICY_TABLES: Tables = {"": {"schema": params(Policy)["schema"]} | params(Policy), "[limit]": params(Limit)}
+"""The tables of a policy's file."""
+
+
+def check_policy(policy: Policy) -> None:
+    """Raise `InputError` with one sentence if a policy cannot be judged by, read from a file or built in Python.
+
+    Author, date, rationale and source may be empty here; what a file must give is up to `read_policy`.
+    """
+    validate(policy)
+    limits, seen = policy.limits, dict[str, int]()
+    for item, limit in enumerate(limits, start=1):
+        place = _place(item, limit.check)
+        validate(limit, but=("value",), place=place)
+        _check_value(limit.value, limit.check, place)
+    if not limits:
+        raise InputError("A policy must set at least one limit, got none.")
+    for item, limit in enumerate(limits, start=1):
+        if limit.check in seen:
+            both = f"{seen[limit.check]} and {item}"
+            raise InputError(f"A check must have one limit at most, got limits {both} to {limit.check}.")
+        seen[limit.check] = item
+    if not any(limit.required for limit in limits):
+        raise InputError("A policy must require at least one of its limits, got none that is required.")
+
+
+def in_range(value: object, check: str) -> bool:
+    """Return whether a value is a finite number that the check can take."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    low, high = RANGES[CHECKS[check].unit]
+    return low <= value <= high and abs(value) < 1e9  # also leaves out nan and inf
+
+
+def _check_value(value: object, check: str, place: Place) -> None:
+    if not in_range(value, check):
+        raise place.error("value", f"be {_RULES[CHECKS[check].unit]}", value)
+
+
+def _place(item: int, check: object) -> Place:
+    """Return how messages name a limit."""
+    named = f"limit {item} ({check})" if isinstance(check, str) and check in CHECKS else f"limit {item}"
+    return Place(named, f"{{}} of {named}")
+
+
+def read_policy(text: str | bytes, *, name: str) -> Policy:
+    """Return the policy a file holds.
+
+    Parameters
+    ----------
+    text : str or bytes
+        The file, whole; bytes are read as UTF-8.
+    name : str
+        The file's name, for messages.
+
+    Raises
+    ------
+    InputError
+        The file breaks a rule of the format; the one sentence begins with its name. A policy and each of its limits
+        must say by whom, when and why; only the source may be left out.
+    """
+    content = parsed(text, name=name)
+    with naming(name):
+        if "schema" not in content:
+            raise InputError(f"schema must be given, as in schema = {POLICY_SCHEMA}.")
+        found = read_table(content, POLICY_TABLES[""], place=_POLICY, others=("limit",))
+        _complete(found, ("name", "version", "author", "date", "rationale"), _POLICY)
+        rows = content.get("limit", [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise broken("limit", "be tables that each begin with [[limit]]", rows)
+        policy = Policy(**found, limits=tuple(_limit(row, item) for item, row in enumerate(rows, start=1)))
+        check_policy(policy)
+    return policy
+
+
+def _limit(row: Mapping[str, Any], item: int) -> Limit:
+    check = row.get("check")
+    place = _place(item, check)
+    if "value" in row and isinstance(check, str) and check in CHECKS:
+        _check_value(row["value"], check, place)
+    found = read_table(row, POLICY_TABLES["[limit]"], place=place)
+    _complete(found, ("check", "value", "author", "date", "rationale"), place)
+    return Limit(**found)
+
+
+def _complete(found: Mapping[str, Any], needed: tuple[str, ...], place: Place) -> None:
+    for key in needed:
+        if not str(found.get(key, "")).strip():
+            raise InputError(f"{place.of(key)} must be given.")
+
+
+def policy_text(policy: Policy) -> str:
+    """Return a policy as a file that `read_policy` reads back equal.
+
+    A policy built in Python may leave author, date or rationale empty; it is written all the same, and `read_policy`
+    then asks for them.
+    """
+    check_policy(policy)
+    limits = (("[limit]", values_of(limit)) for limit in policy.limits)
+    return toml_text(POLICY_TABLES, [("", values_of(policy)), *limits])

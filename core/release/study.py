@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core.errors import InputError
 from core.estimates import Estimate
@@ -17,8 +17,10 @@ from core.release.people import ReleasedPeople
 from core.release.pinned import Pinned, pinned
 from core.release.prediction import Prediction, predict
 from core.release.projection import project
-from core.release.statistics import Published, Release
+from core.release.statistics import MOST_MODELS, STATISTIC_TITLES, Published, Release
 from core.results import Result, plain
+from core.study import Param
+from core.validation import LEAST_EPSILON
 
 if TYPE_CHECKING:
     import pandas
@@ -32,18 +34,29 @@ class ReleaseSettings(Result):
     ----------
     count : int
         The first so many models of the people's.
-    statistics : tuple of str
-        From `core.release.STATISTICS`.
-    seed : int
-        Draws the privacy noise.
     """
 
-    count: int = 1
-    statistics: tuple[str, ...] = ("sp_gap", "tpr_gap", "fpr_gap")
-    sizes: bool = True
-    decimals: int | None = 3
-    epsilon: float | None = None
-    seed: int = 0
+    count: Annotated[
+        int,
+        Param(
+            "Models",
+            "How many models are compared.",
+            least=1,
+            most=MOST_MODELS,
+            only=("family", ("mixed", "seeds", "depths", "features", "tolerances")),
+        ),
+    ] = 1
+    statistics: Annotated[
+        tuple[str, ...],
+        Param("Statistics", "What is published of each model: {options}.", options=STATISTIC_TITLES, some=True),
+    ] = ("sp_gap", "tpr_gap", "fpr_gap")
+    sizes: Annotated[bool, Param("Group sizes", "Whether sizes are published too.")] = True
+    decimals: Annotated[int | None, Param("Decimals", "Decimals the numbers are rounded to.", least=0, most=12)] = 3
+    epsilon: Annotated[
+        float | None,
+        Param("Privacy budget", "Privacy budget of all numbers together.", least=LEAST_EPSILON, most=1_000.0),
+    ] = None
+    seed: Annotated[int, Param("Seed", "Draws the privacy noise.", least=0, most=2**32 - 1)] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

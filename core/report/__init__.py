@@ -10,7 +10,7 @@ from core.report.document import EDITIONS, THRESHOLD
 from core.report.metering import meter_of
 from core.report.page import embedded_document, to_html
 from core.report.rows import CheckRow, check_rows, policy_of
-from core.report.schema import REPORT_JSON_SCHEMA, from_json, to_json
+from core.report.schema import from_json, report_schema, to_json
 from core.report.suppression import withheld_counts
 from core.report.verification import Verification, verify_report
 from core.report.words import BASIS_WORDS
@@ -18,7 +18,6 @@ from core.report.words import BASIS_WORDS
 __all__ = [
     "BASIS_WORDS",
     "EDITIONS",
-    "REPORT_JSON_SCHEMA",
     "THRESHOLD",
     "AttackedPeople",
     "CheckRow",
@@ -37,6 +36,7 @@ __all__ = [
     "meter_of",
     "policy_of",
     "report_fingerprint",
+    "report_schema",
     "to_html",
     "to_json",
     "verify_report",

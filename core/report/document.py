@@ -1,6 +1,6 @@
 """What a report says, as one strict JSON document: the only thing HTML, CSV and JSON are made from.
 
-`internal_document` puts a `ReleaseAudit` into the form of `schema.json`. Each check's title, unit and definition stand
+`internal_document` puts a `ReleaseAudit` into the form of the schema. Each check's title, unit and definition stand
 in it, so that the document can be read without this version of FairLeak; a measurement stands once, verdicts name it by
 check.
 """

@@ -1,36 +1,221 @@
 """The published format of a report's JSON, and reading and writing in it.
 
-The schema (`schema.json`, JSON Schema 2020-12) allows no key it does not know. Its version is the report's "schema".
+The schema (JSON Schema 2020-12) is made from the types whose values stand in a report; it allows no key they do not
+have. Its version is the report's "schema".
 """
 
 from __future__ import annotations
 
-import json
+import dataclasses
+import types
+import typing
 from collections.abc import Mapping
+from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from core.report.canonical import json_text, parse_json
 from core.report.disclosed import document
-from core.report.document import KIND, THRESHOLD, Document
+from core.report.document import EDITIONS, KIND, THRESHOLD, Document
 
 if TYPE_CHECKING:
     from core.decision import ReleaseAudit
-    from core.report.attacked import AttackedPeople
+    from core.decision.attacks.readers import AttackedPeople
 
-__all__ = ["REPORT_JSON_SCHEMA", "from_json", "schema_error", "to_json"]
+Schema = dict[str, Any]
+
+_DESCRIPTION = (
+    "What FairLeak found about one model and what a policy says to it. Numbers are shares (0.05 for 5 points). null "
+    "stands where nothing was measured or where an edition withholds a number; the texts inf and -inf stand for "
+    "infinities. The fingerprint is the SHA-256 over this object without the keys fingerprint and times, as JSON with "
+    "sorted keys, no blanks, in UTF-8, every character written as itself but for quotation marks, backslashes, control "
+    "characters and those that steer how text is shown (U+007F-009F, 061C, 200B-200F, 2028-202E, 2060-206F, FEFF, "
+    "FFF9-FFFB), which are escaped."
+)
+
+_TIMES = "When the audit was begun (UTC; the disclosure edition tells the day) and how many seconds it took."
+
+_METER = "What the report's own fairness numbers give away; reports of earlier versions have no such key."
+
+_MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+]00:00))?$"
+
+_LEFT_OUT = {
+    "AuditPlan": ("outputs",),
+    "DataPlan": ("attribute",),
+    "Limit": ("if_not_run",),
+    "Roles": ("prediction", "score", "sets", "threshold"),
+}
+"""Fields that reports from before them do not have."""
+
+_WITHHELD = {
+    "AuditConfig": ("seed",),
+    "GroupSummary": ("count", "label_rate", "test_rate", "test_tpr", "test_fpr"),
+    "ModelSummary": ("unfairness_test", "accuracy_train", "accuracy_test", "majority_test"),
+}
+"""Fields that an edition may leave null."""
+
+_KINDS: dict[Any, Schema] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer", "minimum": 0},
+    float: {"$ref": "#/$defs/number"},
+}
+
+_CELL = {"type": ["string", "number", "boolean", "null"]}
 
 
 @cache
-def _schema_text() -> str:
-    from importlib.resources import files
+def report_schema() -> Schema:
+    """Return the schema."""
+    from core.datasets.roles import Roles
+    from core.decision.plan import AuditPlan
+    from core.decision.result import DataSummary, GroupSummary, ModelSummary, Provenance, ReportMeter, SelfTest
+    from core.policy import CHECKS, Limit, Measurement, Policy, Status
+    from core.policy.limits import RANGES
+    from core.report.attacked import EditionAttack
 
-    return (files("core.report") / "schema.json").read_text(encoding="utf-8")
+    row = {
+        "check": {"$ref": "#/$defs/check"},
+        "title": _of(str),
+        "unit": {"enum": list(RANGES)},
+        "at_least": _of(bool),
+        "definition": _of(str),
+        "verdict": {"enum": [str(status) for status in Status]},
+        "item": _of(int),
+        "limit": _or_null({"$ref": "#/$defs/limit"}),
+        "decided": _or_null({"$ref": "#/$defs/estimate"}),
+        "p_value": _of(float),
+        "p_adjusted": _of(float),
+        "why": _of(str),
+        "blocks": _of(bool),
+    }
+    verdict = {
+        "overall": {"enum": ["pass", "fail", "inconclusive", "not_run"]},
+        "headline": _of(str),
+        "detail": _of(str),
+        "checks": _array(_object(row)),
+    }
+    table = {"title": _of(str), "columns": _array(_of(str)), "rows": _array(_array(_CELL))}
+    withheld = {"threshold": {"type": "integer", "minimum": 2}, "notes": _array(_of(str))}
+    times = _object(
+        {"started": {"type": "string", "pattern": _MOMENT}, "seconds": {"type": ["number", "null"], "minimum": 0}},
+        ("started", "seconds"),
+    )
+    content = {
+        "kind": {"const": KIND},
+        "schema": {"const": 1},
+        "edition": {"enum": list(EDITIONS)},
+        "fingerprint": {"$ref": "#/$defs/fingerprint"},
+        "verdict": _object(verdict),
+        "policy": _of(Policy),
+        "measurements": _array(_of(Measurement)),
+        "plan": _of(AuditPlan),
+        "data": _of(DataSummary),
+        "groups": _array(_of(GroupSummary)),
+        "model": _of(ModelSummary),
+        "tables": _array(_object(table)),
+        "self_tests": _array(_of(SelfTest)),
+        "provenance": _of(Provenance),
+        "withheld": _or_null(_object(withheld)),
+        "edition_attack": _or_null(_of(EditionAttack)),
+        "release_meter": _or_null(_of(ReportMeter)) | {"description": _METER},
+        "times": times | {"description": _TIMES},
+    }
+    estimate = {name: _of(float) for name in ("value", "low", "high")} | {
+        "n": _of(int),
+        "level": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+    }
+    number = {"anyOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]}
+    told = "A value with its interval, the records it rests on, and the interval's level."
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:fairleak:report:1",
+        "title": "FairLeak release audit, report format 1",
+        "description": _DESCRIPTION,
+        **_object(content, ("release_meter",)),
+        "$defs": {
+            "number": number | {"description": "A number; null for none, inf and -inf for infinities."},
+            "estimate": _object(estimate) | {"description": told},
+            "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "check": {"enum": list(CHECKS)},
+            "limit": _record(Limit),
+            "roles": _record(Roles),
+        },
+    }
 
 
-REPORT_JSON_SCHEMA: dict[str, Any] = json.loads(_schema_text())
-"""The schema."""
+def _of(kind: Any) -> Schema:
+    """Return the schema of a type's values."""
+    if kind in _KINDS:
+        return dict(_KINDS[kind])
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        some = [one for one in inner if one is not types.NoneType]
+        return _or_null(_of(some[0])) if len(some) == 1 else {"type": ["string", "number", "null"]}
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return {"type": "array", "prefixItems": [_of(one) for one in inner], "minItems": len(inner), "items": False}
+    if origin is tuple:
+        return _array(_of(inner[0]))
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _of(inner[1])}
+    if issubclass(kind, StrEnum):
+        return {"enum": [str(one) for one in kind]}
+    name = kind.__name__.lower()
+    return {"$ref": f"#/$defs/{name}"} if name in ("estimate", "limit", "roles") else _record(kind)
+
+
+def _record(cls: type) -> Schema:
+    """Return the schema of a dataclass."""
+    hints, known = typing.get_type_hints(cls), _known()
+    names = [field.name for field in dataclasses.fields(cls)]
+    found = {name: known.get((cls.__name__, name)) or _of(hints[name]) for name in names}
+    found |= {name: _or_null(found[name]) for name in _WITHHELD.get(cls.__name__, ())}
+    return _object(found, _LEFT_OUT.get(cls.__name__, ()))
+
+
+def _known() -> dict[tuple[str, str], Schema]:
+    """Return the fields of which less is possible than their type says."""
+    from core.decision.plan import ModelPlan
+    from core.policy import Limit
+    from core.settings import params
+
+    check, version = {"$ref": "#/$defs/check"}, {"type": "integer"}
+    return {
+        ("Limit", "check"): check,
+        ("Measurement", "check"): check,
+        ("Measurement", "details"): _of(dict[str, float]),
+        ("AuditPlan", "schema"): version,
+        ("Policy", "schema"): version,
+        ("Limit", "if_not_run"): {"enum": list(params(Limit)["if_not_run"].param.options or ())},
+        ("ModelPlan", "kind"): {"enum": list(params(ModelPlan)["kind"].param.options or ())},
+        ("DataSummary", "sets"): _of(dict[str, int | None]),
+        ("MeteredForm", "form"): {"enum": ["every_digit", "page", "disclosure"]},
+        ("MeteredForm", "status"): {"enum": ["converged", "not_converged", "infeasible", "nothing"]},
+        ("ReportMeter", "threshold"): {"type": "integer", "minimum": 2},
+    }
+
+
+def _or_null(schema: Schema) -> Schema:
+    if schema == _KINDS[float]:  # which may be null
+        return schema
+    if schema.get("type") == "integer":
+        return {**schema, "type": ["integer", "null"]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _array(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _object(properties: dict[str, Schema], left_out: tuple[str, ...] = ()) -> Schema:
+    required = {"required": sorted(properties.keys() - set(left_out))}
+    return {
+        "type": "object",
+        "properties": properties,
+        **(required if required["required"] else {}),
+        "additionalProperties": False,
+    }
 
 
 def to_json(
@@ -71,7 +256,7 @@ def schema_error(found: Mapping[str, Any]) -> str:
     """Return the first place where an object breaks the schema, in one sentence; empty if it does not."""
     if not is_report(found):
         return f"A report must have the kind {KIND!r}, got {_told(found.get('kind'))}."
-    known = REPORT_JSON_SCHEMA["properties"]["schema"]["const"]
+    known = report_schema()["properties"]["schema"]["const"]
     if found.get("schema") != known:
         return f"A report must have the schema version {known}, got {_told(found.get('schema'))}."
     error = next(iter(sorted(_validator().iter_errors(found), key=lambda e: list(map(str, e.absolute_path)))), None)
@@ -85,7 +270,7 @@ def schema_error(found: Mapping[str, Any]) -> str:
 def _validator() -> Any:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(REPORT_JSON_SCHEMA)
+    return Draft202012Validator(report_schema())
 
 
 def _rule(error: Any) -> str:

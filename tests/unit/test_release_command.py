@@ -180,7 +180,7 @@ def test_two_answers_that_contradict_each_other(tmp_path: Path, capsys: Capture)
 
 
 BAD = {
-    "[publish]\nstatistics = []": "publish.statistics must name at least one statistic",
+    "[publish]\nstatistics = []": "publish.statistics must name at least one",
     "[people]\ngroup = 'east'": "card.toml: people.group must be one of south, north, got 'east'",
     '[models]\nfamily = "given"\ncolumns = ["one", "three"]': (
         "card.toml: models.columns must name columns of the table, got 'three'"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.decision.plan_text import toml_value
+from core.toml_files import toml_value
 from tests.unit.datasets.malformed_tables import MALFORMED
 from tests.unit.models.files.malformed_models import MALFORMED_MODELS, UNFIT_MODELS, table
 

@@ -10,15 +10,9 @@ import numpy as np
 
 from core.estimates import Estimate, not_measured
 from core.membership.disparity import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
-from core.membership.findings import (
-    EPSILONS,
-    AttackFindings,
-    CurveBand,
-    MembershipFindings,
-    MembershipSettings,
-    TargetFindings,
-)
+from core.membership.findings import EPSILONS, AttackFindings, CurveBand, MembershipFindings, TargetFindings
 from core.membership.roc import Roc
+from core.membership.settings import MembershipSettings
 
 __all__ = ["attack", "bands", "compared", "estimate", "fairpick_bands", "findings", "low_fpr", "ranges", "roc"]
 

@@ -107,17 +107,17 @@ def test_strange_input_is_told_in_one_sentence(text: str | bytes, expected: str)
     [
         ("", "schema must be given, as in schema = 1."),
         (changed("schema = 1", ""), "schema must be given, as in schema = 1."),
-        (changed("schema = 1", "schema = 2"), "schema must be 1, the one this FairLeak reads, got 2."),
-        (changed("schema = 1", "schema = true"), "schema must be 1, the one this FairLeak reads, got true."),
-        (changed("schema = 1", "schema = 1.0"), "schema must be 1, the one this FairLeak reads, got 1.0."),
-        (changed('version = "3"', "version = 3"), "version of the policy must be text in quotation marks, got 3."),
-        (changed('author = "Office of Compliance"\n', ""), "author of the policy must be given."),
-        (changed("For models that decide on loans.", " "), "rationale of the policy must be given."),
+        (changed("schema = 1", "schema = 2"), "schema must be 1, got 2."),
+        (changed("schema = 1", "schema = true"), "schema must be a whole number, got true."),
+        (changed("schema = 1", "schema = 1.0"), "schema must be a whole number, got 1.0."),
+        (changed('version = "3"', "version = 3"), "version must be text, got 3."),
+        (changed('author = "Office of Compliance"\n', ""), "author must be given."),
+        (changed("For models that decide on loans.", " "), "rationale must be given."),
         (changed("Loan models", "Loan\\nmodels"), "name must not hold control characters, got U+000A."),
         (changed("Loan models", "Loan\\u202Emodels"), "name must not hold control characters, got U+202E."),
         (changed("Loan models", "L" * 201), "name must have at most 200 characters, got 201."),
-        (changed("[[limit]]", "limits = 2\n[[limit]]"), f"A key of the policy must be one of {KEYS}, got 'limits'."),
-        (changed("[[limit]]", "[a]\nb = 1\n[[limit]]"), f"A key of the policy must be one of {KEYS}, got 'a'."),
+        (changed("[[limit]]", "limits = 2\n[[limit]]"), f"the policy must hold only the keys {KEYS}, got 'limits'."),
+        (changed("[[limit]]", "[a]\nb = 1\n[[limit]]"), f"the policy must hold only the keys {KEYS}, got 'a'."),
         (HEAD, "A policy must set at least one limit, got none."),
         (HEAD + "[limit]\na = 1", "limit must be tables that each begin with [[limit]], got a table."),
         (HEAD + "limit = [1]", "limit must be tables that each begin with [[limit]], got a list."),
@@ -132,7 +132,8 @@ def test_a_malformed_policy_is_told_in_one_sentence(text: str, expected: str) ->
 @pytest.mark.parametrize("level", ["0.4", "1", "1.5", "nan", "-inf", "'95%'", "true", "[0.95]"])
 def test_a_level_is_a_number_from_a_half_to_below_1(level: str) -> None:
     told = refused(changed("[[limit]]", f"level = {level}\n[[limit]]"))
-    assert told.startswith("level must be a number from 0.5 to below 1, such as 0.95, got ")
+    rule = "be a number" if level[0] in "'t[" else "be in [0.5, 1)"
+    assert told.startswith(f"level must {rule}, got ")
 
 
 @pytest.mark.parametrize("date", ["2026-02-30", "22 November 2026", "20261122", "2026-W47-7", "2026-1-2", "٢٠٢٦-١١-٢٢"])
@@ -144,7 +145,7 @@ def test_a_date_is_a_day_of_the_calendar(date: str) -> None:
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ("2", "2.0"),
+        ("2", "2"),
         ("-1.5", "-1.5"),
         ("nan", "nan"),
         ("inf", "inf"),
@@ -167,12 +168,12 @@ def test_a_value_is_a_share(value: str, told: str) -> None:
     ("text", "expected"),
     [
         (changed('check = "attribute_excess"\n', ""), "check of limit 1 must be given."),
-        (changed('"attribute_excess"', "5"), "check of limit 1 must be text in quotation marks, got 5."),
+        (changed('"attribute_excess"', "5"), "check of limit 1 must be text, got 5."),
         (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
         (changed("value = 0.02\n", ""), f"value of {FIRST} must be given."),
-        (changed("0.8", "80"), f"value of {LAST} must be a number from 0 to 1, got 80.0."),
+        (changed("0.8", "80"), f"value of {LAST} must be a number from 0 to 1, got 80."),
         (changed("= false", "= 0"), f"required of {LAST} must be true or false, got 0."),
-        (changed("required", "optional"), f"A key of {LAST} must be one of {LIMIT_KEYS}, got 'optional'."),
+        (changed("required", "optional"), f"{LAST} must hold only the keys {LIMIT_KEYS}, got 'optional'."),
         (changed('author = "A. Officer"\n', ""), f"author of {FIRST} must be given."),
         (changed("date = 2026-11-20\n", ""), f"date of {FIRST} must be given."),
         (
@@ -202,7 +203,7 @@ def test_each_unit_has_its_range(check: str) -> None:
 def test_an_incomplete_policy_is_written_and_asked_for_when_read() -> None:
     text = policy_text(Policy(name="P", version="1", limits=(Limit(check="unfairness", value=0.05),)))
     assert 'author = ""' in text
-    assert refused(text) == "author of the policy must be given."
+    assert refused(text) == "author must be given."
 
 
 def test_what_no_file_could_hold_is_not_written() -> None:

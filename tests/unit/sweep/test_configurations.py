@@ -59,7 +59,7 @@ def test_values_given_twice_count_once():
         ({"tolerances": (1.4,)}, r"tolerance must be in \[0, 1\], got 1.4"),
         ({"methods": ("magic",)}, "method must be one of"),
         ({"metrics": ("magic",)}, "metric must be one of"),
-        ({"seeds": (-1,)}, "seed must be a whole number"),
+        ({"seeds": (-1,)}, "seed must be from 0 to 4,294,967,295, got -1"),
     ],
 )
 def test_bad_values_are_told(change: dict[str, object], words: str):

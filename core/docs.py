@@ -1,0 +1,71 @@
+"""The reference of every setting, from what each one's `Param` declares; ``python -m core.docs`` prints it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from core.settings import Tables, params, reference_rows
+
+
+def files() -> dict[str, Tables]:
+    """Return the files a user writes: what each is called -> its tables."""
+    from core.decision.plan import PLAN_TABLES
+    from core.decision.release_plan import CARD_TABLES
+    from core.policy.limits import POLICY_TABLES
+
+    return {
+        "Plan of a release audit (`python -m core audit`)": PLAN_TABLES,
+        "Model card (`python -m core release`)": CARD_TABLES,
+        "Policy (`python -m core audit --policy`)": POLICY_TABLES,
+    }
+
+
+def studies() -> dict[str, type]:
+    """Return the settings that studies have outside of files: what each is called -> its class."""
+    from core.attriguard.settings import GuardSettings
+    from core.attriguard.table.settings import TableSettings
+    from core.config import AuditConfig
+    from core.landscape.plan import LandscapePlan
+    from core.membership.settings import MembershipSettings
+    from core.release.study import ReleaseSettings
+
+    return {
+        "Audit": AuditConfig,
+        "Membership attacks": MembershipSettings,
+        "AttriGuard on ratings": GuardSettings,
+        "AttriGuard on a table": TableSettings,
+        "Model card": ReleaseSettings,
+        "Map of tolerance and privacy": LandscapePlan,
+    }
+
+
+def settings_reference() -> str:
+    """Return the page of every setting, as Markdown."""
+    return "\n".join([*_page(), ""])
+
+
+def _page() -> Iterator[str]:
+    yield "# Settings"
+    yield ""
+    yield "Made from the code by `make docs`. A key that is left out has its default; an unknown one is refused."
+    for called, tables in files().items():
+        yield from ("", f"## {called}", "", *_head("Key"))
+        for title, settings in tables.items():
+            yield from (_row(key, *rest) for key, _, *rest in reference_rows(settings, title=title))
+    for called, cls in studies().items():
+        yield from ("", f"## {called}", "", *_head("Flag"))
+        yield from (_row(flag, *rest) for _, flag, *rest in reference_rows(params(cls)))
+
+
+def _head(first: str) -> tuple[str, str]:
+    return f"| {first} | Default | Must be | What it does |", "|---|---|---|---|"
+
+
+def _row(name: str, default: str, rule: str, told: str) -> str:
+    words = told.replace("|", "\\|")
+    return f"| `{name}` | {default} | {rule} | {words} |"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(settings_reference())

@@ -1,0 +1,60 @@
+"""How members are attacked: one frozen object, the key of everything computed from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from core.models import GIVEN
+from core.models.dp_id3.ledger import ACCOUNTINGS
+from core.settings import Settings
+from core.study import Param
+from core.validation import LEAST_EPSILON
+
+TARGET_TITLES = {
+    "dp_id3": "DP-ID3 tree",
+    "decision_tree": "Decision tree",
+    "random_forest": "Random forest",
+    "logistic": "Logistic regression",
+    "audited": "The audited model",
+    GIVEN: "The given predictions",
+}
+
+TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
+"""Targets that are trained here; `core.models.GIVEN` is one beside them, for tables that come with a model's scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipSettings(Settings):
+    """What is attacked and how.
+
+    Attributes
+    ----------
+    target : str
+        One of `core.membership.TARGETS`, or "given".
+    max_depth : int
+        The page and the command take it from the number of columns.
+    theta : float
+        FairPick's share of the distribution differences that stays.
+    """
+
+    target: Annotated[str, Param("Target", "The attacked model, or given.", options=TARGET_TITLES)] = "dp_id3"
+    epsilon: Annotated[
+        float, Param("Privacy budget", "Privacy budget of dp_id3.", least=LEAST_EPSILON, infinite=True)
+    ] = math.inf
+    max_depth: Annotated[int, Param("Depth", "Of the trees.", least=1)] = 14
+    accounting: Annotated[str, Param("Accounting", "How dp_id3 counts its budget: {options}.", options=ACCOUNTINGS)] = (
+        "savings"
+    )
+    theta: Annotated[
+        float, Param("FairPick's θ", "Rows are deleted by FairPick; 1 deletes nobody.", least=0.0, most=1.0, above=True)
+    ] = 1.0
+    literal: Annotated[bool, Param("As published", "FairPick as published, which drops negative deletions.")] = False
+    shadows: Annotated[int, Param("Shadow models", "Shadow models of LiRA.", least=0)] = 64
+    online: Annotated[bool, Param("Online", "Whether LiRA trains shadows with and without each judged person.")] = True
+    group: Annotated[
+        int, Param("Group", "Code of the group that is set against all others, in FairPick and in curves.", least=0)
+    ] = 1
+    seed: Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)] = 42
+    level: Annotated[float, Param("Level", "Of the intervals.", least=0.0, most=1.0, above=True, below=True)] = 0.95

@@ -1,0 +1,546 @@
+"""Settings, made from what each one's `Param` declares: checked, read from TOML, written with comments, set by flags.
+
+A class of settings is a frozen dataclass whose fields are ``Annotated[type, Param(...)]``. Whatever breaks a rule is
+told in one sentence: what, which rule, which value.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import math
+import re
+import tomllib
+import types
+import typing
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import MISSING, Field, dataclass, fields
+from functools import cache, partial
+from numbers import Integral, Real
+from pathlib import PurePosixPath, PureWindowsPath
+from typing import Annotated, Any, TypeVar
+
+from core.errors import InputError
+from core.results import Result
+from core.study import Param
+from core.toml_files import NO_LIMIT, told, toml_value
+
+S = TypeVar("S")
+
+Tables = Mapping[str, Mapping[str, "Setting"]]
+"""Name of a file's table, "" for the outermost, "[name]" for each of a list -> key -> the setting it tells."""
+
+_TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "text", tuple: "a list"}
+_LISTS = {int: "whole numbers", float: "finite numbers", str: "texts", tuple: "lists"}
+_BITS = 1_000
+"""Of the largest whole number that is read as a float."""
+
+_NOT_SHOWN = ("Cc", "Cs", "Zl", "Zp")
+"""Unicode's categories of control characters, of halves of a pair, and of separators of lines."""
+
+_MIRRORED = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+"""Characters that turn the direction of writing, and so can make a text read as another."""
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+class Settings(Result):
+    """Base of settings that are checked as they are made."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        validate(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """A field with its `Param`: what is declared, and what its type says.
+
+    Attributes
+    ----------
+    base : type
+        bool, int, float, str, or tuple; of a list that of its items.
+    many, optional : bool
+        Whether it is a list; whether it, or an item of it, may be None.
+    default : object
+        `dataclasses.MISSING` where it must be given.
+    """
+
+    name: str
+    param: Param
+    base: type
+    many: bool
+    optional: bool
+    default: Any
+
+    @property
+    def flag(self) -> str:
+        """Its flag."""
+        return self.param.flag or f"--{self.name.replace('_', '-')}"
+
+    @property
+    def rule(self) -> str:
+        """What its value, or each item of it, must be besides its type; "" where nothing is asked of it."""
+        param = self.param
+        if param.options is not None:
+            return f"be {'some' if self.many else 'one'} of {', '.join(param.options)}"
+        if self.base not in (int, float):
+            return f"have at most {param.most:,.0f} characters" if param.most else ""
+        written = "{:,.0f}" if self.base is int else "{:g}"
+        least, most = (None if end is None else written.format(end) for end in (param.least, param.most))
+        more = ", or infinite" if param.infinite else ""
+        if least is None:
+            return "be a finite number"
+        if most is None:
+            return f"be {'above' if param.above else 'at least'} {least}{more}"
+        if self.base is int:
+            return f"be {least}" if least == most else f"be from {least} to {most}"
+        return f"be in {'(' if param.above else '['}{least}, {most}{')' if param.below else ']'}{more}"
+
+    @property
+    def comment(self) -> str:
+        """What a file says over its key."""
+        return self.param.help.replace("{options}", ", ".join(self.param.options or ()))
+
+
+@cache
+def params(cls: type) -> types.MappingProxyType[str, Setting]:
+    """Return the settings of a class: name -> what is declared, in the order of its fields."""
+    hints = typing.get_type_hints(cls, include_extras=True)
+    found = (
+        _setting(field, hints[field.name]) for field in fields(cls) if typing.get_origin(hints[field.name]) is Annotated
+    )
+    return types.MappingProxyType({setting.name: setting for setting in found})
+
+
+def _setting(field: Field[Any], hint: Any) -> Setting:
+    kind, param = typing.get_args(hint)
+    kind, optional = _without_none(kind)
+    many = typing.get_origin(kind) is tuple and param.form != "table"
+    if many:
+        kind, empty = _without_none(typing.get_args(kind)[0])
+        optional = optional or empty
+    made = field.default_factory() if field.default_factory is not MISSING else field.default
+    base = typing.get_origin(kind) or kind
+    return Setting(name=field.name, param=param, base=base, many=many, optional=optional, default=made)
+
+
+def _without_none(kind: Any) -> tuple[Any, bool]:
+    """Return a type without None, and whether that was in it."""
+    if typing.get_origin(kind) not in (typing.Union, types.UnionType):
+        return kind, False
+    first, *others = (one for one in typing.get_args(kind) if one is not types.NoneType)
+    return kind if others else first, True
+
+
+def validate(made: object, *, but: Collection[str] = (), place: Place | None = None) -> None:
+    """Check every setting of an object that is in the making.
+
+    Parameters
+    ----------
+    made : object
+    but : collection of str
+        Settings that are not checked.
+    place : Place, optional
+        How to name them; by their names when left out.
+
+    Raises
+    ------
+    InputError
+        On the first that breaks its rule.
+    """
+    for name, setting in params(type(made)).items():
+        if name not in but:
+            checked(setting, getattr(made, name), place.of(name) if place else name)
+
+
+def checked(setting: Setting, value: Any, name: str) -> Any:
+    """Return a setting's value as its class takes it: a list as a tuple, a day as text.
+
+    Raises
+    ------
+    InputError
+        "`name` must (rule), got (value)."
+    """
+    if value is None and setting.optional:
+        return None
+    if setting.param.form == "table":
+        return _pairs(value, name)
+    if setting.param.form == "day" and isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value.isoformat()  # written without quotation marks
+    if not setting.many:
+        return _one(setting, value, name)
+    if not isinstance(value, (list, tuple)):
+        raise broken(name, f"be a list of {_LISTS[setting.base]}", value)
+    if setting.param.some and not value:
+        raise broken(name, "name at least one", [])
+    return tuple(None if setting.optional and item in (None, NO_LIMIT) else _one(setting, item, name) for item in value)
+
+
+def broken(name: str, rule: str, value: object) -> InputError:
+    """Return the one sentence on a setting that breaks a rule."""
+    return InputError(f"{name} must {rule}, got {told(value)}.")
+
+
+def _pairs(value: Any, name: str) -> tuple[Any, ...]:
+    if isinstance(value, tuple):
+        return value
+    if not isinstance(value, dict):
+        raise broken(name, "be a table", value)
+    return tuple((key, None if item == NO_LIMIT else item) for key, item in value.items())
+
+
+def _one(setting: Setting, value: Any, name: str) -> Any:
+    base, param = setting.base, setting.param
+    kinds = {int: Integral, float: Real, tuple: (list, tuple)}
+    if not isinstance(value, kinds.get(base, base)) or (isinstance(value, bool) and base is not bool):
+        kind = "a day written YYYY-MM-DD" if param.form == "day" else _TYPES[base]
+        raise broken(name, f"be a list of {_LISTS[base]}" if setting.many else f"be {kind}", value)
+    if base is str:
+        return _text(setting, value, name)
+    if base is tuple:
+        return tuple(value)
+    if base is bool:
+        return value
+    least = -math.inf if param.least is None else param.least
+    most = math.inf if param.most is None else param.most
+    outside = not least <= value <= most or (param.above and value == least) or (param.below and value == most)
+    if base is float:
+        huge = isinstance(value, int) and value.bit_length() > _BITS
+        outside = outside or huge or (math.isinf(value) and not param.infinite)
+        if param.infinite and value == math.inf:
+            return math.inf
+    if outside:
+        raise broken(
+            name, f"be a list of {_LISTS[base]}" if setting.many and not math.isfinite(value) else setting.rule, value
+        )
+    return base(value)
+
+
+def _text(setting: Setting, value: str, name: str) -> str:
+    param = setting.param
+    if param.options is not None and value not in param.options:
+        raise broken(name, setting.rule, value)
+    if param.most and len(value) > param.most:
+        raise InputError(f"{name} must {setting.rule}, got {len(value):,}.")
+    if param.form in ("line", "prose", "day"):
+        allowed = "\n\t" if param.form == "prose" else ""
+        for character in value:
+            if (unicodedata.category(character) in _NOT_SHOWN and character not in allowed) or character in _MIRRORED:
+                raise InputError(f"{name} must not hold control characters, got U+{ord(character):04X}.")
+    elif "\x00" in value:
+        raise broken(name, "not hold a zero byte", value)
+    if value and param.form == "path" and not inside(value):
+        raise broken(name, "be a file inside the folder of this one, told from there", value)
+    if value and param.form == "day" and not _is_day(value):
+        raise broken(name, "be a day written YYYY-MM-DD", value)
+    return value
+
+
+def inside(path: str) -> bool:
+    """Return whether a path, as it is written, stays inside the folder it starts from."""
+    for kind in (PurePosixPath, PureWindowsPath):
+        parts = kind(path)
+        if parts.is_absolute() or parts.drive or parts.root or ".." in parts.parts:
+            return False
+    return bool(PurePosixPath(path).name)
+
+
+def _is_day(value: str) -> bool:
+    try:
+        return bool(_DAY.fullmatch(value)) and value.isascii() and bool(datetime.date.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+# ------------------------------------------------------------------------------------------------------------- files
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A table of a file, as messages name it.
+
+    Attributes
+    ----------
+    table : str
+        Such as "[data]".
+    key : str
+        One of its keys, with {} for the name, such as "data.{}".
+    """
+
+    table: str
+    key: str
+
+    def of(self, key: str) -> str:
+        """Return what a key of it is called."""
+        return self.key.replace("{}", key)
+
+    def error(self, key: str, rule: str, value: object) -> InputError:
+        """Return the one sentence on a key of it."""
+        return broken(self.of(key), rule, value)
+
+
+def place_of(title: str) -> Place:
+    """Return how a table is named by its title, "" for the outermost."""
+    return Place(f"[{title}]", f"{title}.{{}}") if title else Place("the outermost table", "{}")
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Put a file's name before whatever is wrong in it."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+
+
+def read_table(
+    content: object, known: Mapping[str, Setting], *, place: Place, others: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return what a table tells: key -> value, each checked; what it does not tell is not in it.
+
+    Parameters
+    ----------
+    content : object
+        As TOML is parsed; None for a table that is not there.
+    known : mapping of str to Setting
+        Its keys.
+    place : Place
+    others : collection of str
+        Further keys it may hold, which are left out here.
+
+    Raises
+    ------
+    InputError
+        If it is no table, has a key nobody knows, or a value breaks its rule.
+    """
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise InputError(f"{place.table} must be a table, got {told(content)}.")
+    if "schema" in known and "schema" in content:  # before keys that another version may have
+        checked(known["schema"], content["schema"], place.of("schema"))
+    for key in content:
+        if key not in known and key not in others:
+            keys = ", ".join((*known, *others))
+            raise InputError(f"{place.table} must hold only the keys {keys}, got {told(key)}.")
+    return {key: checked(known[key], value, place.of(key)) for key, value in content.items() if key in known}
+
+
+def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, Any]]:
+    """Return what a file tells: table -> key -> value; lists of tables are only let through.
+
+    Raises
+    ------
+    InputError
+        As of `read_table`, or if a key does not go with the value of another one.
+    """
+    inner = [title for title in tables if title and not title.startswith("[")]
+    others = [title.strip("[]") for title in tables if title]
+    found = {"": read_table(content, tables[""], place=place_of(""), others=others)}
+    found |= {title: read_table(content.get(title), tables[title], place=place_of(title)) for title in inner}
+
+    def value_of(title: str, key: str) -> Any:
+        return found[title].get(key, tables[title][key].default)
+
+    for title, values in found.items():
+        for key, value in values.items():
+            if reason := _misplaced(tables[title][key].param, title, value_of):
+                raise place_of(title).error(key, f"be left out where {reason}", value)
+    return found
+
+
+def read_list(
+    content: Mapping[str, Any], key: str, known: Mapping[str, Setting], *, most: int
+) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Yield each of a list of tables [[key]]: how it is named, and what it tells."""
+    rows = content.get(key, [])
+    if not isinstance(rows, list):
+        raise broken(key, "be a list of tables", rows)
+    if len(rows) > most:
+        raise broken(key, f"hold at most {most:,} tables", len(rows))
+    for number, row in enumerate(rows, start=1):
+        place = place_of(f"{key} {number}")
+        yield place, read_table(row if row is not None else 0, known, place=place)
+
+
+def _misplaced(param: Param, title: str, value_of: Callable[[str, str], Any]) -> str:
+    """Return the other key and its value that a setting does not go with; "" if it does."""
+    if param.only is None:
+        return ""
+    key, values = param.only
+    where, _, name = key.rpartition(".")
+    found = value_of(where or title, name)
+    return "" if found in values else f'{place_of(where or title).of(name)} is "{found}"'
+
+
+def built(cls: type[S], told: Mapping[str, Any], title: str = "", **more: Any) -> S:
+    """Return settings made from what a table tells, with their defaults for the rest.
+
+    Raises
+    ------
+    InputError
+        If they break a rule they have together; its sentence begins with the table.
+    """
+    try:
+        return cls(**{name: told[name] for name in params(cls) if name in told}, **more)
+    except InputError as error:
+        raise InputError(f"[{title}]: {error}" if title else str(error)) from None
+
+
+def values_of(*made: object) -> dict[str, Any]:
+    """Return the settings of some objects: name -> value."""
+    return {name: getattr(one, name) for one in made for name in params(type(one))}
+
+
+def toml_text(
+    tables: Tables,
+    values: Iterable[tuple[str, Mapping[str, Any]]],
+    *,
+    words: Mapping[str, str] | None = None,
+    notes: Mapping[str, str] = types.MappingProxyType({}),
+    instead: Mapping[str, str] = types.MappingProxyType({}),
+) -> str:
+    """Return settings as TOML that reads back equal.
+
+    Parameters
+    ----------
+    tables : Tables
+        Their keys are written in this order.
+    values : iterable of (str, mapping of str to value)
+        The tables to write, with what each key is.
+    words : mapping of str to str, optional
+        Given, a comment stands over every key, with these words for what stands in braces.
+    notes : mapping of str to str
+        Further comments: "data.label" goes over that key of [data], "data" over the table's first.
+    instead : mapping of str to str
+        Comments in the place of keys that are left out because they are empty.
+    """
+    written = list(values)
+
+    def value_of(title: str, key: str) -> Any:
+        return next(
+            (found[key] for name, found in written if name == title and key in found), tables[title][key].default
+        )
+
+    lines: list[str] = []
+    for title, found in written:
+        lines += ["", f"[{title}]"] if title else []
+        lines += _commented(notes.get(title, ""))
+        inner: list[str] = []
+        for key, setting in tables[title].items():
+            if key not in found or _misplaced(setting.param, title, value_of):
+                continue
+            place, value = f"{title}.{key}" if title else key, found[key]
+            comment = "" if words is None else setting.comment.format(**words)
+            if _left_out(setting, value):
+                lines += _commented(f"{comment}\n{instead[place]}") if place in instead else []
+            elif setting.param.form == "table":
+                inner += ["", f"[{place}]", *(f"{k} = {toml_value(v)}" for k, v in value)]
+            else:
+                lines += [
+                    *_commented(comment),
+                    *_commented(notes.get(place, "")),
+                    f"{key} = {_written(setting, value)}",
+                ]
+        lines += inner
+    return "\n".join([*lines, ""])
+
+
+def _written(setting: Setting, value: Any) -> str:
+    return toml_value(float(value) if setting.base is float and not setting.many else value)
+
+
+def _left_out(setting: Setting, value: Any) -> bool:
+    if setting.param.shown is False:
+        return bool(value == setting.default)
+    return value is None or (value in ("", ()) and not setting.param.shown)
+
+
+def _commented(text: str) -> Iterator[str]:
+    yield from (f"# {line}" for line in text.splitlines())
+
+
+# ----------------------------------------------------------------------------------------- command line and reference
+
+
+def add_arguments(parser: argparse.ArgumentParser, cls: type, *names: str) -> None:
+    """Add a flag for each setting of a class, or for those named, in their order.
+
+    A list is written with commas, as in 0.1,0.5; what is no list of texts or numbers as in a TOML file.
+    """
+    for name in names or params(cls):
+        setting = params(cls)[name]
+        help_text = setting.comment[:1].lower() + setting.comment[1:].rstrip(".")
+        if setting.default is not MISSING and setting.default not in (None, "", ()) and setting.base is not bool:
+            help_text += f" (default {_flag_text(setting.default)})"
+        more: dict[str, Any] = {"dest": name, "default": setting.default, "help": help_text.replace("%", "%%")}
+        if setting.default is MISSING:
+            more |= {"required": True, "default": None}
+        if setting.base is bool:
+            parser.add_argument(setting.flag, action=argparse.BooleanOptionalAction, **more)
+        elif setting.many or setting.base is tuple:
+            parser.add_argument(setting.flag, metavar="LIST", type=partial(_list_of, setting), **more)
+        else:
+            metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[setting.base]
+            parser.add_argument(setting.flag, metavar=metavar, type=setting.base, **more)
+
+
+def from_arguments(arguments: argparse.Namespace, cls: type[S], **more: Any) -> S:
+    """Return the settings that the flags of `add_arguments` say; `more` are fields without a flag.
+
+    Raises
+    ------
+    InputError
+        If a value breaks its rule; the sentence begins with the flag.
+    """
+    told = {
+        name: checked(setting, getattr(arguments, name), setting.flag)
+        for name, setting in params(cls).items()
+        if hasattr(arguments, name) and name not in more
+    }
+    return built(cls, told, **more)
+
+
+def _list_of(setting: Setting, text: str) -> Any:
+    """Return a list as a flag has it; what cannot be read stays text, which breaks the setting's rule."""
+    try:
+        if setting.base is tuple:
+            return tomllib.loads(f"value = {text}")["value"]
+        parts = [part.strip() for part in text.split(",")] if text.strip() else []
+        return tuple(part if part == NO_LIMIT else setting.base(part) for part in parts)
+    except ValueError:
+        return text
+
+
+def _flag_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_flag_text, value))
+    return f"{value:g}" if isinstance(value, float) else NO_LIMIT if value is None else str(value)
+
+
+def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield a row of the reference for each setting: its key, its flag, its default, its rule, what it does.
+
+    Parameters
+    ----------
+    settings : mapping of str to Setting
+        Key -> setting, as `params` has it, or a table of a file.
+    title : str
+        The file's table, "" for the outermost or for none.
+    """
+    for key, setting in settings.items():
+        default = "" if setting.default in (None, (), "", MISSING) else f"`{toml_value(setting.default)}`"
+        kind = f"a list of {_LISTS[setting.base]}" if setting.many else _TYPES[setting.base]
+        rule = ["a table" if setting.param.form == "table" else kind]
+        if setting.rule not in ("", "be a finite number"):
+            rule.append(setting.rule.removeprefix("be ").removeprefix("have "))
+        if setting.param.only:
+            other, values = setting.param.only
+            rule.append(f"where {other} is {' or '.join(values)}")
+        told = re.sub(r":? \{\w+\}", "", setting.param.help)
+        must = "must be given" if setting.default is MISSING else default
+        yield f"{title}.{key}" if title else key, setting.flag, must, ", ".join(rule), told

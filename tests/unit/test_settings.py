@@ -1,0 +1,164 @@
+"""Settings: what one `Param` declares is a flag, a key with its comment, a sentence on a value, a row of the page."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from core.docs import files, settings_reference, studies
+from core.errors import InputError
+from core.settings import (
+    Setting,
+    Settings,
+    add_arguments,
+    checked,
+    from_arguments,
+    params,
+    place_of,
+    read_table,
+    reference_rows,
+    toml_text,
+    values_of,
+)
+from core.study import Param
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
+
+CLASSES = studies()
+KEYS = [
+    (f"{called}: {title}.{key}", title, key, setting)
+    for called, tables in files().items()
+    for title, keys in tables.items()
+    for key, setting in keys.items()
+]
+OWN = [
+    (f"{called}: {key}", "", key, setting) for called, cls in CLASSES.items() for key, setting in params(cls).items()
+]
+EVERY = [*KEYS, *OWN]
+
+
+def each(cases: list[tuple[str, str, str, Setting]]) -> Any:
+    names, *rest = zip(*cases, strict=True)
+    return pytest.mark.parametrize(("title", "key", "setting"), list(zip(*rest, strict=True)), ids=names)
+
+
+def outside(setting: Setting) -> Any:
+    """Return a value that the setting must refuse."""
+    if setting.many:
+        return 7
+    wrong = {bool: 1, int: 1.5, float: "1", str: 7, tuple: 7}[setting.base]
+    return 7 if setting.param.form == "table" else wrong
+
+
+def beyond(setting: Setting) -> list[Any]:
+    """Return values of the right type that are out of its bounds."""
+    param, found = setting.param, []
+    if setting.base is str:
+        return ["no such name"] if param.options is not None else ["x" * int(param.most + 1)] if param.most else []
+    if setting.base not in (int, float):
+        return []
+    if param.least is not None:
+        found.append(setting.base(param.least) if param.above else setting.base(param.least - 1))
+    if param.most is not None:
+        found.append(setting.base(param.most) if param.below else setting.base(param.most + 1))
+    return found + ([math.nan] if setting.base is float else [])
+
+
+def value(setting: Setting) -> Any:
+    """Return a value that can be written: the default, or one that its rules allow where that is empty."""
+    param = setting.param
+    if setting.default not in (None, "", ()) and setting.default is not dataclasses.MISSING:
+        return setting.default
+    if param.form == "table":
+        return (("max_depth", None),)
+    text = "2026-11-22" if param.form == "day" else "word"
+    one: Any = {bool: True, int: 1, float: 0.5, str: text, tuple: ("a", "b")}[setting.base]
+    one = next(iter(param.options)) if param.options is not None else one
+    return (one,) if setting.many else one
+
+
+@each(EVERY)
+def test_every_setting_says_what_it_is(title: str, key: str, setting: Setting):
+    param = setting.param
+    assert param.title[:1].isupper() and not param.title.endswith(".")
+    assert param.help[:1].isupper() or param.help[:1] == '"'
+    assert param.help.endswith(".") and len(param.help) < 260
+    assert setting.flag.startswith("--") and setting.flag == setting.flag.lower()
+    with pytest.raises(InputError, match=rf"must hold only the keys {key}, got '{key}_'\.$"):
+        read_table({f"{key}_": 1}, {key: setting}, place=place_of(title))
+
+
+@each(EVERY)
+def test_every_setting_has_a_key_with_its_comment_and_reads_back_equal(title: str, key: str, setting: Setting):
+    free = dataclasses.replace(setting, param=dataclasses.replace(setting.param, only=None, shown=True))
+    tables = {title: {key: free}}
+    text = toml_text(tables, [(title, {key: value(setting)})], words={"attributes": "sex"})
+    comment = setting.comment.replace("{attributes}", "sex")
+    assert f"# {comment}\n{key} = " in text or setting.param.form == "table"
+    content = tomllib.loads(text)
+    content = content[title.strip("[]")] if title else content
+    content = content[0] if isinstance(content, list) else content
+    assert read_table(content, {key: setting}, place=place_of(title)) == {key: value(setting)}
+
+
+@each(EVERY)
+def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Setting):
+    name = place_of(title).of(key)
+    for wrong in [outside(setting), *beyond(setting)]:
+        told = [wrong] if setting.many and wrong != 7 else wrong
+        with pytest.raises(InputError) as caught:
+            checked(setting, told, name)
+        sentence = str(caught.value)
+        assert sentence.startswith(f"{name} must ") and ", got " in sentence and sentence.endswith(".")
+        assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("cls", CLASSES.values(), ids=lambda cls: cls.__name__)
+def test_flags_make_settings(cls: type):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, cls)
+    assert from_arguments(parser.parse_args([]), cls) == cls()
+    shown = parser.format_help()
+    for setting in params(cls).values():
+        assert setting.flag in shown
+    seed = next((name for name in ("seed", "seeds") if name in params(cls)), None)
+    assert seed is not None
+    with pytest.raises(InputError, match=rf"^--{seed} must be from 0 to 4,294,967,295, got -1\.$"):
+        from_arguments(parser.parse_args([f"--{seed}=-1"]), cls)
+
+
+def test_the_page_is_current_and_has_every_setting():
+    text = settings_reference()
+    assert PAGE.read_text(encoding="utf-8") == text, "python -m core.docs > docs/reference/settings.md"
+    for _, title, key, setting in KEYS:
+        [(name, *_)] = reference_rows({key: setting}, title=title)
+        assert f"| `{name}` |" in text
+    for _, _, _, setting in OWN:
+        assert f"| `{setting.flag}` |" in text
+
+
+def test_a_class_of_settings_is_checked_as_it_is_made():
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    class Bounds(Settings):
+        shares: tuple[float, ...] = ()
+        many: Annotated[tuple[float | None, ...], Param("Many", "Some shares.", least=0, most=1, below=True)] = ()
+        one: Annotated[float, Param("One", "A budget.", least=0, above=True, infinite=True)] = 1.0
+
+    assert values_of(Bounds(many=(0.5, None))) == {"many": (0.5, None), "one": 1.0}
+    assert Bounds(one=math.inf).one == math.inf
+    for change, sentence in (
+        ({"many": (1.0,)}, "many must be in [0, 1), got 1.0."),
+        ({"many": 0.5}, "many must be a list of finite numbers, got 0.5."),
+        ({"one": 0.0}, "one must be above 0, or infinite, got 0.0."),
+        ({"one": True}, "one must be a number, got true."),
+        ({"one": math.nan}, "one must be above 0, or infinite, got nan."),
+    ):
+        with pytest.raises(InputError) as caught:
+            Bounds(**change)
+        assert str(caught.value) == sentence
