@@ -6,10 +6,13 @@ shell.guard()
 
 import streamlit as st
 
+from pages.common import attriguard_controls as controls
+from pages.common import attriguard_people as people
+from pages.common import attriguard_sections as sections
+from pages.common import attriguard_words as words
 from pages.common import panels
-from pages.common.guarding import controls, people, sections, words
-from pages.common.guarding.defence import last_budget
-from pages.common.guarding.work import Guarding
+from pages.common.attriguard_controls import last_budget
+from pages.common.attriguard_study import Guarding
 
 shell.head("attriguard", badge=people.badge())
 top = st.container()

@@ -6,13 +6,15 @@ shell.guard()
 
 import streamlit as st
 
+from pages.common import membership_controls as controls
+from pages.common import membership_sections as sections
+from pages.common import membership_words as words
 from pages.common import panels, state, wording
-from pages.common.members import controls, guide, people, sections, words
-from pages.common.members.work import Membership
+from pages.common.membership_study import Membership
 
 with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name())):
     published = controls.published()
-who = people.people()
+who = controls.people()
 
 from core.figures import draw_gaps_between, draw_ranges, draw_roc
 
@@ -24,7 +26,7 @@ def told() -> None:
     """Draw everything that follows the controls."""
     opening = st.empty()
     chosen = controls.chosen(who, published)
-    work = Membership(people.attacked_by(who, chosen), chosen)
+    work = Membership(controls.attacked_by(who, chosen), chosen)
     busy = work.fill()
     grown = work.wait_for_first()
     found, code = grown.found, chosen.group
@@ -56,9 +58,9 @@ def told() -> None:
         steps = draw_ranges(ranges, colours, muted=attack.muted)
         panels.chart(steps, key="member_ranges_chart")
         tables["Where the flags fall"] = steps.table
-    panels.how_to_read(guide.guide(found, chosen, who.people.notes))
+    panels.how_to_read(words.guide(found, chosen, who.people.notes))
     panels.numbers(tables, key="membership")
-    sections.draw(controls.section(), work, grown)
+    sections.SECTIONS[controls.section()](work, grown)
 
 
 told()

@@ -6,13 +6,11 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, state, wording
-from pages.common.deciding import board, controls, downloads, sections, words
-from pages.common.deciding import policy as policies
-from pages.common.deciding.shown import shown
-from pages.common.deciding.subject import asked, subject
-from pages.common.deciding.tested import Tested
-from pages.common.deciding.work import Work
+from pages.common import cached, report_audit, report_plan, state, wording
+from pages.common import report_board as board
+from pages.common import report_policy as policies
+from pages.common.report_audit import Tested, Work, judged
+from pages.common.report_plan import asked, subject
 
 shell.head("report", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
@@ -27,19 +25,19 @@ work.fill()
 release = None
 if work.found is None:
     with opening:
-        shell.finding(*words.no_verdict(work.status, policy, config, table, wanted.outputs))
+        shell.finding(*board.no_verdict(work.status, policy, config, table, wanted.outputs))
     work.watch()
     attribute = wording.attribute(config)
     board.draw_waiting(judge(policy, (), attribute=attribute))
 else:
     tested.fill()
-    release = shown(work, policy, tested.found)
+    release = judged(work, policy, tested.found)
     with opening:
-        shell.finding(*words.finding(release.audit.verdict, config, table, wanted.outputs))
+        shell.finding(*board.finding(release.audit.verdict, config, table, wanted.outputs))
     tested.warn()
     board.draw(release.rows(), release.audit.verdict.overall)
-    downloads.internal(release)
-name = controls.section()
+    report_audit.internal_files(release)
+name = report_plan.section()
 if release is not None:
     tested.watch()
-sections.draw(name, config, table, tested, release)
+report_audit.draw(name, config, table, tested, release)

@@ -1,14 +1,14 @@
 """All caching of the dashboard. Results are kept under one fingerprint of data, settings and version.
 
 Built-in data go to a store shared by everybody; a user's own table, and all that follows from it, to a store of the
-session that is emptied when the session ends. Nothing is written to disk here; `measured` keeps
-models of built-in data there.
+session that is emptied when the session ends.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,44 +19,45 @@ from core.correction import Attribution, Disclosure, MoreDisclosed
 from core.datasets.dataset import AuditDataset, Roles, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.fingerprint import fingerprint
-from pages.common.jobs import Job, Store
-from pages.common.own_model import OwnModel
+from pages.common.background import Job, Store
 from pages.common.state import OWN_RATINGS, UPLOAD
 
 if TYPE_CHECKING:
     import pandas
 
     from core.datasets.suggestion import Suggestion
+    from core.models.files import ModelFile
 
-__all__ = [
-    "CURVE_TOLERANCES",
-    "attribution",
-    "audited",
-    "built",
-    "cautions_of",
-    "columns_of",
-    "curve",
-    "dataset_of",
-    "disclosure",
-    "drop_own_model",
-    "drop_own_ratings",
-    "drop_own_table",
-    "findings_of",
-    "google_play",
-    "keep_own_model",
-    "keep_own_ratings",
-    "keep_own_table",
-    "kept_tolerance",
-    "more_disclosed",
-    "own_model",
-    "own_ratings",
-    "own_table",
-    "permuted",
-    "ratings_of",
-    "store_of",
-    "suggestion_of",
-    "table_of",
-]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnModel:
+    """A model file, the table it was asked about, and where its answers stand.
+
+    Attributes
+    ----------
+    model_file : ModelFile
+    name : str
+        The file's name.
+    asked : Table
+        Without the model's answers.
+    prediction, score : str
+        What the columns of its answers are called in the session's table.
+    threshold : float
+    features : tuple of str
+        The columns it takes, where its file does not name them.
+    positive : str
+        The answer that counts as 1.
+    """
+
+    model_file: ModelFile = field(repr=False)
+    name: str
+    asked: Table = field(repr=False)
+    prediction: str
+    score: str
+    threshold: float
+    features: tuple[str, ...]
+    positive: str
+
 
 CURVE_TOLERANCES = tuple(
     [t / 1000 for t in range(0, 20, 1)] + [t / 1000 for t in range(20, 60, 4)] + [t / 1000 for t in range(60, 201, 10)]

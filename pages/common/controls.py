@@ -19,17 +19,6 @@ from core.wording import epsilon_text
 from pages.common import shell, state
 from pages.common.cached import kept_tolerance, own_table
 
-__all__ = [
-    "EPSILONS",
-    "attacker_settings",
-    "audit_settings",
-    "data_settings",
-    "further_section",
-    "model_settings",
-    "published_switch",
-    "told_tolerance",
-]
-
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
 

@@ -10,26 +10,12 @@ import streamlit as st
 
 from core.csv_table import csv_of_frame
 from pages.common import shell, state
-from pages.common.jobs import Job, Store, Work
+from pages.common.background import Job, Store, Work
 
 if TYPE_CHECKING:
     import pandas
 
     from core.figures import Drawing
-
-__all__ = [
-    "chart",
-    "choose_columns",
-    "growing",
-    "how_to_read",
-    "job_state",
-    "need",
-    "numbers",
-    "problem",
-    "stopped_curves",
-    "sweep_progress",
-    "time_left",
-]
 
 
 def problem(sentence: str, *, point: str = "") -> None:

@@ -14,19 +14,6 @@ import streamlit as st
 if TYPE_CHECKING:
     from core.figures import Palette
 
-__all__ = [
-    "chips",
-    "configure",
-    "escape",
-    "finding",
-    "guard",
-    "head",
-    "navigation",
-    "open_page",
-    "palette",
-    "run",
-    "whisper",
-]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)

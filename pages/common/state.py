@@ -13,28 +13,6 @@ from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Roles, Table
 from core.models import GIVEN
 
-__all__ = [
-    "OWN_RATINGS",
-    "UPLOAD",
-    "apply_choices",
-    "attributes",
-    "choose",
-    "chosen_roles",
-    "config",
-    "dataset_name",
-    "default",
-    "epsilon",
-    "forget_forest",
-    "forget_roles",
-    "given",
-    "keep",
-    "keep_forest",
-    "keep_roles",
-    "roles_named",
-    "sets_named",
-    "start_tolerance",
-]
-
 UPLOAD = "upload"
 """Name under which a user's own table is chosen."""
 

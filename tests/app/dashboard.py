@@ -15,7 +15,7 @@ from core.audit import ATTACKERS, PROTOCOLS, AuditConfig
 from core.correction import COSTS
 from core.datasets.dataset import AuditDataset
 from core.sweep import PointStore, SweepPoint, point_key, sweep
-from pages.common.jobs import Job, Work
+from pages.common.background import Job, Work
 from tests.expected import run_once
 from tests.patience import PATIENT
 

@@ -15,8 +15,8 @@ from core.decision.release_sources import some_people
 from core.fingerprint import fingerprint
 from core.release import ReleasedPeople, ReleaseSettings, ReleaseStudy, drawn_again, released_people, study
 from core.wording import count, percent
+from pages.common import release_controls as controls
 from pages.common import state
-from pages.common.releasing import choice, controls
 from tests import expected
 from tests.app.dashboard import Dashboard
 

@@ -1,0 +1,519 @@
+"""What the Correction page offers below its slider; models are measured in the background, and kept.
+
+Finished models of built-in data are kept on disk, where the command line keeps them too; those of a user's own table
+only in the memory of its session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from core.audit import PROTOCOLS, AuditConfig, AuditFindings
+from core.correction import Disclosure
+from core.datasets.dataset import AuditDataset
+from core.errors import InputError
+from core.fairness import METRICS
+from core.fingerprint import fingerprint
+from core.models import GIVEN
+from core.wording import epsilon_text
+from pages.common import cached, correction_words, panels, shell, state, wording
+from pages.common import correction_section_words as words
+from pages.common.background import Job, Store
+from pages.common.cached import store_of
+from pages.common.state import UPLOAD
+
+
+def sweep_job(
+    config: AuditConfig, dataset: AuditDataset, configs: list[AuditConfig], *, start: str = "no"
+) -> Job | None:
+    """Return the job that trains one model a tolerance and seed.
+
+    Parameters
+    ----------
+    config : AuditConfig
+        The audit on the page.
+    configs : list of AuditConfig
+        What is trained.
+    start : {"no", "first", "again"}
+        Whether to start it: never, unless it or one like it was started before for this audit, or anew.
+    """
+    store = store_of(config.dataset)
+    if start == "first":
+        begun = fingerprint("sweeps begun", dataset.fingerprint, config)
+        start = "no" if store.get(begun) else "again"
+        store.put(begun, True)
+    return points_job("sweep", configs, dataset, start=start == "again")
+
+
+def points_job(name: str, configs: list[AuditConfig], dataset: AuditDataset, *, start: bool = False) -> Job | None:
+    """Return the job that measures these configurations, begun with what is kept from earlier ones."""
+    from core.sweep import SweepPoint, measure
+
+    return _measuring(name, configs, dataset, measure, SweepPoint, start)
+
+
+def leak_job(config: AuditConfig, dataset: AuditDataset, seeds: list[int], *, start: bool = False) -> Job | None:
+    """Return the job that attributes the leak for every seed, with and without mitigation."""
+    from core.leak import LeakPoint, leak_configs, measure_leak
+
+    return _measuring("leak", leak_configs(config, seeds), dataset, measure_leak, LeakPoint, start)
+
+
+def _measuring(
+    name: str, configs: list[AuditConfig], dataset: AuditDataset, measure: Any, result: Any, start: bool
+) -> Job | None:
+    from core import sweep as sweeps
+
+    store = store_of(configs[0].dataset)
+    key = fingerprint(name, dataset.fingerprint, list(configs))
+    if start:
+        _stop_other_sweep(store, key)
+        points = point_store(configs[0].dataset, dataset)
+        found = [points.load(sweeps.point_key(config, dataset, result), result) for config in configs]
+        kept = [point for point in found if point is not None]
+        left = [config for config, point in zip(configs, found, strict=True) if point is None]
+
+        def work(job: Job) -> list[Any]:
+            measured = sweeps.sweep(left, dataset, n_jobs=2, store=points, measure=measure, result=result)
+            return job.collect(measured)
+
+        return store.start(key, work, lane="sweep", total=len(configs), partial=kept)
+    return store.job(key)
+
+
+def point_store(name: str, dataset: AuditDataset) -> Any:
+    """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
+    from core.datasets.catalog import default_cache_folder
+    from core.sweep import FolderStore, MemoryStore
+
+    if name != UPLOAD:
+        try:
+            return FolderStore(default_cache_folder().parent / "sweeps")
+        except InputError:  # nothing can be written there
+            pass
+    points: dict[str, Any] = store_of(name).remember(f"points:{dataset.fingerprint}", dict)
+    return MemoryStore(points)
+
+
+def sweep_rows(points: list[Any], adversary: str, protocol: str, cost: str) -> list[Any]:
+    """Return finished models over their seeds, for one attacker."""
+    if not points:
+        return []
+    wanted = (adversary, protocol, cost)
+    return [row for row in summary_of(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
+
+
+def summary_of(points: list[Any]) -> Any:
+    """Return finished models over their seeds."""
+    from core.sweep import summarise
+
+    return summarise(list({point.config: point for point in points}.values()))
+
+
+def tuning_job(
+    config: AuditConfig, dataset: AuditDataset, kind: str, evaluations: int, *, start: bool = False
+) -> Job | None:
+    """Return the job that searches better parameters for the attacker's forest."""
+    store, key = store_of(config.dataset), _tuning_key(config, dataset, kind, evaluations)
+    if not start:
+        return store.job(key)
+
+    def work(job: Job) -> Any:
+        from core.adversaries import tune_forest
+        from core.datasets.splits import split
+        from core.training import train_model
+
+        splits = split(dataset, train_share=config.train_share, seed=config.seed)
+        known = splits.known
+        drawn = train_model(config, dataset, splits).predictions if kind == "predictions" else None
+        return tune_forest(
+            kind,
+            dataset.features[known],
+            dataset.labels[known],
+            dataset.sensitive[known],
+            None if drawn is None else drawn[known],
+            evaluations=evaluations,
+            seed=config.seed,
+            report=job.report,
+        )
+
+    _stop_other_sweep(store, key)
+    return store.start(key, work, lane="sweep", total=evaluations)
+
+
+def tuned(config: AuditConfig, dataset: AuditDataset, kind: str, evaluations: int) -> Any | None:
+    """Return what a search found, if it is finished."""
+    return store_of(config.dataset).get(_tuning_key(config, dataset, kind, evaluations))
+
+
+def _tuning_key(config: AuditConfig, dataset: AuditDataset, kind: str, evaluations: int) -> str:
+    from dataclasses import replace
+
+    return fingerprint("tuning", dataset.fingerprint, replace(config, forest=None), kind, evaluations)
+
+
+def _stop_other_sweep(store: Store, key: str) -> None:
+    """Stop the sweep this session started for other settings: nobody here waits for it any more."""
+    started: tuple[Store, str] | None = st.session_state.get("started_sweep")
+    if started is not None and started != (store, key):
+        other = started[0].job(started[1])
+        if other is not None and other.busy:
+            other.cancel()
+    st.session_state["started_sweep"] = (store, key)
+
+
+_TRAINED_SEEDS = (1, 3, 5)
+
+
+def trained_section(
+    config: AuditConfig,
+    dataset: AuditDataset,
+    findings: AuditFindings,
+    reference: Disclosure,
+    settings: dict[str, Any],
+) -> None:
+    """Draw the curves over trained tolerances with progress and cancel.
+
+    Parameters
+    ----------
+    reference : Disclosure
+        One of the audited model, for the majority guess and what the attacker has before.
+    settings : dict
+        Attacker, price and protocol, as the page's controls say.
+    """
+    if config.method == GIVEN:
+        st.info(wording.needs_training("Tighter and looser models"))
+        return
+    job = sweep_job(config, dataset, _trained_configs(config), start="first")
+    busy = job is not None and job.busy
+    part = st.fragment(_trained, run_every=1.0 if busy else None)
+    part(config, dataset, findings, reference, settings, busy)
+
+
+def _trained_configs(config: AuditConfig) -> list[AuditConfig]:
+    """Return the configurations the section's own controls ask for."""
+    from dataclasses import replace
+
+    from core.sweep import PAPER_TOLERANCES, TOLERANCES, grid
+
+    tolerances = PAPER_TOLERANCES if st.session_state.get("sweep_tolerances") == 49 else TOLERANCES
+    seeds = range(config.seed, config.seed + int(st.session_state.get("sweep_seeds") or 1))
+    return grid(replace(config, method="exponentiated_gradient"), tolerances=tolerances, seeds=list(seeds))
+
+
+def _trained(
+    config: AuditConfig,
+    dataset: AuditDataset,
+    findings: AuditFindings,
+    reference: Disclosure,
+    settings: dict[str, Any],
+    running: bool,
+) -> None:
+    from core.figures import draw_models_accuracy, draw_models_unfairness, draw_trained
+
+    _trained_controls()
+    configs = _trained_configs(config)
+    job = sweep_job(config, dataset, configs)
+    if running != (job is not None and job.busy):
+        st.rerun()
+    points = [] if job is None else list(job.partial)
+    if job is not None and job.busy:
+        panels.sweep_progress(job, f"{len(points)} of {job.total} models trained")
+    elif job is None or job.state != "finished":
+        _restart(config, dataset, configs, len(points))
+    rows = sweep_rows(points, settings["adversary"], PROTOCOLS[settings["as_published"]], settings["cost"])
+    colours, attribute = shell.palette(), shell.escape(wording.attribute(config))
+    baseline = (reference.majority, reference.before, findings.strong)
+    recovered = draw_trained(rows, baseline, colours, attribute=attribute)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        shell.whisper(
+            words.trained_heading(rows),
+            f"People whose {attribute} is recovered; each point is a model trained for that tolerance, and "
+            + correction_words.trained_caption(settings["as_published"])
+            + ("" if config.method == "exponentiated_gradient" else ". All are trained by exponentiated gradient"),
+        )
+        panels.chart(recovered, key="trained_chart")
+    if rows:
+        with right:
+            shell.whisper("What it costs the model", "Right predictions, by the tolerance trained for")
+            panels.chart(draw_models_accuracy(rows, colours), key="trained_accuracy")
+            shell.whisper("What was reached", words.reached(rows))
+            panels.chart(draw_models_unfairness(rows, colours), key="trained_unfairness")
+    if points and not running:
+        panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")
+
+
+def _trained_controls() -> None:
+    left, right, _ = st.columns([2, 2, 3])
+    with left:
+        st.segmented_control(
+            "Tolerances",
+            [18, 49],
+            default=18,
+            required=True,
+            key="sweep_tolerances",
+            help="49 values from 0 to 0.2, denser near 0, as many as in the published experiments.",
+            persist_state="session",
+        )
+    with right:
+        st.segmented_control(
+            "Seeds",
+            list(_TRAINED_SEEDS),
+            default=1,
+            required=True,
+            key="sweep_seeds",
+            help="Several: lines are means, bands 95% intervals over seeds. One: bars are intervals over people.",
+            persist_state="session",
+        )
+
+
+def _restart(config: AuditConfig, dataset: AuditDataset, configs: list[AuditConfig], done: int) -> None:
+    job = sweep_job(config, dataset, configs)
+    if job is not None and job.state == "failed":
+        panels.problem(job.error)
+    label = f"Stopped after {done} models. Train the rest" if job else f"Train {len(configs)} models"
+    if st.button(label, key="start_sweep", icon=":material/play_arrow:"):
+        sweep_job(config, dataset, configs, start="again")
+        st.rerun()
+
+
+def methods_section(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any]) -> None:
+    """Draw the comparison with its controls, progress and cancel."""
+    if config.method == GIVEN:
+        st.info(wording.needs_training("Other methods"))
+        return
+    job = points_job("methods", _methods_configs(config), dataset)
+    busy = job is not None and job.busy
+    st.fragment(_methods, run_every=1.0 if busy else None)(config, dataset, settings, busy)
+
+
+def _methods_configs(config: AuditConfig) -> list[AuditConfig]:
+    from core.models import METHODS
+    from core.sweep import grid
+
+    metrics = METRICS if st.session_state.get("methods_metrics") == "all four metrics" else (config.metric,)
+    seeds = range(config.seed, config.seed + int(st.session_state.get("methods_seeds") or 1))
+    asked = replace(config, epsilon=state.epsilon())  # the private tree's; grid keeps it from the others
+    return grid(asked, tolerances=[config.tolerance], methods=METHODS, metrics=metrics, seeds=list(seeds))
+
+
+def _methods(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any], running: bool) -> None:
+    from core.figures import draw_methods
+    from core.sweep import table_three
+
+    _methods_controls()
+    configs = _methods_configs(config)
+    job = points_job("methods", configs, dataset)
+    if running != (job is not None and job.busy):
+        st.rerun()
+    points = panels.job_state(job, "methods", len(configs), lambda: points_job("methods", configs, dataset, start=True))
+    if not points:
+        st.caption(
+            "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
+            "(pre-processing), the model without mitigation and a tree trained with privacy noise "
+            f"(ε = {epsilon_text(state.epsilon())}, chosen on the Model page), on the same people with the same seeds."
+        )
+        return
+    attribute = shell.escape(wording.attribute(config))
+    rows = sweep_rows(points, settings["adversary"], PROTOCOLS[settings["as_published"]], settings["cost"])
+    drawing = draw_methods([row for row in rows if row.metric == config.metric], shell.palette())
+    left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
+    with left:
+        shell.whisper("Before and after, by method", f"People whose {attribute} is recovered: before ○, after ●")
+        panels.chart(drawing, key="methods_chart")
+    with right:
+        shell.whisper(
+            "The models and what they give away",
+            "Accuracy in %, on unseen people for the model. On the training people: unfairness (largest deviation of a "
+            "group from the overall rate) and difference between groups (Fairlearn's)",
+        )
+        st.dataframe(words.methods_table(rows), hide_index=True, height="content")
+    tables = {"Methods": drawing.table, "All methods and metrics": words.methods_table(rows)}
+    if any(row.method == "threshold_optimizer" for row in rows):
+        tables["Table III of Ferry et al. (threshold optimizer), here"] = table_three(
+            summary_of(points), protocol=PROTOCOLS[settings["as_published"]], cost=settings["cost"]
+        )
+    panels.numbers(tables, key="methods")
+
+
+def _methods_controls() -> None:
+    left, right, _ = st.columns([2, 2, 3])
+    with left:
+        st.segmented_control(
+            "Metrics",
+            ["this metric", "all four metrics"],
+            default="this metric",
+            required=True,
+            key="methods_metrics",
+            persist_state="session",
+        )
+    with right:
+        st.segmented_control("Seeds", [1, 3, 5], default=1, required=True, key="methods_seeds", persist_state="session")
+
+
+_LEAK_SEEDS = (3, 5, 10)
+
+
+def seeds_section(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings) -> None:
+    """Draw the attribution over seeds with its controls, progress and cancel."""
+    if config.method == GIVEN:
+        st.info(wording.needs_training("Other seeds"))
+        return
+    job = leak_job(config, dataset, _seeds(config))
+    busy = job is not None and job.busy
+    st.fragment(_over_seeds, run_every=1.0 if busy else None)(config, dataset, findings, busy)
+
+
+def _seeds(config: AuditConfig) -> list[int]:
+    return list(range(config.seed, config.seed + int(st.session_state.get("leak_seeds") or _LEAK_SEEDS[0])))
+
+
+def _over_seeds(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings, running: bool) -> None:
+    st.segmented_control(
+        "Seeds", list(_LEAK_SEEDS), default=_LEAK_SEEDS[0], required=True, key="leak_seeds", persist_state="session"
+    )
+    seeds = _seeds(config)
+    job = leak_job(config, dataset, seeds)
+    if running != (job is not None and job.busy):
+        st.rerun()
+    points = panels.job_state(job, "seeds", 2 * len(seeds), lambda: leak_job(config, dataset, seeds, start=True))
+    own = [point for point in points if point.config.method == config.method]
+    if not own:
+        st.caption(
+            "Splits, model and attackers are drawn anew for every seed, with the chosen method and without mitigation. "
+            "Intervals are then over seeds."
+        )
+        return
+    _waterfalls(config, own, findings)
+    _sentences(config, points, own)
+    panels.numbers(words.leak_tables(points, own, findings), key="seeds")
+
+
+def _waterfalls(config: AuditConfig, own: list, findings: AuditFindings) -> None:  # type: ignore[type-arg]
+    from core.correction import attribute_over_seeds
+    from core.figures import draw_waterfall, rows_over_seeds
+
+    attribute = shell.escape(wording.attribute(config))
+    for column, name in zip(st.columns(2, gap="large"), ("paper's", "strong"), strict=True):
+        leak = attribute_over_seeds([point.attributions[name] for point in own])
+        with column:
+            shell.whisper(
+                f"Where the {name} attacker's knowledge comes from",
+                f"People whose {attribute} is named rightly; each row adds one thing. " + words.over(len(own)),
+            )
+            rows = rows_over_seeds(leak, share=correction_words.share_words(findings))
+            drawing = draw_waterfall(
+                rows,
+                words.strong_over_seeds(own),
+                shell.palette(),
+                words="Strong attacker, features alone",
+                attribute=attribute,
+            )
+            panels.chart(drawing, key=f"seeds_{name[:5]}_chart")
+            st.caption(shell.escape(leak.change("constraint").sentence))
+
+
+def _sentences(config: AuditConfig, points: list, own: list) -> None:  # type: ignore[type-arg]
+    left, right = st.columns(2, gap="large")
+    with left:
+        shell.whisper(
+            f"With and without {words.mitigation(config)}",
+            "Right answers, the same people and seeds; differences are paired by seed",
+        )
+        delta = words.delta_table(points, config)
+        if delta is None:
+            st.caption("The chosen model is the one without mitigation.")
+        else:
+            st.dataframe(delta, hide_index=True, height="content")
+            st.caption(words.delta_truth(points, config))
+    with right:
+        shell.whisper("The controls", "What does not come from what the model says about somebody")
+        for sentence in words.controls(points, own, config):
+            st.markdown(sentence)
+
+
+def tuning_section(config: AuditConfig, dataset: AuditDataset, adversary: str) -> None:
+    """Draw the search with its controls, progress and cancel."""
+    kind = adversary if adversary in ("features", "predictions") else "features"
+    job = tuning_job(config, dataset, kind, _evaluations())
+    busy = job is not None and job.busy
+    st.fragment(_tuning, run_every=1.0 if busy else None)(config, dataset, kind, busy)
+
+
+def _evaluations() -> int:
+    return int(st.session_state.get("evaluations") or 30)
+
+
+def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool) -> None:
+    from core.figures import draw_search
+
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    with left:
+        st.segmented_control(
+            "Evaluations",
+            [10, 30, 100],
+            default=30,
+            required=True,
+            key="evaluations",
+            help="The published experiments used up to 100 of a tree-structured Parzen estimator, as here.",
+            persist_state="session",
+        )
+    job = tuning_job(config, dataset, kind, _evaluations())
+    if running != (job is not None and job.busy):
+        st.rerun()
+    if job is not None and job.busy:
+        panels.sweep_progress(job, f"{job.done} of {job.total} forests tried", key="cancel_tuning")
+    elif job is None or job.state != "finished":
+        if job is not None and job.state == "failed":
+            panels.problem(job.error)
+        st.caption(
+            f"Tuned is the paper's forest, {'A′' if kind == 'predictions' else 'A'}, whichever attacker is chosen. "
+            "The attacker tries forests on her own records, four fifths to choose and one fifth to judge; nobody under "
+            "attack is looked at."
+        )
+        if st.button("Search", key="start_tuning", icon=":material/tune:"):
+            tuning_job(config, dataset, kind, _evaluations(), start=True)
+            st.rerun()
+    if config.forest is not None and st.button("Attack with the pinned forest again", key="use_pinned"):
+        state.keep_forest(None)
+        st.rerun()
+    found = tuned(config, dataset, kind, _evaluations())
+    if found is None:
+        return
+    shell.whisper(*words.tuned(found))
+    drawing = draw_search(found, shell.palette())
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        panels.chart(drawing, key="search_chart")
+    with right:
+        st.dataframe(words.forest_table(found), hide_index=True, height="content")
+        parameters = tuple(sorted(found.parameters.items()))
+        if config.forest != parameters and st.button("Attack with this forest", key="use_tuned"):
+            state.keep_forest(parameters)
+            st.rerun()
+    panels.numbers({"Forests tried": drawing.table}, key="search")
+
+
+def more_section(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings, settings: dict[str, Any]) -> None:
+    """Draw the corrections beside each other; ends the page while they are computed."""
+    from core.figures import draw_more
+
+    told = correction_words.first_told(findings)
+    found = cached.more_disclosed(findings, dataset, told, **settings)
+    drawing = draw_more(found, shell.palette())
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        shell.whisper(
+            words.more_heading(found),
+            f"People whose {shell.escape(wording.attribute(config))} is recovered, before ○ and after ●, by what is "
+            "disclosed",
+        )
+        panels.chart(drawing, key="more_chart")
+    with right:
+        for sentence in words.more_sentences(found, told):
+            st.markdown(sentence)
+        panels.numbers({"More disclosed": drawing.table}, key="more")
