@@ -19,6 +19,7 @@ pool = bias_queries_trials.pool_of(config, table)
 
 from core.figures import draw_answer_errors, draw_leakage
 from core.queries import Exact
+from pages.common import bias_queries_sections as sections
 
 colours = shell.palette()
 attribute = shell.escape(wording.attribute(config))

@@ -24,7 +24,7 @@ from core.report import CheckRow, check_rows, csv_files, document, to_html, to_j
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
 from pages.common.background import Job, Store
-from pages.common.report_board import tests_board
+from pages.common.report_board import self_test_board
 from pages.common.report_plan import Subject
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class Tested:
         if not self.found:
             self._missing()
             return
-        st.html(tests_board(self.found))
+        st.html(self_test_board(self.found))
 
     def _missing(self) -> None:
         if self.busy:

@@ -216,7 +216,7 @@ def _piece(name: str, style: str = "", told: str = "") -> str:
 _COLUMNS = ("Attack, and what was planted", "Called leaking without a leak", "Planted leaks caught", "Result")
 
 
-def tests_board(tests: Sequence[SelfTest]) -> str:
+def self_test_board(tests: Sequence[SelfTest]) -> str:
     """Return the tests as HTML; its style sheet is the board's of the checks."""
     head = "".join(f"<div role='columnheader'>{name}</div>" for name in _COLUMNS)
     body = "".join(_test_row(test) for test in tests)
