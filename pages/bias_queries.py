@@ -10,6 +10,7 @@ from core.errors import InputError
 from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_trials, cached, panels, state, wording
 from pages.common import bias_queries_words as words
+from pages.common.background import want
 
 with shell.head("bias_queries", badge=wording.synthetic_badge(state.dataset_name())):
     published = controls.published()
@@ -33,14 +34,14 @@ except InputError as error:
     st.stop()
 mechanism = controls.mechanism(answering)
 exact = Exact(absolute=answering.absolute)
-busy = bias_queries_trials.fill(people, list(dict.fromkeys([mechanism, exact])))
+curves = [people.curve(one) for one in dict.fromkeys([mechanism, exact])]
+busy = want(*curves)
 
 
 @st.fragment(run_every=1.0 if busy else None)
 def told(running: bool) -> None:
     """Draw everything that follows the number of answers."""
-    jobs = [people.job(exact), people.job(mechanism)]
-    if running and not any(job is not None and job.busy for job in jobs):
+    if running and not any(curve.busy for curve in curves):
         st.rerun()
     numbers = people.trials.numbers
     m = controls.number_of_questions(numbers, live=people.live)
@@ -63,10 +64,7 @@ def told(running: bool) -> None:
         )
         panels.chart(chart, key="leakage_chart")
         controls.questions_slider(numbers, m, live=people.live)
-        if running:
-            panels.growing(jobs, stop=bias_queries_trials.stop)
-        elif bias_queries_trials.stopped():
-            panels.stopped_curves(bias_queries_trials.go_on)
+        bias_queries_trials.show(curves)
     with right:
         shell.whisper("Is the answer still worth having?", words.error_axis(m, answering))
         drawn = draw_answer_errors(errors, controls.NOISES[answering.noise], colours)

@@ -76,7 +76,7 @@ def told() -> None:
         by_group = draw_recognition(now, curve, colours, names=findings.group_names)
         panels.chart(by_group, key="recognised_chart")
     with right:
-        panels.how_to_read(wording.correction(findings, now))
+        panels.how_to_read(words.guide(findings, now))
         panels.numbers(
             {
                 "Recovered people by the tolerance told": by_tolerance.table,

@@ -10,6 +10,7 @@ from pages.common import membership_controls as controls
 from pages.common import membership_sections as sections
 from pages.common import membership_words as words
 from pages.common import panels, state, wording
+from pages.common.background import want
 from pages.common.membership_study import Membership
 
 with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name())):
@@ -17,6 +18,8 @@ with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name()
 who = controls.people()
 
 from core.figures import draw_gaps_between, draw_ranges, draw_roc
+
+_PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
 
 colours = shell.palette()
 
@@ -27,7 +30,7 @@ def told() -> None:
     opening = st.empty()
     chosen = controls.chosen(who, published)
     work = Membership(controls.attacked_by(who, chosen), chosen)
-    busy = work.fill()
+    busy = want(work, patience=_PATIENCE)
     grown = work.wait_for_first()
     found, code = grown.found, chosen.group
     attack = words.shown(found)
@@ -48,7 +51,7 @@ def told() -> None:
         curve = draw_roc(found, colours, attack="lira" if "lira" in found.attacks else attack.name, group=place)
         panels.chart(curve, key="member_roc_chart")
         tables["ROC curve of the attack"] = curve.table
-    work.watch(busy, grown)
+    work.watch(work.show_progress, every=0.8, drawn=grown)
     if sentence := words.void(chosen):
         panels.problem(sentence, point="No promise any more.")
     st.caption(words.promise(found, chosen, code))

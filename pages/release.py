@@ -60,7 +60,7 @@ def told() -> None:
         if sentence := unpredicted(now):
             st.caption(sentence)
         if now.n_models < wanted:
-            audited.whole.watch(f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
+            release_card.watch(audited.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
     tables = {"People pinned down": moved.table, "By the number of models": bits.table}
     left, right = st.columns([3, 2], gap="large")
     with left:

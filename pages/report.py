@@ -9,7 +9,8 @@ import streamlit as st
 from pages.common import cached, report_audit, report_plan, state, wording
 from pages.common import report_board as board
 from pages.common import report_policy as policies
-from pages.common.report_audit import Tested, Work, judged
+from pages.common.background import want
+from pages.common.report_audit import Attacks, SelfTests, judged
 from pages.common.report_plan import asked, subject
 
 shell.head("report", badge=wording.synthetic_badge(state.dataset_name()))
@@ -20,18 +21,18 @@ from core.policy import judge
 
 policy = policies.current(config)
 wanted = asked(config, table)
-work, tested = Work(subject(config, table, wanted)), Tested()
-work.fill()
+attacks, tested = Attacks(subject(config, table, wanted)), SelfTests()
+want(attacks)
 release = None
-if work.found is None:
+if attacks.result is None:
     with opening:
-        shell.finding(*board.no_verdict(work.status, policy, config, table, wanted.outputs))
-    work.watch()
+        shell.finding(*board.no_verdict(attacks.status, policy, config, table, wanted.outputs))
+    attacks.watch(attacks.show_progress, every=0.6)
     attribute = wording.attribute(config)
     board.draw_waiting(judge(policy, (), attribute=attribute))
 else:
-    tested.fill()
-    release = judged(work, policy, tested.found)
+    want(tested)
+    release = judged(attacks, policy, tested.found)
     with opening:
         shell.finding(*board.finding(release.audit.verdict, config, table, wanted.outputs))
     tested.warn()
@@ -39,5 +40,5 @@ else:
     report_audit.internal_files(release)
 name = report_plan.section()
 if release is not None:
-    tested.watch()
+    tested.watch(tested.show_progress, every=2.0, drawn=tested.result)
 report_audit.draw(name, config, table, tested, release)

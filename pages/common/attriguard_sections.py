@@ -23,6 +23,7 @@ from pages.common import panels, shell, wording
 from pages.common.attriguard_controls import Changes, Pair, last_budget
 from pages.common.attriguard_people import People
 from pages.common.attriguard_study import Grown, Guarding
+from pages.common.background import State
 
 if TYPE_CHECKING:
     import pandas
@@ -54,11 +55,11 @@ def _transfer_section(work: Guarding, grown: Grown, budget: float) -> None:
         shell.whisper("No noise was found", "So there is none that could fool anybody")
         return
     if grown.study.unit == "columns":
-        drawings = {"This noise": _this(grown.study, work.finished)}
+        drawings = {"This noise": _this(grown.study, work.state == State.FINISHED)}
     else:
         left, right = st.columns(2, gap="large")
         with left:
-            drawings = {"This noise": _this(grown.study, work.finished)}
+            drawings = {"This noise": _this(grown.study, work.state == State.FINISHED)}
         with right:
             drawings["Other noise"] = _other(work, grown)
     panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")

@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from core.attriguard import Point, Study
 from core.fingerprint import fingerprint
-from pages.common import panels
 from pages.common.attriguard_controls import Defence, last_budget, ratings_settings, table_settings
 from pages.common.attriguard_people import People
-from pages.common.background import Job
+from pages.common.background import Background, Job, need, time_left
 
 _POINTS = 25  # steps of a curve
 
@@ -52,129 +50,50 @@ class _Steps(Iterator[Grown]):
         return next(self._steps)
 
 
-class Guarding:
-    """One defence of some people."""
+class Guarding(Background):
+    """The study of one defence of some people."""
 
     def __init__(self, who: People, defence: Defence) -> None:
         self.who, self.defence = who, defence
-        self.key = fingerprint("attriguard", *who.fingerprint, replace(defence, balanced=False))
-
-    @property
-    def job(self) -> Job | None:
-        """The job that lets the study grow."""
-        return self.who.store.job(self.key)
-
-    @property
-    def busy(self) -> bool:
-        """Whether the study is growing."""
-        return self.job is not None and self.job.busy
-
-    @property
-    def finished(self) -> bool:
-        """Whether every attacker is there."""
-        return self.job is not None and self.job.state == "finished"
-
-    @property
-    def grown(self) -> Grown | None:
-        """What is there of the study; None while no attacker is."""
-        job = self.job
-        last: Grown | None = job.partial[-1] if job is not None and job.partial else None
-        return last if last is not None and last.study.guesses else None
-
-    def fill(self) -> bool:
-        """Let the study grow unless this session has stopped it, stop the one it wanted before; return if it grows."""
-        wanted = (self.who.store, self.key)
-        before = st.session_state.get("guard_wanted")
-        if before is not None and before != wanted:
-            other = before[0].job(before[1])
-            if other is not None and other.busy:
-                other.cancel()
-        st.session_state["guard_wanted"] = wanted
-        if not self.stopped:
-            st.session_state.pop("guard_stopped", None)
-            if self.job is None or self.job.state in ("cancelled", "finished"):
-                self._start().wait(0.15)
-        return self.busy
-
-    def _start(self) -> Job:
-        key = fingerprint("steps", self.key)
-        steps, there = self.who.store.get(key), [] if self.job is None else list(self.job.partial)
-        if steps is None or not there:  # one without the other is of no use
-            steps, there = _Steps(self._grow()), []
-            self.who.store.put(key, steps)
-        return self.who.store.start(
-            self.key, lambda job: job.collect(steps), lane="questions", total=self._total(), partial=there
+        key = fingerprint("attriguard", *who.fingerprint, replace(defence, balanced=False))
+        super().__init__(
+            "guard", who.store, key, self._collect, lane="questions", total=self._total(), widget="attackers"
         )
 
-    @property
-    def stopped(self) -> bool:
-        """Whether this session has stopped the study."""
-        return bool(st.session_state.get("guard_stopped") == (self.who.store, self.key))
+    def there(self) -> list[Grown]:
+        """Return what is there, with the steps to go on with; one without the other is of no use."""
+        key, there = fingerprint("steps", self.key), self.partial
+        if not there or self.store.get(key) is None:
+            self.store.put(key, _Steps(self._grow()))
+            return []
+        return there
 
-    def stop(self) -> None:
-        """Stop the study after the attacker it is at."""
-        st.session_state["guard_stopped"] = (self.who.store, self.key)
-        if self.job is not None:
-            self.job.cancel()
-
-    def go_on(self) -> None:
-        """Let a stopped study, or one that failed, be started again by the next `fill`."""
-        st.session_state.pop("guard_stopped", None)
-        if self.job is not None and self.job.state == "failed":
-            self.who.store.forget(self.key)
+    def _collect(self, job: Job) -> list[Any]:
+        steps: _Steps = self.store.get(fingerprint("steps", self.key))
+        return job.collect(steps)
 
     def wait_for_first(self) -> Grown:
         """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""
-        if self.grown is None:
-            st.fragment(self._wait, run_every=0.4 if self.busy else None)(self.busy)
-            st.stop()
-        return self.grown
+        grown: Grown = self.first(self.show_progress)
+        return grown
 
-    def _wait(self, running: bool) -> None:
-        if self.grown is not None or (running and not self.busy):
-            st.rerun()
-        self._show_progress()
-
-    def watch(self, running: bool, drawn: Grown) -> None:
-        """Show progress, by itself while the study grows; the page is drawn anew when there is more than was drawn."""
-        st.fragment(self._watch, run_every=1.0 if running else None)(running, drawn)
-
-    def _watch(self, running: bool, drawn: Grown) -> None:
-        if running and (self.grown is not drawn or not self.busy):
-            st.rerun()
-        self._show_progress()
-
-    def _show_progress(self) -> None:
+    def show_progress(self) -> None:
         """Show how far the study is, with a button that stops it, or that lets it go on."""
-        job = self.job
-        if job is not None and job.busy:
-            self._progress(job)
-        elif job is not None and job.state == "failed":
-            panels.problem(job.error)
-            st.button("Try again", key="again_attackers", icon=":material/refresh:", on_click=self.go_on)
-        elif self.stopped:
-            label = f"Stopped after {self._attackers()}. Go on"
-            go_on = st.button(label, key="start_attackers", icon=":material/play_arrow:")
-            if go_on:
-                self.go_on()
-                st.rerun()
+        self.show(self._doing, f"Stopped after {self._attackers()}. Go on", again="Try again")
 
-    def _progress(self, job: Job) -> None:
-        bar, button = st.columns([5, 1], vertical_alignment="center")
-        doing = "Looking for the noise" if self.grown is None else f"{self._attackers()} drawn"
-        left = "stopping after this attacker" if job.stopping else panels.time_left(job, but_first=True)
-        bar.progress(job.share, text=f"{doing}, {left}")
-        button.button("Cancel", key="cancel_attackers", on_click=self.stop, width="stretch", disabled=job.stopping)
+    def _doing(self, job: Job) -> str:
+        doing = f"{self._attackers()} drawn" if job.partial else "Looking for the noise"
+        return f"{doing}, {'stopping after this attacker' if job.stopping else time_left(job, but_first=True)}"
 
     def need(self, name: str, label: str, make: Callable[[Callable[[int, int], None]], Any]) -> Any:
         """Return something else about these people, made by a function that reports; waits while it is computed."""
         key = fingerprint(name, self.key, repr(self.who.config))
-        return panels.need(self.who.store, key, label, lambda job: make(job.report))
+        return need(self.store, key, label, lambda job: make(job.report))
 
     def _attackers(self) -> str:
         """Say how many attackers are drawn; one trained at several budgets is one."""
-        there = 0 if self.grown is None else len(self.grown.study.attackers)
-        return f"{there} of {self._total(budgets=1)} attackers"
+        there = self.partial[-1].study.attackers if self.partial else ()
+        return f"{len(there)} of {self._total(budgets=1)} attackers"
 
     def _total(self, budgets: int | None = None) -> int:
         """Return the number of steps, if attackers are trained at so many budgets only."""

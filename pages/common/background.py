@@ -1,4 +1,4 @@
-"""Background work: a thread with progress, cancel and a place for its results.
+"""Background work: threads with progress and cancel, where their results are kept, and how far they are on a page.
 
 A `Store` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one a
 session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.
@@ -10,11 +10,16 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
 from typing import Any
 
+import streamlit as st
 from streamlit.logger import get_logger
 
 from core.errors import Cancelled, FairLeakError
+from core.fingerprint import fingerprint
+from pages.common import state
+from pages.common.panels import problem
 
 _log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what is not at least a warning
 
@@ -28,6 +33,17 @@ _LANES = {
     "decision": threading.BoundedSemaphore(1),
     "self_test": threading.BoundedSemaphore(1),
 }
+"""How many jobs of a kind run at a time on this server; the others wait."""
+
+
+class State(StrEnum):
+    """Where a job stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
 
 
 class Job:
@@ -41,7 +57,7 @@ class Job:
         Results that are there already, in the order they came.
     error : str
         One sentence, empty unless the work failed.
-    state : {"waiting", "running", "finished", "failed", "cancelled"}
+    state : State
     """
 
     def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
@@ -49,7 +65,7 @@ class Job:
         self.total = total
         self.partial: list[Any] = list(partial)
         self.error = ""
-        self.state = "waiting"
+        self.state = State.WAITING
         self.started = time.monotonic()
         self._given = len(partial)
         self._first: float | None = None  # when the first step was done
@@ -60,7 +76,7 @@ class Job:
     @property
     def busy(self) -> bool:
         """Whether the work still waits or runs."""
-        return self.state in ("waiting", "running")
+        return self.state in (State.WAITING, State.RUNNING)
 
     @property
     def stopping(self) -> bool:
@@ -111,23 +127,23 @@ class Job:
         try:
             self._queue(_LANES[lane])
             try:
-                self.state, self.started = "running", time.monotonic()
+                self.state, self.started = State.RUNNING, time.monotonic()
                 made = work(self)
                 self.report(self.done, self.total)  # cancelled meanwhile: the result is not wanted
                 keep(made)
             finally:
                 _LANES[lane].release()
-            self.state = "finished"
+            self.state = State.FINISHED
         except Cancelled:
-            self.state = "cancelled"
+            self.state = State.CANCELLED
         except FairLeakError as error:
-            self.error, self.state = str(error), "failed"
+            self.error, self.state = str(error), State.FAILED
         except MemoryError:
-            self.error, self.state = "There is not enough memory for this; use fewer records or columns.", "failed"
+            self.error, self.state = "There is not enough memory for this; use fewer records or columns.", State.FAILED
         except Exception:
             _log.exception("work failed")
             self.error = "Something went wrong in FairLeak itself; the server's log has the details."
-            self.state = "failed"
+            self.state = State.FAILED
 
     def _queue(self, lane: threading.BoundedSemaphore) -> None:
         while not lane.acquire(timeout=0.2):
@@ -190,7 +206,7 @@ class Store:
         """
         with self._lock:
             job = self._jobs.get(key)
-            if job is not None and (job.busy or (job.state == "finished" and key in self._results)):
+            if job is not None and (job.busy or (job.state == State.FINISHED and key in self._results)):
                 return job
             began = self._generation
 
@@ -205,7 +221,7 @@ class Store:
 
     def _tidy(self, key: str) -> None:
         """Drop jobs that are of no use any more, but of those that were stopped half way only the oldest."""
-        halves = [k for k, j in self._jobs.items() if j.state == "cancelled" and j.partial]
+        halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
         kept = {key, *halves[-self._entries :]}
         self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept or k in self._results}
 
@@ -224,3 +240,257 @@ class Store:
             self._results.clear()
             self._jobs.clear()
         _log.info("%s released: %d results dropped", self.name, held)
+
+
+class Background:
+    """Work that a session wants beside a page that stays on screen.
+
+    It is made anew in each run of the page: the job, what it has made so far and its result are in the store. Of each
+    name a session wants one work at a time, or one set of works; starting another stops it.
+
+    Parameters
+    ----------
+    name : str
+        What it is for.
+    store : Store
+    key : str
+        Of the result.
+    make : callable
+        From the job to the result; what an earlier job has made is in `job.partial`.
+    lane : str
+    total : int
+        Number of steps where it is known beforehand.
+    widget : str
+        What the keys of its buttons end with; the name where left out.
+    """
+
+    def __init__(
+        self, name: str, store: Store, key: str, make: Work, *, lane: str, total: int = 0, widget: str = ""
+    ) -> None:
+        self.name, self.store, self.key, self.total = name, store, key, total
+        self._make, self._lane, self._widget = make, lane, widget or name
+
+    @property
+    def result(self) -> Any | None:
+        """The result, once it is there."""
+        return self.store.get(self.key)
+
+    @property
+    def job(self) -> Job | None:
+        """The job that makes it."""
+        return self.store.job(self.key)
+
+    @property
+    def state(self) -> State | None:
+        """Where it stands; None if it was never started."""
+        return None if self.job is None else self.job.state
+
+    @property
+    def busy(self) -> bool:
+        """Whether it waits or runs."""
+        return self.job is not None and self.job.busy
+
+    @property
+    def partial(self) -> list[Any]:
+        """What is there of it, in the order it came."""
+        return [] if self.job is None else list(self.job.partial)
+
+    @property
+    def latest(self) -> Any | None:
+        """The newest that is there of it; None while nothing is."""
+        return next(reversed(self.partial), self.result)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this session has stopped it."""
+        return (self.store, self.key) in st.session_state.get(f"{self.name}_stopped", ())
+
+    def there(self) -> list[Any]:
+        """Return what a new job begins with."""
+        return self.partial
+
+    def start(self) -> Job:
+        """Start it, or go on with it; what this session wanted before under its name is stopped."""
+        want_instead(self)
+        st.session_state.pop(f"{self.name}_stopped", None)
+        return self._start()
+
+    def _start(self) -> Job:
+        return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.there())
+
+    def begin(self, *about: Any) -> None:
+        """Start it if nobody has begun it, or one like it about the same; after that it is started by hand."""
+        if not self.begun(*about):
+            self.store.put(fingerprint("begun", *about or [self.key]), True)
+            self.start()
+
+    def begun(self, *about: Any) -> bool:
+        """Whether somebody has begun it, or one like it about the same."""
+        return bool(self.store.get(fingerprint("begun", *about or [self.key])))
+
+    def cancel(self) -> None:
+        """Stop it at its next step, until this session goes on with it."""
+        st.session_state[f"{self.name}_stopped"] = [(self.store, self.key)]
+        if self.job is not None:
+            self.job.cancel()
+
+    def show(
+        self, doing: Callable[[Job], str], go_on: str, *, again: str = "", icon: str = ":material/play_arrow:"
+    ) -> None:
+        """Show how far it is, with a button that stops it; or what is wrong, and a button that starts it or goes on.
+
+        Parameters
+        ----------
+        doing : callable
+            From the job to what stands at its bar.
+        go_on, icon : str
+            Of the button.
+        again : str
+            What the button says instead after a failure.
+        """
+        job = self.job
+        if job is not None and job.busy:
+            progress(job, doing(job), key=f"cancel_{self._widget}", stop=self.cancel)
+        elif self.state != State.FINISHED:
+            key = f"start_{self._widget}"
+            if job is not None and job.state == State.FAILED:
+                problem(job.error)
+                if again:
+                    go_on, key, icon = again, f"again_{self._widget}", ":material/refresh:"
+            if st.button(go_on, key=key, icon=icon):
+                self.start()
+                st.rerun()
+
+    def watch(self, show: Callable[[], None], *, every: float = 1.0, drawn: Any = None) -> None:
+        """Show how far it is, by itself while it runs; the page is drawn anew once there is more.
+
+        Parameters
+        ----------
+        show : callable
+            Draws that; as a rule by `Background.show`.
+        every : float
+            Seconds.
+        drawn : object
+            What the page has drawn of it, as `latest` was.
+        """
+        st.fragment(self._watch, run_every=every if self.busy else None)(show, drawn, self.busy)
+
+    def _watch(self, show: Callable[[], None], drawn: Any, running: bool) -> None:
+        if self.latest is not drawn or (running and not self.busy):
+            st.rerun()
+        show()
+
+    def first(self, show: Callable[[], None]) -> Any:
+        """Return the newest that is there of it; ends the page, which shows how far it is, while nothing is."""
+        latest = self.latest
+        if latest is None:
+            self.watch(show, every=0.4)
+            st.stop()
+        return latest
+
+
+def want(*works: Background, patience: float = 0.15) -> bool:
+    """Start works of one name unless they are there, have failed or were stopped by this session.
+
+    Parameters
+    ----------
+    works : Background
+        Others that the session wanted before under their name are stopped.
+    patience : float
+        Seconds to wait for the first that is there of each.
+
+    Returns
+    -------
+    bool
+        Whether any of them waits or runs.
+    """
+    stopped, wanted = f"{works[0].name}_stopped", want_instead(*works)
+    if st.session_state.get(stopped) != wanted:
+        st.session_state.pop(stopped, None)
+        end = time.monotonic() + patience
+        for work in works:
+            if work.result is None and not work.busy and work.state != State.FAILED:
+                work._start()
+            while work.busy and work.latest is None and time.monotonic() < end:
+                time.sleep(0.01)
+    return any(work.busy for work in works)
+
+
+def want_instead(*works: Background) -> list[tuple[Store, str]]:
+    """Stop what this session wanted before in the place of these works, and return where these are kept."""
+    name, wanted = f"{works[0].name}_wanted", [(work.store, work.key) for work in works]
+    for store, key in st.session_state.get(name, ()):
+        job = store.job(key)
+        if job is not None and job.busy and (store, key) not in wanted:
+            job.cancel()
+    st.session_state[name] = wanted
+    return wanted
+
+
+def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = 0.15) -> Any:
+    """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
+    found = store.get(key)
+    if found is not None:
+        return found
+    job = store.job(key)
+    if job is None or job.state == State.FINISHED:  # finished, but since dropped from the store
+        job = store.start(key, work, lane=lane)
+        job.wait(patience)
+        if job.state == State.FINISHED:
+            return store.get(key)
+    if job.state == State.FAILED:
+        problem(job.error)
+        _again(store, key, "Try again")
+        if state.dataset_name() != state.default("dataset"):
+            st.button("Use the built-in demo", key="use_demo", on_click=_use_demo, icon=":material/undo:")
+    elif job.state == State.CANCELLED:
+        st.info("Stopped before it was finished.", icon=":material/stop_circle:")
+        _again(store, key, "Start again")
+    else:
+        _wait(store, key, label)
+    st.stop()
+
+
+def _use_demo() -> None:
+    st.session_state["dataset"] = state.default("dataset")
+
+
+def _again(store: Store, key: str, label: str) -> None:
+    if st.button(label, key=f"again_{key[:16]}", icon=":material/refresh:"):
+        store.forget(key)
+        st.rerun()
+
+
+@st.fragment(run_every=0.4)
+def _wait(store: Store, key: str, label: str) -> None:
+    job = store.job(key)
+    if job is None or not job.busy:
+        st.rerun()
+    told = f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
+    if job.state == State.WAITING:
+        told = ": waiting for another audit on this server"
+    if job.stopping:
+        told = ": stopping after this step"
+    progress(job, f"{label}{told}", key=f"cancel_{key[:16]}", stop=job.cancel)
+
+
+def progress(job: Job, text: str, *, key: str, stop: Callable[[], None]) -> None:
+    """Draw a job's bar, with a button that stops it."""
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(job.share, text=text)
+    button.button("Cancel", key=key, on_click=stop, width="stretch", disabled=job.stopping)
+
+
+def pace(job: Job) -> str:
+    """Say how long a job of many models will take, or what it waits for."""
+    if job.stopping:
+        return "stopping"
+    return "waiting for other work on this server" if job.state == State.WAITING else time_left(job)
+
+
+def time_left(job: Job, *, but_first: bool = False) -> str:
+    """Say how long a job will take, if need be without counting a first step that takes longer than others."""
+    seconds = job.remaining(but_first=but_first)
+    if seconds is None:
+        return "time left not known yet"
+    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"

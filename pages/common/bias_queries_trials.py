@@ -16,9 +16,9 @@ from core.datasets.dataset import AuditDataset, Table
 from core.fingerprint import fingerprint
 from core.queries import Asking, Leak, QuestionAccuracy, Trials
 from core.questions import QueryPool
-from pages.common.background import Job, Store
+from pages.common import cached, panels
+from pages.common.background import Background, Job, State, Store, need
 from pages.common.cached import dataset_of, store_of
-from pages.common.correction_sections import point_store
 
 LIVE = 150
 """Most people with whom the marker is computed on the spot."""
@@ -29,8 +29,6 @@ CURVES = ("strongest", "without_prior", "published")
 
 def pool_of(config: AuditConfig, table: Table) -> QueryPool:
     """Return everybody who may be asked about; waits with a progress bar while model and prior are trained."""
-    from pages.common.panels import need
-
     dataset = dataset_of(table, config.roles or table.roles[0])
     store, key = store_of(config.dataset), fingerprint("query pool", dataset.fingerprint, config)
 
@@ -106,22 +104,14 @@ class Asked:
         given = self._once("prior given sizes", lambda: prior_given_sizes(self.trials.prior, self.trials.n_advantaged))
         return accuracy_limit_with_prior(given, 2 * epsilon)
 
-    def curve_key(self, mechanism: Any) -> str:
-        """Return the name under which a curve is kept."""
-        return fingerprint(self.key, repr(mechanism))
-
-    def job(self, mechanism: Any, *, start: bool = False) -> Job | None:
-        """Return the job that fills the curve."""
-        key = self.curve_key(mechanism)
-        if not start:
-            return self.store.job(key)
-        there = self.points(mechanism)
+    def curve(self, mechanism: Any) -> Background:
+        """Return the work that fills the curve."""
+        key, total = fingerprint(self.key, repr(mechanism)), len(CURVES) * len(self.trials.numbers)
 
         def work(job: Job) -> list[Leak]:
-            return job.collect(self._measured(mechanism, there))
+            return job.collect(self._measured(mechanism, list(job.partial)))
 
-        total = len(CURVES) * len(self.trials.numbers)
-        return self.store.start(key, work, lane="questions", total=total, partial=there)
+        return Background("curves", self.store, key, work, lane="questions", total=total)
 
     def _measured(self, mechanism: Any, there: Sequence[Leak]) -> Iterator[Leak]:
         """Yield the leaks of a curve that are not there; those that take long are filed, and not measured again."""
@@ -143,8 +133,7 @@ class Asked:
 
     def points(self, mechanism: Any) -> list[Leak]:
         """Return the leaks of the curve that are there."""
-        job = self.job(mechanism)
-        return [] if job is None else list(job.partial)
+        return self.curve(mechanism).partial
 
     def curves(self, mechanism: Any) -> dict[str, list[Leak]]:
         """Return them by decoder."""
@@ -162,44 +151,34 @@ def asked(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) ->
     """
     dataset = dataset_of(table, config.roles or table.roles[0])
     store, key = store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
-    filed = point_store(config.dataset, dataset)
+    filed = cached.point_store(config.dataset, dataset)
     return store.remember(key, lambda: Asked(pool, asking, store, key, filed))  # type: ignore[no-any-return]
 
 
-def fill(people: Asked, mechanisms: Sequence[Any]) -> bool:
-    """Start the curves of these mechanisms, stop those this session asked for before; return whether any is growing.
+def show(curves: Sequence[Background]) -> None:
+    """Show how far the curves of a chart are, with a button that stops them, or that goes on with them."""
+    busy = [curve.job for curve in curves if curve.job is not None and curve.job.busy]
+    failed = next((curve.job for curve in curves if curve.job is not None and curve.state == State.FAILED), None)
+    if busy:
+        done, total = (sum(values) for values in zip(*((job.done, job.total) for job in busy), strict=True))
+        bar, button = st.columns([5, 1], vertical_alignment="center")
+        bar.progress(done / total if total else 0.0, text=f"{done} of {total} points of the curves")
+        halting = all(job.stopping for job in busy)
+        button.button("Cancel", key="cancel_curves", width="stretch", disabled=halting, on_click=_stop)
+    elif failed is not None:
+        panels.problem(failed.error)
+    elif any(curve.stopped for curve in curves) and st.button(
+        "Stopped. Go on with the curves", key="start_curves", icon=":material/play_arrow:"
+    ):
+        st.session_state.pop("curves_stopped")
+        st.rerun()
 
-    Curves that were stopped by `stop` stay so until `go_on` or until others are asked for.
-    """
-    wanted = [(people.store, people.curve_key(mechanism)) for mechanism in mechanisms]
-    for store, key in st.session_state.get("curves_wanted", []):
-        job = store.job(key)
-        if job is not None and job.busy and (store, key) not in wanted:
-            job.cancel()
-    st.session_state["curves_wanted"] = wanted
-    if stopped():
-        return False
-    st.session_state.pop("curves_stopped", None)
-    jobs = [people.job(mechanism, start=True) for mechanism in mechanisms]
-    return any(job is not None and job.busy for job in jobs)
 
-
-def stop() -> None:
+def _stop() -> None:
     """Stop the curves this session asks for."""
-    st.session_state["curves_stopped"] = st.session_state["curves_wanted"]
-    for store, key in st.session_state["curves_wanted"]:
+    wanted = st.session_state["curves_wanted"]
+    st.session_state["curves_stopped"] = wanted
+    for store, key in wanted:
         job = store.job(key)
         if job is not None:
             job.cancel()
-
-
-def stopped() -> bool:
-    """Whether the curves this session asks for were stopped by it."""
-    return "curves_stopped" in st.session_state and (
-        st.session_state["curves_stopped"] == st.session_state["curves_wanted"]
-    )
-
-
-def go_on() -> None:
-    """Let stopped curves be started again, by the next `fill`."""
-    st.session_state.pop("curves_stopped", None)

@@ -19,7 +19,8 @@ from core.correction import Attribution, Disclosure, MoreDisclosed
 from core.datasets.dataset import AuditDataset, Roles, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.fingerprint import fingerprint
-from pages.common.background import Job, Store
+from pages.common import panels, state
+from pages.common.background import Job, Store, need
 from pages.common.state import OWN_RATINGS, UPLOAD
 
 if TYPE_CHECKING:
@@ -153,7 +154,6 @@ def google_play() -> Path | None:
 
 def ratings_of(name: str, folder: Path | None = None) -> Ratings:
     """Return built-in ratings: those in a folder, or the invented ones; waits while they are read."""
-    from pages.common.panels import need
 
     def fetch(job: Job) -> Ratings:
         from core.datasets import demo_ratings, read_ratings
@@ -165,8 +165,6 @@ def ratings_of(name: str, folder: Path | None = None) -> Ratings:
 
 def table_of(dataset: str) -> Table:
     """Return a table by name; waits with a progress bar while it is read or fetched."""
-    from pages.common.panels import need
-
     if dataset == UPLOAD:
         table = own_table()
         if table is None:
@@ -235,8 +233,6 @@ def kept_tolerance(table: Table, config: AuditConfig) -> float:
 
 def audited() -> tuple[AuditConfig, Table]:
     """Return the audit the settings describe, and its table; ends the page while a user's table has no roles."""
-    from pages.common import panels, state
-
     table = table_of(state.dataset_name())
     config = state.config(table)
     if config is None:
@@ -246,7 +242,6 @@ def audited() -> tuple[AuditConfig, Table]:
 
 def dataset_of(table: Table, roles: Roles) -> AuditDataset:
     """Return a table with its roles, as arrays; waits with a progress bar while they are made."""
-    from pages.common.panels import need
 
     def build(job: Job) -> AuditDataset:
         from core.datasets.dataset import build_dataset
@@ -298,8 +293,6 @@ class _Audit:
 
 
 def _audit(config: AuditConfig, dataset: AuditDataset) -> _Audit:
-    from pages.common.panels import need
-
     def work(job: Job) -> _Audit:
         audit = _Audit(run(config, job.report, dataset=dataset))
         audit.fill("features", "published", False, job.report)
@@ -329,8 +322,6 @@ def curve(
 
 
 def _fill_with_progress(audit: _Audit, dataset: AuditDataset, adversary: str, cost: str, as_published: bool) -> None:
-    from pages.common.panels import need
-
     config = audit.findings.config
 
     def work(job: Job) -> bool:
@@ -370,8 +361,6 @@ def more_disclosed(
     findings: AuditFindings, dataset: AuditDataset, tolerance: float, **settings: Any
 ) -> tuple[MoreDisclosed, ...]:
     """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
-    from pages.common.panels import need
-
     config = findings.config
     key = fingerprint("more disclosed", audit_key(config, dataset), tolerance, settings)
 
@@ -388,3 +377,18 @@ def attribution(findings: AuditFindings, tolerance: float, adversary: str) -> At
     name = next(name for name, kinds in KINDS.items() if adversary in kinds)
     attacks = {kind: findings.attacks[kind, "held_out"] for kind in KINDS[name]}
     return attribution_of(name, attacks, findings.config, findings.known_shares, tolerance=tolerance)
+
+
+def point_store(name: str, dataset: AuditDataset) -> Any:
+    """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
+    from core.datasets.catalog import default_cache_folder
+    from core.errors import InputError
+    from core.sweep import FolderStore, MemoryStore
+
+    if name != UPLOAD:
+        try:
+            return FolderStore(default_cache_folder().parent / "sweeps")
+        except InputError:  # nothing can be written there
+            pass
+    points: dict[str, Any] = store_of(name).remember(f"points:{dataset.fingerprint}", dict)
+    return MemoryStore(points)

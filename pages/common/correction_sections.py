@@ -6,6 +6,7 @@ only in the memory of its session.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,88 +15,64 @@ import streamlit as st
 from core.audit import PROTOCOLS, AuditConfig, AuditFindings
 from core.correction import Disclosure
 from core.datasets.dataset import AuditDataset
-from core.errors import InputError
 from core.fairness import METRICS
 from core.fingerprint import fingerprint
 from core.models import GIVEN
 from core.wording import epsilon_text
 from pages.common import cached, correction_words, panels, shell, state, wording
 from pages.common import correction_section_words as words
-from pages.common.background import Job, Store
-from pages.common.cached import store_of
-from pages.common.state import UPLOAD
+from pages.common.background import Background, Job, pace
 
 
-def sweep_job(
-    config: AuditConfig, dataset: AuditDataset, configs: list[AuditConfig], *, start: str = "no"
-) -> Job | None:
-    """Return the job that trains one model a tolerance and seed.
+class Sweep(Background):
+    """Models measured one after the other, begun with what is kept from earlier ones.
 
     Parameters
     ----------
-    config : AuditConfig
-        The audit on the page.
-    configs : list of AuditConfig
-        What is trained.
-    start : {"no", "first", "again"}
-        Whether to start it: never, unless it or one like it was started before for this audit, or anew.
+    name : str
+        What the keys of its buttons end with.
+    configs : sequence of AuditConfig
+    dataset : AuditDataset
+    measure, result : callable and type
+        What measures a model, and what comes of it.
     """
-    store = store_of(config.dataset)
-    if start == "first":
-        begun = fingerprint("sweeps begun", dataset.fingerprint, config)
-        start = "no" if store.get(begun) else "again"
-        store.put(begun, True)
-    return points_job("sweep", configs, dataset, start=start == "again")
+
+    def __init__(
+        self, name: str, configs: Sequence[AuditConfig], dataset: AuditDataset, measure: Any, result: Any
+    ) -> None:
+        self.configs, self.dataset, self.measure, self.kind = configs, dataset, measure, result
+        self.left: list[AuditConfig] = []
+        store, key = cached.store_of(configs[0].dataset), fingerprint(name, dataset.fingerprint, list(configs))
+        super().__init__("sweep", store, key, self._sweep, lane="sweep", total=len(configs), widget=name)
+
+    def there(self) -> list[Any]:
+        """Return what is kept of these models."""
+        from core.sweep import point_key
+
+        points = cached.point_store(self.configs[0].dataset, self.dataset)
+        found = [points.load(point_key(config, self.dataset, self.kind), self.kind) for config in self.configs]
+        self.left = [config for config, point in zip(self.configs, found, strict=True) if point is None]
+        return [point for point in found if point is not None]
+
+    def _sweep(self, job: Job) -> list[Any]:
+        from core import sweep as sweeps
+
+        points = cached.point_store(self.configs[0].dataset, self.dataset)
+        measured = sweeps.sweep(self.left, self.dataset, n_jobs=2, store=points, measure=self.measure, result=self.kind)
+        return job.collect(measured)
+
+    def offer(self) -> list[Any]:
+        """Show how far it is and offer to stop or start it; returns the models that are there."""
+        points = self.partial
+        label = f"Stopped after {len(points)} models. Go on" if self.job else f"Train and attack {self.total} models"
+        self.show(lambda job: f"{len(points)} of {job.total} models attacked, {pace(job)}", label)
+        return points
 
 
-def points_job(name: str, configs: list[AuditConfig], dataset: AuditDataset, *, start: bool = False) -> Job | None:
-    """Return the job that measures these configurations, begun with what is kept from earlier ones."""
+def _models(name: str, configs: Sequence[AuditConfig], dataset: AuditDataset) -> Sweep:
     from core.sweep import SweepPoint, measure
 
-    return _measuring(name, configs, dataset, measure, SweepPoint, start)
-
-
-def leak_job(config: AuditConfig, dataset: AuditDataset, seeds: list[int], *, start: bool = False) -> Job | None:
-    """Return the job that attributes the leak for every seed, with and without mitigation."""
-    from core.leak import LeakPoint, leak_configs, measure_leak
-
-    return _measuring("leak", leak_configs(config, seeds), dataset, measure_leak, LeakPoint, start)
-
-
-def _measuring(
-    name: str, configs: list[AuditConfig], dataset: AuditDataset, measure: Any, result: Any, start: bool
-) -> Job | None:
-    from core import sweep as sweeps
-
-    store = store_of(configs[0].dataset)
-    key = fingerprint(name, dataset.fingerprint, list(configs))
-    if start:
-        _stop_other_sweep(store, key)
-        points = point_store(configs[0].dataset, dataset)
-        found = [points.load(sweeps.point_key(config, dataset, result), result) for config in configs]
-        kept = [point for point in found if point is not None]
-        left = [config for config, point in zip(configs, found, strict=True) if point is None]
-
-        def work(job: Job) -> list[Any]:
-            measured = sweeps.sweep(left, dataset, n_jobs=2, store=points, measure=measure, result=result)
-            return job.collect(measured)
-
-        return store.start(key, work, lane="sweep", total=len(configs), partial=kept)
-    return store.job(key)
-
-
-def point_store(name: str, dataset: AuditDataset) -> Any:
-    """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
-    from core.datasets.catalog import default_cache_folder
-    from core.sweep import FolderStore, MemoryStore
-
-    if name != UPLOAD:
-        try:
-            return FolderStore(default_cache_folder().parent / "sweeps")
-        except InputError:  # nothing can be written there
-            pass
-    points: dict[str, Any] = store_of(name).remember(f"points:{dataset.fingerprint}", dict)
-    return MemoryStore(points)
+    return Sweep(name, configs, dataset, measure, SweepPoint)
 
 
 def sweep_rows(points: list[Any], adversary: str, protocol: str, cost: str) -> list[Any]:
@@ -111,58 +88,6 @@ def summary_of(points: list[Any]) -> Any:
     from core.sweep import summarise
 
     return summarise(list({point.config: point for point in points}.values()))
-
-
-def tuning_job(
-    config: AuditConfig, dataset: AuditDataset, kind: str, evaluations: int, *, start: bool = False
-) -> Job | None:
-    """Return the job that searches better parameters for the attacker's forest."""
-    store, key = store_of(config.dataset), _tuning_key(config, dataset, kind, evaluations)
-    if not start:
-        return store.job(key)
-
-    def work(job: Job) -> Any:
-        from core.adversaries import tune_forest
-        from core.datasets.splits import split
-        from core.training import train_model
-
-        splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        known = splits.known
-        drawn = train_model(config, dataset, splits).predictions if kind == "predictions" else None
-        return tune_forest(
-            kind,
-            dataset.features[known],
-            dataset.labels[known],
-            dataset.sensitive[known],
-            None if drawn is None else drawn[known],
-            evaluations=evaluations,
-            seed=config.seed,
-            report=job.report,
-        )
-
-    _stop_other_sweep(store, key)
-    return store.start(key, work, lane="sweep", total=evaluations)
-
-
-def tuned(config: AuditConfig, dataset: AuditDataset, kind: str, evaluations: int) -> Any | None:
-    """Return what a search found, if it is finished."""
-    return store_of(config.dataset).get(_tuning_key(config, dataset, kind, evaluations))
-
-
-def _tuning_key(config: AuditConfig, dataset: AuditDataset, kind: str, evaluations: int) -> str:
-    from dataclasses import replace
-
-    return fingerprint("tuning", dataset.fingerprint, replace(config, forest=None), kind, evaluations)
-
-
-def _stop_other_sweep(store: Store, key: str) -> None:
-    """Stop the sweep this session started for other settings: nobody here waits for it any more."""
-    started: tuple[Store, str] | None = st.session_state.get("started_sweep")
-    if started is not None and started != (store, key):
-        other = started[0].job(started[1])
-        if other is not None and other.busy:
-            other.cancel()
-    st.session_state["started_sweep"] = (store, key)
 
 
 _TRAINED_SEEDS = (1, 3, 5)
@@ -187,10 +112,10 @@ def trained_section(
     if config.method == GIVEN:
         st.info(wording.needs_training("Tighter and looser models"))
         return
-    job = sweep_job(config, dataset, _trained_configs(config), start="first")
-    busy = job is not None and job.busy
-    part = st.fragment(_trained, run_every=1.0 if busy else None)
-    part(config, dataset, findings, reference, settings, busy)
+    work = _models("sweep", _trained_configs(config), dataset)
+    work.begin("sweeps", dataset.fingerprint, config)
+    part = st.fragment(_trained, run_every=1.0 if work.busy else None)
+    part(config, dataset, findings, reference, settings, work.busy)
 
 
 def _trained_configs(config: AuditConfig) -> list[AuditConfig]:
@@ -215,15 +140,12 @@ def _trained(
     from core.figures import draw_models_accuracy, draw_models_unfairness, draw_trained
 
     _trained_controls()
-    configs = _trained_configs(config)
-    job = sweep_job(config, dataset, configs)
-    if running != (job is not None and job.busy):
+    work = _models("sweep", _trained_configs(config), dataset)
+    if running != work.busy:
         st.rerun()
-    points = [] if job is None else list(job.partial)
-    if job is not None and job.busy:
-        panels.sweep_progress(job, f"{len(points)} of {job.total} models trained")
-    elif job is None or job.state != "finished":
-        _restart(config, dataset, configs, len(points))
+    points = work.partial
+    label = f"Stopped after {len(points)} models. Train the rest" if work.job else f"Train {work.total} models"
+    work.show(lambda job: f"{len(points)} of {job.total} models trained, {pace(job)}", label)
     rows = sweep_rows(points, settings["adversary"], PROTOCOLS[settings["as_published"]], settings["cost"])
     colours, attribute = shell.palette(), shell.escape(wording.attribute(config))
     baseline = (reference.majority, reference.before, findings.strong)
@@ -271,23 +193,12 @@ def _trained_controls() -> None:
         )
 
 
-def _restart(config: AuditConfig, dataset: AuditDataset, configs: list[AuditConfig], done: int) -> None:
-    job = sweep_job(config, dataset, configs)
-    if job is not None and job.state == "failed":
-        panels.problem(job.error)
-    label = f"Stopped after {done} models. Train the rest" if job else f"Train {len(configs)} models"
-    if st.button(label, key="start_sweep", icon=":material/play_arrow:"):
-        sweep_job(config, dataset, configs, start="again")
-        st.rerun()
-
-
 def methods_section(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any]) -> None:
     """Draw the comparison with its controls, progress and cancel."""
     if config.method == GIVEN:
         st.info(wording.needs_training("Other methods"))
         return
-    job = points_job("methods", _methods_configs(config), dataset)
-    busy = job is not None and job.busy
+    busy = _models("methods", _methods_configs(config), dataset).busy
     st.fragment(_methods, run_every=1.0 if busy else None)(config, dataset, settings, busy)
 
 
@@ -306,11 +217,10 @@ def _methods(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any
     from core.sweep import table_three
 
     _methods_controls()
-    configs = _methods_configs(config)
-    job = points_job("methods", configs, dataset)
-    if running != (job is not None and job.busy):
+    work = _models("methods", _methods_configs(config), dataset)
+    if running != work.busy:
         st.rerun()
-    points = panels.job_state(job, "methods", len(configs), lambda: points_job("methods", configs, dataset, start=True))
+    points = work.offer()
     if not points:
         st.caption(
             "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
@@ -363,24 +273,26 @@ def seeds_section(config: AuditConfig, dataset: AuditDataset, findings: AuditFin
     if config.method == GIVEN:
         st.info(wording.needs_training("Other seeds"))
         return
-    job = leak_job(config, dataset, _seeds(config))
-    busy = job is not None and job.busy
+    busy = _leaks(config, dataset).busy
     st.fragment(_over_seeds, run_every=1.0 if busy else None)(config, dataset, findings, busy)
 
 
-def _seeds(config: AuditConfig) -> list[int]:
-    return list(range(config.seed, config.seed + int(st.session_state.get("leak_seeds") or _LEAK_SEEDS[0])))
+def _leaks(config: AuditConfig, dataset: AuditDataset) -> Sweep:
+    """Return the attribution of the leak for every seed, with and without mitigation."""
+    from core.leak import LeakPoint, leak_configs, measure_leak
+
+    seeds = range(config.seed, config.seed + int(st.session_state.get("leak_seeds") or _LEAK_SEEDS[0]))
+    return Sweep("seeds", leak_configs(config, list(seeds)), dataset, measure_leak, LeakPoint)
 
 
 def _over_seeds(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings, running: bool) -> None:
     st.segmented_control(
         "Seeds", list(_LEAK_SEEDS), default=_LEAK_SEEDS[0], required=True, key="leak_seeds", persist_state="session"
     )
-    seeds = _seeds(config)
-    job = leak_job(config, dataset, seeds)
-    if running != (job is not None and job.busy):
+    work = _leaks(config, dataset)
+    if running != work.busy:
         st.rerun()
-    points = panels.job_state(job, "seeds", 2 * len(seeds), lambda: leak_job(config, dataset, seeds, start=True))
+    points = work.offer()
     own = [point for point in points if point.config.method == config.method]
     if not own:
         st.caption(
@@ -439,13 +351,36 @@ def _sentences(config: AuditConfig, points: list, own: list) -> None:  # type: i
 def tuning_section(config: AuditConfig, dataset: AuditDataset, adversary: str) -> None:
     """Draw the search with its controls, progress and cancel."""
     kind = adversary if adversary in ("features", "predictions") else "features"
-    job = tuning_job(config, dataset, kind, _evaluations())
-    busy = job is not None and job.busy
+    busy = _search(config, dataset, kind).busy
     st.fragment(_tuning, run_every=1.0 if busy else None)(config, dataset, kind, busy)
 
 
-def _evaluations() -> int:
-    return int(st.session_state.get("evaluations") or 30)
+def _search(config: AuditConfig, dataset: AuditDataset, kind: str) -> Background:
+    """Return the search for better parameters of the attacker's forest."""
+    evaluations = int(st.session_state.get("evaluations") or 30)
+
+    def work(job: Job) -> Any:
+        from core.adversaries import tune_forest
+        from core.datasets.splits import split
+        from core.training import train_model
+
+        splits = split(dataset, train_share=config.train_share, seed=config.seed)
+        known = splits.known
+        drawn = train_model(config, dataset, splits).predictions if kind == "predictions" else None
+        return tune_forest(
+            kind,
+            dataset.features[known],
+            dataset.labels[known],
+            dataset.sensitive[known],
+            None if drawn is None else drawn[known],
+            evaluations=evaluations,
+            seed=config.seed,
+            report=job.report,
+        )
+
+    key = fingerprint("tuning", dataset.fingerprint, replace(config, forest=None), kind, evaluations)
+    store = cached.store_of(config.dataset)
+    return Background("sweep", store, key, work, lane="sweep", total=evaluations, widget="tuning")
 
 
 def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool) -> None:
@@ -462,26 +397,20 @@ def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool
             help="The published experiments used up to 100 of a tree-structured Parzen estimator, as here.",
             persist_state="session",
         )
-    job = tuning_job(config, dataset, kind, _evaluations())
-    if running != (job is not None and job.busy):
+    work = _search(config, dataset, kind)
+    if running != work.busy:
         st.rerun()
-    if job is not None and job.busy:
-        panels.sweep_progress(job, f"{job.done} of {job.total} forests tried", key="cancel_tuning")
-    elif job is None or job.state != "finished":
-        if job is not None and job.state == "failed":
-            panels.problem(job.error)
+    found = work.result
+    if found is None and not work.busy:
         st.caption(
             f"Tuned is the paper's forest, {'A′' if kind == 'predictions' else 'A'}, whichever attacker is chosen. "
             "The attacker tries forests on her own records, four fifths to choose and one fifth to judge; nobody under "
             "attack is looked at."
         )
-        if st.button("Search", key="start_tuning", icon=":material/tune:"):
-            tuning_job(config, dataset, kind, _evaluations(), start=True)
-            st.rerun()
+    work.show(lambda job: f"{job.done} of {job.total} forests tried, {pace(job)}", "Search", icon=":material/tune:")
     if config.forest is not None and st.button("Attack with the pinned forest again", key="use_pinned"):
         state.keep_forest(None)
         st.rerun()
-    found = tuned(config, dataset, kind, _evaluations())
     if found is None:
         return
     shell.whisper(*words.tuned(found))

@@ -13,7 +13,7 @@ from core.errors import InputError
 from core.fingerprint import fingerprint
 from pages.common import cached, panels
 from pages.common import desk_words as words
-from pages.common.background import Job
+from pages.common.background import Job, need
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ class Upload:
 
     name: str
     content: bytes = field(repr=False)
-    read_upload: dict[str, Any] = field(default_factory=dict, repr=False)
+    read: dict[str, Any] = field(default_factory=dict, repr=False)
 
 
 def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | None:
@@ -147,7 +147,7 @@ def predicted() -> npt.NDArray[np.float64]:
         return model.scores[splits.test]
 
     key = fingerprint("desk scores", dataset.fingerprint, config)
-    return panels.need(store, key, "Training the audited model", work)  # type: ignore[no-any-return]
+    return need(store, key, "Training the audited model", work)  # type: ignore[no-any-return]
 
 
 def from_file(upload: Upload) -> Any | None:

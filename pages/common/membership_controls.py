@@ -13,8 +13,8 @@ from core.datasets.dataset import AuditDataset, Table
 from core.fingerprint import fingerprint
 from core.membership import TARGET_TITLES, TARGETS, MemberPeople, MembershipSettings, default_depth
 from core.models import GIVEN
-from pages.common import cached, panels
-from pages.common.background import Store
+from pages.common import cached
+from pages.common.background import Store, need
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Positions of the slider."""
@@ -110,7 +110,7 @@ def people() -> People:
 
         return member_people(table, roles)
 
-    who = panels.need(store, key, "Preparing the people", lambda job: prepare())
+    who = need(store, key, "Preparing the people", lambda job: prepare())
     return People(config=config, table=table, people=who, store=store)
 
 

@@ -6,8 +6,6 @@ once somebody asks for more; the page stays meanwhile.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -23,7 +21,7 @@ from core.models import GIVEN
 from core.release import Advice, ReleasedPeople, ReleaseStudy
 from pages.common import panels, shell
 from pages.common import release_words as words
-from pages.common.background import Job, Store
+from pages.common.background import Background, Job, Store, need, want
 from pages.common.cached import store_of
 from pages.common.release_controls import Models, Precision
 from pages.common.report_plan import asked, subject
@@ -44,80 +42,14 @@ def number_of_people(config: AuditConfig, dataset: AuditDataset) -> int:
     return int(rows.size)
 
 
-class Background:
-    """Work beside a page that stays on screen: started by itself, stopped and resumed by the session that wants it.
+def watch(work: Background, doing: str, go_on: str) -> None:
+    """Show how far work beside the card is until the page can be drawn anew, or offer to go on."""
 
-    Parameters
-    ----------
-    name : str
-        What it is for; a session wants one result of each name at a time.
-    store : Store
-    key : str
-        Of the result.
-    make : callable
-        From the job to the result.
-    lane : str
-    """
+    def told(job: Job) -> str:
+        steps = f"step {job.done} of {job.total}" if job.total else "waiting"
+        return f"{doing}: {'stopping' if job.stopping else steps}"
 
-    def __init__(self, name: str, store: Store, key: str, make: Callable[[Job], Any], *, lane: str) -> None:
-        self.name, self.store, self.key, self._make, self._lane = name, store, key, make, lane
-
-    @property
-    def result(self) -> Any | None:
-        """The result, once it is there."""
-        return self.store.get(self.key)
-
-    @property
-    def job(self) -> Job | None:
-        """The job that makes it."""
-        return self.store.job(self.key)
-
-    @property
-    def busy(self) -> bool:
-        """Whether it is under way."""
-        return self.job is not None and self.job.busy
-
-    def want(self) -> None:
-        """Start it unless it is there, under way, failed, or was stopped here; stop what was wanted before."""
-        wanted = (self.store, self.key)
-        before = st.session_state.get(f"{self.name}_wanted")
-        if before is not None and before != wanted and (other := before[0].job(before[1])) and other.busy:
-            other.cancel()
-        st.session_state[f"{self.name}_wanted"] = wanted
-        stopped = st.session_state.get(f"{self.name}_stopped") == wanted
-        failed = self.job is not None and self.job.state == "failed"
-        if not (stopped or failed or self.busy or self.result is not None):
-            self.store.start(self.key, self._make, lane=self._lane)
-
-    def stop(self) -> None:
-        """Stop it at its next step."""
-        st.session_state[f"{self.name}_stopped"] = (self.store, self.key)
-        if self.job is not None:
-            self.job.cancel()
-
-    def go_on(self) -> None:
-        """Let it be started again."""
-        st.session_state.pop(f"{self.name}_stopped", None)
-
-    def watch(self, doing: str, stopped: str) -> None:
-        """Show how far it is until the page can be drawn anew, or offer to go on."""
-        st.fragment(self._watch, run_every=0.5 if self.busy else None)(doing, stopped, self.busy)
-
-    def _watch(self, doing: str, stopped: str, running: bool) -> None:
-        if self.result is not None or (running and not self.busy):
-            st.rerun()
-        job = self.job
-        if job is not None and job.busy:
-            bar, button = st.columns([4, 1], vertical_alignment="center")
-            told = "stopping" if job.stopping else f"step {job.done} of {job.total}" if job.total else "waiting"
-            bar.progress(job.share, text=f"{doing}: {told}")
-            disabled = job.stopping
-            button.button("Cancel", key=f"cancel_{self.name}", on_click=self.stop, width="stretch", disabled=disabled)
-        elif job is not None and job.state == "failed":
-            panels.problem(job.error)
-        elif st.button(stopped, key=f"start_{self.name}", icon=":material/play_arrow:"):
-            self.go_on()
-            st.rerun()
+    work.watch(lambda: work.show(told, go_on), every=0.5)
 
 
 class ReleaseWork:
@@ -162,9 +94,9 @@ class ReleaseWork:
         if everybody is None:
             first = self.chosen.first
             label = "Training the attacker and the models"
-            everybody = panels.need(self.store, self._trained(first), label, lambda job: self._train(job, first))
+            everybody = need(self.store, self._trained(first), label, lambda job: self._train(job, first))
             if wanted > first:
-                self.whole.want()
+                want(self.whole, patience=0.0)
         if self.chosen.group != self._first_group:
             everybody = self._regrouped(everybody)
         return some_people(everybody, self.chosen.people, seed=self.config.seed)
@@ -182,7 +114,7 @@ class ReleaseWork:
             return released_people(self.config, self.dataset, group=self.chosen.group, report=job.report, **told)
 
         key = fingerprint(self.key, len(people.predictions))
-        regrouped: ReleasedPeople = panels.need(self.store, key, "Training the attacker", regroup)
+        regrouped: ReleasedPeople = need(self.store, key, "Training the attacker", regroup)
         return regrouped
 
     def _train(self, job: Job, count: int) -> ReleasedPeople:
@@ -230,19 +162,9 @@ class Card:
     def __init__(self, work: ReleaseWork, people: ReleasedPeople, precision: Precision) -> None:
         self.work, self.people, self.precision = work, people, precision
         self._key = fingerprint("release card", work.key, work.chosen.people, len(people.predictions), precision)
-        self.studies: tuple[ReleaseStudy, ...] = self._patiently(self._key, "Reading the card", self._read)
-
-    def _patiently(self, key: str, label: str, work: Callable[[Job], Any]) -> Any:
-        """Return a result; shows progress instead of the page only where it takes long."""
-        store = self.work.store
-        if store.get(key) is None:
-            job = store.job(key)
-            if job is None or job.state == "finished":
-                job = store.start(key, work, lane="questions")
-                end = time.monotonic() + _PATIENCE
-                while job.busy and time.monotonic() < end:
-                    time.sleep(0.01)
-        return panels.need(store, key, label, work, lane="questions")
+        self.studies: tuple[ReleaseStudy, ...] = need(
+            work.store, self._key, "Reading the card", self._read, lane="questions", patience=_PATIENCE
+        )
 
     def _read(self, job: Job) -> tuple[ReleaseStudy, ...]:
         from core.release import study
@@ -266,7 +188,13 @@ class Card:
         if found.published.noise is None:
             return found
         key = fingerprint(self._key, "draws", found.n_models)
-        again: ReleaseStudy = self._patiently(key, "Drawing the noise again", lambda _: drawn_again(found, self.people))
+
+        def draw(job: Job) -> ReleaseStudy:
+            return drawn_again(found, self.people)
+
+        again: ReleaseStudy = need(
+            self.work.store, key, "Drawing the noise again", draw, lane="questions", patience=_PATIENCE
+        )
         return again
 
     def advice(self, count: int) -> Background:
@@ -287,11 +215,11 @@ class Card:
 def advice_part(card: Card, study: ReleaseStudy) -> dict[str, pandas.DataFrame]:
     """Draw the advice, or how far it is; returns the tables behind it."""
     work = card.advice(study.n_models)
-    work.want()
+    want(work, patience=0.0)
     shell.whisper(*words.advice_chart(study))
     found: Advice | None = work.result
     if found is None:
-        work.watch("Trying precisions", "Stopped. Go on with the advice")
+        watch(work, "Trying precisions", "Stopped. Go on with the advice")
         return {}
     settings = study.settings
     drawn = draw_precisions(found, (settings.decimals, settings.epsilon), shell.palette())

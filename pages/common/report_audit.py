@@ -23,15 +23,12 @@ from core.policy import Policy, judge, policy_text, verdict_frame
 from core.report import CheckRow, check_rows, csv_files, document, to_html, to_json
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
-from pages.common.background import Job, Store
+from pages.common.background import Background, Job, State, Store, time_left
 from pages.common.report_board import self_test_board
 from pages.common.report_plan import Subject
 
 if TYPE_CHECKING:
     from core.report import AttackedPeople
-
-
-_STOPPED, _WANTED = "release_stopped", "release_wanted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,52 +47,16 @@ class Found:
     people: AttackedPeople | None = field(repr=False)
 
 
-class Work:
-    """The audit of one subject."""
+class Attacks(Background):
+    """The attacks on one subject."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
-        self.store = cached.store_of(subject.table.name)
         model = subject.model_file.fingerprint if subject.model_file else ""
         attacks = replace(subject.plan, title="", policy="")
-        self.key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
-
-    @property
-    def job(self) -> Job | None:
-        """The job that attacks."""
-        return self.store.job(self.key)
-
-    @property
-    def busy(self) -> bool:
-        """Whether attacks are under way."""
-        return self.job is not None and self.job.busy
-
-    @property
-    def stopped(self) -> bool:
-        """Whether this session has stopped the attacks."""
-        return bool(st.session_state.get(_STOPPED) == (self.store, self.key))
-
-    @property
-    def found(self) -> Found | None:
-        """What was found; None until all attacks are done."""
-        found: Found | None = self.store.get(self.key)
-        return found
-
-    def fill(self) -> None:
-        """Attack unless it is done or this session has stopped it; stop what the session wanted before."""
-        before = st.session_state.get(_WANTED)
-        wanted = (self.store, self.key)
-        if before is not None and before != wanted:
-            other = before[0].job(before[1])
-            if other is not None and other.busy:
-                other.cancel()
-        st.session_state[_WANTED] = wanted
-        if self.found is not None or self.stopped:
-            return
-        st.session_state.pop(_STOPPED, None)
-        if self.job is None or self.job.state in ("cancelled", "finished"):
-            total = audit_steps(self.subject.plan)
-            self.store.start(self.key, self._attack, lane="decision", total=total).wait(0.15)
+        key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
+        store, total = cached.store_of(subject.table.name), audit_steps(subject.plan)
+        super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
     def _attack(self, job: Job) -> Found:
         from core.decision import audit_with_people
@@ -110,89 +71,37 @@ class Work:
         )
         return Found(audit=audit, people=people)
 
-    def stop(self) -> None:
-        """Stop after the step that is under way."""
-        st.session_state[_STOPPED] = (self.store, self.key)
-        if self.job is not None:
-            self.job.cancel()
-
-    def go_on(self) -> None:
-        """Let stopped attacks, or those that failed, be started again by the next `fill`."""
-        st.session_state.pop(_STOPPED, None)
-        if self.job is not None and not self.job.busy:
-            self.store.forget(self.key)
-
     @property
     def status(self) -> str:
-        """Return "attacking", "stopped", "failed" or "finished"."""
-        if self.found is not None:
-            return "finished"
-        if self.job is not None and self.job.state == "failed":
+        """Why there is no verdict: "attacking", "stopped" or "failed"."""
+        if self.state == State.FAILED:
             return "failed"
         return "stopped" if self.stopped else "attacking"
 
-    def watch(self) -> None:
-        """Show progress, a problem, or an offer to start again; the page is drawn anew when the attacks are over."""
-        st.fragment(self._watch, run_every=0.6 if self.busy else None)(self.busy)
-
-    def _watch(self, running: bool) -> None:
-        if running and not self.busy:
-            st.rerun()
-        job = self.job
-        if job is not None and job.busy:
-            bar, button = st.columns([5, 1], vertical_alignment="center")
-            bar.progress(job.share, text=_stage(job))
-            button.button("Cancel", key="cancel_release", on_click=self.stop, width="stretch", disabled=job.stopping)
-        elif job is not None and job.state == "failed":
-            panels.problem(job.error)
-            self._again("Try again", "again_release")
-        elif self.stopped:
-            self._again("Start again", "start_release")
-
-    def _again(self, label: str, key: str) -> None:
-        if st.button(label, key=key, icon=":material/refresh:"):
-            self.go_on()
-            st.rerun()
+    def show_progress(self) -> None:
+        """Show progress, a problem, or an offer to start again."""
+        self.show(_stage, "Start again", again="Try again", icon=":material/refresh:")
 
 
 def _stage(job: Job) -> str:
     if job.stopping:
         return "Stopping after this step"
-    if job.state == "waiting":
+    if job.state == State.WAITING:
         return "Waiting for another audit on this server"
-    return f"Attacking the model: step {min(job.done + 1, job.total)} of {job.total}, {panels.time_left(job)}"
+    return f"Attacking the model: step {min(job.done + 1, job.total)} of {job.total}, {time_left(job)}"
 
 
-_TEST_STOPPED = "self_test_stopped"
-
-
-class Tested:
+class SelfTests(Background):
     """The test of FairLeak itself, kept for everybody, and in the user's cache folder; made by a process of its own."""
 
     def __init__(self) -> None:
-        self.store = cached.store_of(state.default("dataset"))
-        self.key = fingerprint("self-test", code_fingerprint())
-
-    @property
-    def job(self) -> Job | None:
-        """The job that tests."""
-        return self.store.job(self.key)
-
-    @property
-    def busy(self) -> bool:
-        """Whether the test is under way."""
-        return self.job is not None and self.job.busy
+        store, key = cached.store_of(state.default("dataset")), fingerprint("self-test", code_fingerprint())
+        super().__init__("self_test", store, key, self._test, lane="self_test")
 
     @property
     def found(self) -> tuple[SelfTest, ...]:
         """The results; none until all are there."""
-        return self.store.get(self.key) or ()
-
-    def fill(self) -> None:
-        """Test, unless it is done, has failed, or was stopped by this session."""
-        stopped = st.session_state.get(_TEST_STOPPED, False)
-        if not self.found and not stopped and (self.job is None or self.job.state in ("cancelled", "finished")):
-            self.store.start(self.key, self._test, lane="self_test").wait(0.15)
+        return self.result or ()
 
     def _test(self, job: Job) -> tuple[SelfTest, ...]:
         from core.datasets.catalog import default_cache_folder
@@ -200,28 +109,13 @@ class Tested:
 
         return self_test_apart(default_cache_folder().parent / "self-test", report=job.report)
 
-    def watch(self) -> None:
-        """Show how far the test is, in one line; the page is drawn anew when it is done."""
-        st.fragment(self._watch, run_every=2.0 if self.busy else None)(self.busy)
-
-    def _watch(self, running: bool) -> None:
-        if running and not self.busy:
-            st.rerun()
+    def show_progress(self) -> None:
+        """Show how far the test is, in one line."""
         if self.job is not None and self.job.busy:
-            left = "stopping" if self.job.stopping else panels.time_left(self.job)
+            left = "stopping" if self.job.stopping else time_left(self.job)
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(f"FairLeak tests itself, for reports made from then on: {100 * self.job.share:.0f}%, {left}")
-                st.button("Stop", key="cancel_self_test", on_click=self._stop, type="tertiary")
-
-    def _stop(self) -> None:
-        st.session_state[_TEST_STOPPED] = True
-        if self.job is not None:
-            self.job.cancel()
-
-    def _go_on(self) -> None:
-        st.session_state.pop(_TEST_STOPPED, None)
-        if self.job is not None and not self.job.busy:
-            self.store.forget(self.key)
+                st.button("Stop", key="cancel_self_test", on_click=self.cancel, type="tertiary")
 
     def warn(self) -> None:
         """Say which attacks failed the test."""
@@ -239,18 +133,12 @@ class Tested:
             "How often it calls a leak where there is none by construction, and how often it catches a planted one; "
             "in brackets 95%. Judged are the shares",
         )
-        if not self.found:
-            self._missing()
-            return
-        st.html(self_test_board(self.found))
-
-    def _missing(self) -> None:
-        if self.busy:
+        if self.found:
+            st.html(self_test_board(self.found))
+        elif self.busy:
             st.caption("Under way; the results will stand here and in every report made after that.")
-            return
-        if self.job is not None and self.job.state == "failed":
-            panels.problem(self.job.error)
-        st.button("Test FairLeak on itself", key="start_self_test", on_click=self._go_on, icon=":material/play_arrow:")
+        else:
+            self.show(time_left, "Test FairLeak on itself")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,7 +174,7 @@ class Shown:
         return check_rows(self.document())
 
 
-def judged(work: Work, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
+def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
     """Judge what was found by a policy; no attack is run.
 
     Parameters
@@ -297,7 +185,7 @@ def judged(work: Work, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
     tests : tuple of SelfTest
         FairLeak's tests of itself as far as they are there.
     """
-    found = work.found
+    found: Found | None = work.result
     assert found is not None
     plan = replace(found.audit.plan, title=work.subject.plan.title)
     attribute, failed = found.audit.data.attribute, failed_tests(tests)
@@ -400,7 +288,7 @@ def _edition(shown: Shown) -> None:
         st.caption(shell.escape(note))
 
 
-def draw(name: str | None, config: AuditConfig, table: Table, tested: Tested, shown: Shown | None) -> None:
+def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Shown | None) -> None:
     """Draw a section.
 
     Parameters

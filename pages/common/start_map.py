@@ -14,7 +14,7 @@ from core.errors import FairLeakError
 from core.landscape import Landscape, MapCell
 from core.wording import epsilon_text, in_words, percent, points
 from pages.common import cached, panels, shell
-from pages.common.background import Job
+from pages.common.background import Background, Job, State, pace
 from pages.common.shell import escape
 
 KEPT_MAP = DEMO_FILE.with_name("demo_landscape.json")
@@ -27,13 +27,14 @@ _LESS: dict[str, Any] = {"tolerances": (0.01, 0.05, None), "epsilons": (math.inf
 def draw_map(config: AuditConfig, table: Table) -> None:
     """Draw the map of a table's models, or offer to make it."""
     dataset = cached.dataset_of(table, config.roles or table.roles[0])
-    kept = _kept(config, dataset)
-    if kept is not None:
-        _draw(kept)
-        return
-    job = _job(config, dataset)
-    busy = job is not None and job.busy
-    st.fragment(_made, run_every=1.0 if busy else None)(config, dataset, busy)
+    made = _kept(config, dataset)
+    if made is None:
+        work = _work(config, dataset)
+        made = work.result
+    if made is None:
+        work.watch(lambda: _offer(work, _plan(config, dataset)))
+    else:
+        _draw(made)
 
 
 def _plan(config: AuditConfig, dataset: AuditDataset) -> Any:
@@ -60,50 +61,33 @@ def _kept(config: AuditConfig, dataset: AuditDataset) -> Any:
     return kept if kept.made_from == landscape_key(dataset, wanted) else None
 
 
-def _job(config: AuditConfig, dataset: AuditDataset, *, start: bool = False) -> Job | None:
-    """Return the job that makes the map."""
+def _work(config: AuditConfig, dataset: AuditDataset) -> Background:
+    """Return the making of the map."""
     from core.landscape import landscape, landscape_key, landscape_steps
 
-    plan, store = _plan(config, dataset), cached.store_of(config.dataset)
-    key = landscape_key(dataset, plan)
-    if not start:
-        return store.job(key)
+    plan = _plan(config, dataset)
 
-    def work(job: Job) -> Any:
+    def make(job: Job) -> Any:
         return landscape(dataset, plan, report=job.report)
 
-    return store.start(key, work, lane="sweep", total=landscape_steps(plan))
+    store, key = cached.store_of(config.dataset), landscape_key(dataset, plan)
+    return Background("map", store, key, make, lane="sweep", total=landscape_steps(plan))
 
 
-def _made(config: AuditConfig, dataset: AuditDataset, running: bool) -> None:
-    from core.landscape import landscape_key
-
-    found = cached.store_of(config.dataset).get(landscape_key(dataset, _plan(config, dataset)))
-    job = _job(config, dataset)
-    if running != (job is not None and job.busy):
-        st.rerun()
-    if found is not None:
-        _draw(found)
-        return
+def _offer(work: Background, plan: Any) -> None:
+    """Show how far the map is, or offer to make it."""
     shell.whisper(
         "How fair, how private, and what leaks all the same",
         "A map of models trained on this table: tolerance across, privacy budget down, colour what is recovered",
     )
-    if job is not None and job.busy:
-        panels.sweep_progress(job, f"{job.done} of {job.total} steps", key="cancel_map")
-        return
-    if job is not None and job.state == "failed":
-        panels.problem(job.error)
-    stopped = job is not None and job.state == "cancelled"
-    if st.button("Stopped. Make the map" if stopped else "Make the map", key="start_map", icon=":material/play_arrow:"):
-        _job(config, dataset, start=True)
-        st.rerun()
-    plan = _plan(config, dataset)
-    cells = len(plan.tolerances) * len(plan.epsilons)
-    st.caption(
-        f"{cells} kinds of models, {in_words(len(plan.seeds))} seeds each: about a minute for 12,000 people, longer "
-        "with more than two groups. The page can be used meanwhile."
-    )
+    label = "Stopped. Make the map" if work.state == State.CANCELLED else "Make the map"
+    work.show(lambda job: f"{job.done} of {job.total} steps, {pace(job)}", label)
+    if not work.busy:
+        cells = len(plan.tolerances) * len(plan.epsilons)
+        st.caption(
+            f"{cells} kinds of models, {in_words(len(plan.seeds))} seeds each: about a minute for 12,000 people, "
+            "longer with more than two groups. The page can be used meanwhile."
+        )
 
 
 def _draw(found: Any) -> None:
