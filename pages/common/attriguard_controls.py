@@ -365,14 +365,6 @@ def stand(value: float | None) -> None:
 
 def section(who: People) -> str:
     """Choose what is shown below."""
-    key = "further_guard" if who.ratings is not None else "further_guard_table"
-    value = st.segmented_control(
-        "Look further",
-        _OF_RATINGS if who.ratings is not None else _OF_TABLES,
-        default="person",
-        required=True,
-        key=key,
-        format_func=_SECTIONS.__getitem__,
-        **_KEPT,
-    )
-    return value or "person"
+    of_ratings = who.ratings is not None
+    key, offered = ("further_guard", _OF_RATINGS) if of_ratings else ("further_guard_table", _OF_TABLES)
+    return str(panels.pick("Look further", {name: _SECTIONS[name] for name in offered}, key=key, default="person"))

@@ -124,19 +124,14 @@ def answering(as_published: bool) -> Answering:
     """Choose the noise and, beside it, how strong it is."""
     left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
     with left:
-        noise = st.segmented_control(
+        noise = panels.pick(
             "Noise on the answers",
-            list(NOISES),
-            default="cauchy",
-            required=True,
+            NOISES,
             key="noise",
-            format_func=NOISES.__getitem__,
-            help=(
-                "Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
-                "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
-                "from which the gap is computed."
-            ),
-            **_KEPT,
+            default="cauchy",
+            help="Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
+            "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
+            "from which the gap is computed.",
         )
     with right:
         if noise == "rounded":
@@ -153,7 +148,7 @@ def answering(as_published: bool) -> Answering:
     epsilon = st.session_state.get("answer_epsilon") or 5
     decimals = st.session_state.get("decimals")
     return Answering(
-        noise=noise or "cauchy",
+        noise=noise,
         epsilon=float(epsilon),
         decimals=3 if decimals is None else int(decimals),
         absolute=st.session_state.get("gap_kind") == "absolute",
@@ -168,15 +163,12 @@ def asking(pool: QueryPool, seed: int) -> Asking:
     with left:
         n = st.select_slider("People", there, value=100 if 100 in there else there[-1], key="people_asked", **_KEPT)
     with right:
-        kind = st.segmented_control(
+        kind = panels.pick(
             "Gap",
-            ["signed", "absolute"],
-            default="signed",
-            required=True,
+            {"signed": "Signed", "absolute": "Absolute"},
             key="gap_kind",
-            format_func={"signed": "Signed", "absolute": "Absolute"}.__getitem__,
+            default="signed",
             help="Without its sign a gap still splits the people in two (theorem 4), with questions about one person.",
-            **_KEPT,
         )
     if kind == "absolute":
         middle.selectbox("Questions", ["One person accepted at a time"], disabled=True, key="question_single")
@@ -225,13 +217,4 @@ def _nearest(numbers: tuple[int, ...], value: int) -> int:
 
 def section() -> str:
     """Choose what is shown below."""
-    value = st.segmented_control(
-        "Look further",
-        list(_SECTIONS),
-        default="values",
-        required=True,
-        key="further_queries",
-        format_func=_SECTIONS.__getitem__,
-        **_KEPT,
-    )
-    return value or "values"
+    return str(panels.pick("Look further", _SECTIONS, key="further_queries", default="values"))

@@ -93,8 +93,7 @@ def store_of(dataset: str) -> Store:
 
 def own_table() -> Table | None:
     """Return the session's own table, if there is one."""
-    table: Table | None = _session_store().get("table:upload")
-    return table
+    return _session_store().get("table:upload")
 
 
 def keep_own_table(table: Table) -> None:
@@ -106,8 +105,7 @@ def keep_own_table(table: Table) -> None:
 
 def own_model() -> OwnModel | None:
     """Return the model file that has answered about the session's table, if there is one."""
-    model: OwnModel | None = _session_store().get("model:upload")
-    return model
+    return _session_store().get("model:upload")
 
 
 def keep_own_model(answered: Table, model: OwnModel) -> None:
@@ -129,8 +127,7 @@ def drop_own_table() -> None:
 
 def own_ratings() -> Ratings | None:
     """Return the session's own ratings, if there are any."""
-    ratings: Ratings | None = _ratings_store().get("ratings:own")
-    return ratings
+    return _ratings_store().get("ratings:own")
 
 
 def keep_own_ratings(ratings: Ratings) -> None:
@@ -183,36 +180,26 @@ def table_of(dataset: str) -> Table:
 
 def columns_of(table: Table) -> pandas.DataFrame:
     """Return the description of a table's columns."""
+    from core.datasets.columns import describe_columns
 
-    def describe() -> pandas.DataFrame:
-        from core.datasets.columns import describe_columns
-
-        return describe_columns(table.frame)
-
-    return store_of(table.name).remember(fingerprint("columns", table.fingerprint), describe)
+    key = fingerprint("columns", table.fingerprint)
+    return store_of(table.name).remember(key, lambda: describe_columns(table.frame))
 
 
 def suggestion_of(table: Table, *, attribute: str = "", label: str = "") -> Suggestion:
     """Return the roles guessed for a table, where some of its columns may be known."""
-
-    def suggest() -> Suggestion:
-        from core.datasets.suggestion import suggest_roles
-
-        return suggest_roles(table.frame, attribute=attribute, label=label)
+    from core.datasets.suggestion import suggest_roles
 
     key = fingerprint("suggestion", table.fingerprint, attribute, label)
-    return store_of(table.name).remember(key, suggest)  # type: ignore[no-any-return]
+    return store_of(table.name).remember(key, lambda: suggest_roles(table.frame, attribute=attribute, label=label))  # type: ignore[no-any-return]
 
 
 def cautions_of(table: Table, roles: Roles) -> tuple[str, ...]:
     """Return what to know of a table and its roles before an audit."""
+    from core.datasets.cautions import cautions
 
-    def look() -> tuple[str, ...]:
-        from core.datasets.cautions import cautions
-
-        return cautions(table.frame, roles)
-
-    return store_of(table.name).remember(fingerprint("cautions", table.fingerprint, roles), look)  # type: ignore[no-any-return]
+    key = fingerprint("cautions", table.fingerprint, roles)
+    return store_of(table.name).remember(key, lambda: cautions(table.frame, roles))  # type: ignore[no-any-return]
 
 
 def kept_tolerance(table: Table, config: AuditConfig) -> float:
@@ -242,13 +229,10 @@ def audited() -> tuple[AuditConfig, Table]:
 
 def dataset_of(table: Table, roles: Roles) -> AuditDataset:
     """Return a table with its roles, as arrays; waits with a progress bar while they are made."""
+    from core.datasets.dataset import build_dataset
 
-    def build(job: Job) -> AuditDataset:
-        from core.datasets.dataset import build_dataset
-
-        return build_dataset(table, roles)
-
-    return need(store_of(table.name), _dataset_key(table, roles), "Preparing the table", build)  # type: ignore[no-any-return]
+    key = _dataset_key(table, roles)
+    return need(store_of(table.name), key, "Preparing the table", lambda _: build_dataset(table, roles))  # type: ignore[no-any-return]
 
 
 def built(table: Table, roles: Roles) -> AuditDataset:
@@ -259,13 +243,9 @@ def built(table: Table, roles: Roles) -> AuditDataset:
     InputError
         As `core.datasets.build_dataset`.
     """
+    from core.datasets.dataset import build_dataset
 
-    def build() -> AuditDataset:
-        from core.datasets.dataset import build_dataset
-
-        return build_dataset(table, roles)
-
-    return store_of(table.name).remember(_dataset_key(table, roles), build)  # type: ignore[no-any-return]
+    return store_of(table.name).remember(_dataset_key(table, roles), lambda: build_dataset(table, roles))  # type: ignore[no-any-return]
 
 
 def _dataset_key(table: Table, roles: Roles) -> str:
@@ -363,11 +343,8 @@ def more_disclosed(
     """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
     config = findings.config
     key = fingerprint("more disclosed", audit_key(config, dataset), tolerance, settings)
-
-    def work(job: Job) -> tuple[MoreDisclosed, ...]:
-        return findings.disclose_more(tolerance, **settings)
-
-    return need(store_of(config.dataset), key, "Telling the attacker more", work)  # type: ignore[no-any-return]
+    store, label = store_of(config.dataset), "Telling the attacker more"
+    return need(store, key, label, lambda _: findings.disclose_more(tolerance, **settings))  # type: ignore[no-any-return]
 
 
 def attribution(findings: AuditFindings, tolerance: float, adversary: str) -> Attribution:

@@ -172,24 +172,20 @@ def _trained(
 def _trained_controls() -> None:
     left, right, _ = st.columns([2, 2, 3])
     with left:
-        st.segmented_control(
+        panels.pick(
             "Tolerances",
             [18, 49],
-            default=18,
-            required=True,
             key="sweep_tolerances",
+            default=18,
             help="49 values from 0 to 0.2, denser near 0, as many as in the published experiments.",
-            persist_state="session",
         )
     with right:
-        st.segmented_control(
+        panels.pick(
             "Seeds",
-            list(_TRAINED_SEEDS),
-            default=1,
-            required=True,
+            _TRAINED_SEEDS,
             key="sweep_seeds",
+            default=1,
             help="Several: lines are means, bands 95% intervals over seeds. One: bars are intervals over people.",
-            persist_state="session",
         )
 
 
@@ -253,16 +249,9 @@ def _methods(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any
 def _methods_controls() -> None:
     left, right, _ = st.columns([2, 2, 3])
     with left:
-        st.segmented_control(
-            "Metrics",
-            ["this metric", "all four metrics"],
-            default="this metric",
-            required=True,
-            key="methods_metrics",
-            persist_state="session",
-        )
+        panels.pick("Metrics", ["this metric", "all four metrics"], key="methods_metrics", default="this metric")
     with right:
-        st.segmented_control("Seeds", [1, 3, 5], default=1, required=True, key="methods_seeds", persist_state="session")
+        panels.pick("Seeds", [1, 3, 5], key="methods_seeds", default=1)
 
 
 _LEAK_SEEDS = (3, 5, 10)
@@ -286,9 +275,7 @@ def _leaks(config: AuditConfig, dataset: AuditDataset) -> Sweep:
 
 
 def _over_seeds(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings, running: bool) -> None:
-    st.segmented_control(
-        "Seeds", list(_LEAK_SEEDS), default=_LEAK_SEEDS[0], required=True, key="leak_seeds", persist_state="session"
-    )
+    panels.pick("Seeds", _LEAK_SEEDS, key="leak_seeds", default=_LEAK_SEEDS[0])
     work = _leaks(config, dataset)
     if running != work.busy:
         st.rerun()
@@ -388,14 +375,12 @@ def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool
 
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
-        st.segmented_control(
+        panels.pick(
             "Evaluations",
             [10, 30, 100],
-            default=30,
-            required=True,
             key="evaluations",
+            default=30,
             help="The published experiments used up to 100 of a tree-structured Parzen estimator, as here.",
-            persist_state="session",
         )
     work = _search(config, dataset, kind)
     if running != work.busy:

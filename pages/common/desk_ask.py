@@ -32,14 +32,11 @@ _SECTIONS = {
 def show(ledger: Ledger, now: LedgerStatus | None) -> None:
     """Choose a section and draw it; without a registration there is nothing to ask and nothing answered."""
     there = [name for name in _SECTIONS if now is not None or name in ("register", "record")]
-    section = st.segmented_control(
+    section = panels.pick(
         "At the desk",
-        there,
-        default=there[0],
-        required=True,
+        {name: _SECTIONS[name] for name in there},
         key="desk_section" if now is not None else "desk_first_section",
-        format_func=_SECTIONS.__getitem__,
-        persist_state="session",
+        default=there[0],
     )
     if section == "register":
         desk_ledger.register_form(ledger)
@@ -72,18 +69,15 @@ def question_form(ledger: Ledger, status: LedgerStatus) -> None:
 def _how(ledger: Ledger, status: LedgerStatus) -> tuple[str, float]:
     made = status.registration
     metrics = ["statistical_parity"] + (["equal_opportunity"] if (made.n_positive or 0) >= 2 else [])
-    metric = st.segmented_control(
+    metric = panels.pick(
         "Gap",
-        metrics,
-        default="statistical_parity",
-        required=True,
+        {name: METRIC_TITLES[name] for name in metrics},
         key=f"desk_metric_{len(metrics)}",
-        format_func=METRIC_TITLES.__getitem__,
+        default="statistical_parity",
         help="The answer is a difference of mean scores: of all people, or of those with the good outcome where it is "
         "known. Of labels, 0 or 1, it is the gap of this name.",
-        **_KEPT,
     )
-    return metric or "statistical_parity", _epsilon(ledger, status)
+    return metric, _epsilon(ledger, status)
 
 
 def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
@@ -128,15 +122,7 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
     """Return the predictions asked about."""
     source = "file"
     if people.is_audited(made):
-        source = st.segmented_control(
-            "Predictions",
-            list(_SOURCES),
-            default="audited",
-            required=True,
-            key="desk_predictions_source",
-            format_func=_SOURCES.__getitem__,
-            **_KEPT,
-        )
+        source = panels.pick("Predictions", _SOURCES, key="desk_predictions_source", default="audited")
     if source == "audited":
         scores = people.predicted()
         return scores if len(scores) == test_set.n else None
@@ -158,15 +144,7 @@ def _record_numbers(test_set: TestSet) -> None:
     def content() -> bytes:
         return "\n".join(["record,score", *(f"{one},0.5" for one in test_set.ids), ""]).encode()
 
-    st.download_button(
-        "These records' numbers, to fill in",
-        data=content,
-        file_name="fairleak-records.csv",
-        mime="text/csv",
-        key="desk_numbers",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    panels.download("These records' numbers, to fill in", content, "fairleak-records.csv", key="desk_numbers")
 
 
 def _price(

@@ -119,15 +119,7 @@ def log(status: LedgerStatus) -> None:
         return
     digits = {name: st.column_config.NumberColumn(format="%.4f") for name in ("Gap", "Low", "High")}
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits)
-    st.download_button(
-        "CSV",
-        data=lambda: csv_of_frame(table),
-        file_name="fairleak-desk.csv",
-        mime="text/csv",
-        key="desk_log_csv",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    panels.download("CSV", lambda: csv_of_frame(table), "fairleak-desk.csv", key="desk_log_csv")
 
 
 def export_and_verify(ledger: Ledger, seal: str | None) -> None:
@@ -139,14 +131,9 @@ def export_and_verify(ledger: Ledger, seal: str | None) -> None:
             st.caption("There is nothing on record yet.")
         else:
             st.markdown(words.noted(seal))
-            st.download_button(
-                "Download the record",
-                data=lambda: ledger.record()[0],
-                file_name="fairleak-ledger.jsonl",
-                mime="application/jsonl",
-                key="desk_export",
-                icon=":material/download:",
-                on_click="ignore",
+            file = "fairleak-ledger.jsonl"
+            panels.download(
+                "Download the record", lambda: ledger.record()[0], file, key="desk_export", mime="application/jsonl"
             )
     with right:
         verify()

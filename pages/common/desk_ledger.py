@@ -192,15 +192,7 @@ _REGISTER_PROBLEM = "desk_register_problem"
 def register_form(ledger: Ledger) -> None:
     """Draw the form and its button."""
     shell.whisper("Register a test set", "Who is asked about, and how much may ever be told about them")
-    source = st.segmented_control(
-        "People",
-        list(_SOURCES),
-        default="audited",
-        required=True,
-        key="desk_source",
-        format_func=_SOURCES.__getitem__,
-        **_KEPT,
-    )
+    source = panels.pick("People", _SOURCES, key="desk_source", default="audited")
     found = people.audited() if source != "file" else _from_file()
     if found is not None:
         st.markdown(_understood(*found))

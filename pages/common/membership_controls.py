@@ -13,7 +13,7 @@ from core.datasets.dataset import AuditDataset, Table
 from core.fingerprint import fingerprint
 from core.membership import TARGET_TITLES, TARGETS, MemberPeople, MembershipSettings, default_depth
 from core.models import GIVEN
-from pages.common import cached
+from pages.common import cached, panels
 from pages.common.background import Store, need
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
@@ -256,13 +256,4 @@ def _group(people: MemberPeople) -> int:
 
 def section() -> str:
     """Choose what is shown below."""
-    value = st.segmented_control(
-        "Look further",
-        list(_SECTIONS),
-        default="over_epsilon",
-        required=True,
-        key="further_members",
-        format_func=_SECTIONS.__getitem__,
-        **_KEPT,
-    )
-    return value or "over_epsilon"
+    return str(panels.pick("Look further", _SECTIONS, key="further_members", default="over_epsilon"))

@@ -190,19 +190,11 @@ def _picking_section(work: Membership, grown: Grown) -> None:
         return
     names = words.group_names(grown.found, chosen.group)
     _deleted(grown, names)
-    measure = st.segmented_control(
-        "Gap",
-        list(_MEASURES),
-        default="vd",
-        required=True,
-        key="member_measure",
-        format_func=_MEASURES.__getitem__,
-        persist_state="session",
-    )
+    measure = panels.pick("Gap", _MEASURES, key="member_measure", default="vd")
     curve = curve_over_theta(work)
 
     def show(points: list[CurvePoint]) -> None:
-        _show_picking(points, work, measure or "vd", names, len(points) < curve.total)
+        _show_picking(points, work, measure, names, len(points) < curve.total)
 
     curve.grow(show, waiting=work.busy)
 

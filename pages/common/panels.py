@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
@@ -55,12 +56,28 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
         for i, (name, table) in enumerate(tables.items()):
             st.markdown(f"**{shell.escape(name)}**")
             st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 300)
-            st.download_button(
-                "CSV",
-                data=partial(csv_of_frame, table),
-                file_name=f"fairleak-{key}-{i + 1}.csv",
-                mime="text/csv",
-                key=f"csv_{key}_{i}",
-                icon=":material/download:",
-                on_click="ignore",
-            )
+            download("CSV", partial(csv_of_frame, table), f"fairleak-{key}-{i + 1}.csv", key=f"csv_{key}_{i}")
+
+
+def pick(
+    label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, default: Any, help: str | None = None
+) -> Any:
+    """Choose one of a few things that stand side by side, named by `titles` or by themselves; the session keeps it."""
+    value = st.segmented_control(
+        label,
+        list(titles),
+        default=default,
+        required=True,
+        key=key,
+        format_func=titles.__getitem__ if isinstance(titles, Mapping) else str,
+        help=help,
+        persist_state="session",
+    )
+    return default if value is None else value
+
+
+def download(label: str, content: Callable[[], bytes], file_name: str, *, key: str, mime: str = "text/csv") -> None:
+    """Offer a file that is made when it is asked for."""
+    st.download_button(
+        label, data=content, file_name=file_name, mime=mime, key=key, icon=":material/download:", on_click="ignore"
+    )

@@ -11,7 +11,7 @@ from core.datasets import AuditDataset, Table, prediction_candidates
 from core.models import GIVEN
 from core.release import STATISTIC_TITLES, STATISTICS, ReleaseSettings
 from core.wording import count
-from pages.common import state
+from pages.common import panels, state
 
 COUNTS = (1, 2, 5, 10, 20, 50)
 """Numbers of models the slider offers; a family is trained as a whole."""
@@ -218,17 +218,9 @@ def precision(row: tuple[Any, ...]) -> Precision:
         Places for the way and for how much of it.
     """
     with row[0]:
-        way = st.segmented_control(
-            "How precisely",
-            list(_WAYS),
-            default="exact",
-            required=True,
-            key="release_way",
-            format_func=_WAYS.__getitem__,
-            **_KEPT,
-        )
+        way = panels.pick("How precisely", _WAYS, key="release_way", default="exact")
     with row[1]:
-        decimals, epsilon = _how(way or "exact")
+        decimals, epsilon = _how(way)
     chosen = st.pills(
         "What is published",
         [*STATISTICS, _SIZES],

@@ -337,15 +337,7 @@ def _numbers(shown: Shown) -> None:
     title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or "Checks"
     table = tables[title]
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 380)
-    st.download_button(
-        "CSV",
-        data=lambda: csv_of_frame(table),
-        file_name="fairleak-release.csv",
-        mime="text/csv",
-        key="csv_release",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    panels.download("CSV", lambda: csv_of_frame(table), "fairleak-release.csv", key="csv_release")
 
 
 GUIDE = (

@@ -23,7 +23,6 @@ from core.decision import (
 from core.fingerprint import fingerprint
 from core.models import GIVEN
 from pages.common import cached, shell
-from pages.common import report_board as board
 
 if TYPE_CHECKING:
     from core.models.files import ModelFile
@@ -208,7 +207,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
             offered,
             index=offered.index(now.outputs),
             key=f"asked_outputs_{mark}",
-            format_func=board.released,
+            format_func=released,
             help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
         first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
