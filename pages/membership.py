@@ -7,7 +7,6 @@ shell.guard()
 import streamlit as st
 
 from pages.common import membership_controls as controls
-from pages.common import membership_sections as sections
 from pages.common import membership_words as words
 from pages.common import panels, state, wording
 from pages.common.background import want
@@ -18,6 +17,7 @@ with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name()
 who = controls.people()
 
 from core.figures import draw_gaps_between, draw_ranges, draw_roc
+from pages.common import membership_sections as sections
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
 

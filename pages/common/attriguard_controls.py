@@ -61,7 +61,6 @@ class Defence:
         The shares, if they are given.
     margin : float
         By how much the wanted value must lead.
-    seed : int
     changes : Changes
         For tables.
     balanced : bool

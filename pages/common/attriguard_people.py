@@ -35,7 +35,6 @@ class People:
         A key of what is on offer.
     attribute : str
         The private attribute.
-    values : tuple of str
     store : Store
         Where all that follows from these people is kept.
     ratings : Ratings or None

@@ -14,7 +14,7 @@ from core.attriguard import Study
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fairness import METRIC_TITLES, difference_title
-from core.figures import Drawing
+from core.figures import DefenceRow, Drawing, Drawn, draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where
 from core.figures.guard import attacker_label
 from core.models import GIVEN
 from core.wording import count, interval, percent
@@ -66,8 +66,6 @@ def _transfer_section(work: Guarding, grown: Grown, budget: float) -> None:
 
 
 def _this(study: Study, finished: bool) -> Drawing:
-    from core.figures import draw_transfer
-
     columns, fooled = _fooled(study)
     shell.whisper(_least(study, fooled[:, 0], finished), "Records with noise that an attacker reads as the noise wants")
     rows = [attacker_label(name) for name in study.attackers]
@@ -118,7 +116,6 @@ def _margin_helps(plain: float, margin: float) -> str:
 
 def _other(work: Guarding, grown: Grown) -> Drawing:
     from core.attriguard import transfer
-    from core.figures import draw_transfer
 
     made: Any = work.need("transfer", "Showing noise to attackers", lambda report: transfer(grown.guard, report=report))
     fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
@@ -144,8 +141,6 @@ def _person_section(work: Guarding, grown: Grown, budget: float) -> None:
 
 
 def _person(grown: Grown, budget: float) -> None:
-    from core.figures import Drawn, draw_mechanism
-
     study = grown.study
     left, right = st.columns([3, 2], gap="large")
     with right:
@@ -246,8 +241,6 @@ def _stars(rating: float) -> str:
 
 def _where_section(work: Guarding, grown: Grown, budget: float) -> None:
     """Draw the shares of all changes that a budget without limit would make."""
-    from core.figures import draw_where
-
     study = grown.study
     found = work.need("where", "Counting changes", lambda report: _carried(grown))
     names, shares, entries = found
@@ -300,7 +293,6 @@ def _budgets(grown: Grown) -> list[float]:
 
 def _of_table(work: Guarding, grown: Grown, budget: float) -> None:
     from core.attriguard import table_utility
-    from core.figures import draw_cost
 
     who, last = work.who, last_budget(grown.study)
     assert who.dataset is not None and who.config is not None
@@ -371,7 +363,6 @@ def _curve(utility: Any, grown: Grown) -> tuple[Any, Any]:
 
 def _of_ratings(work: Guarding, grown: Grown, budget: float) -> None:
     from core.attriguard.recommendation import recommendation
-    from core.figures import draw_cost
 
     made, curve = work.need(
         "recommendation", "Recommending items", lambda report: _precision(recommendation(grown.guard), grown)
@@ -424,7 +415,6 @@ _READERS = ("logistic", "forest", "network")
 def _others_section(work: Guarding, grown: Grown, budget: float) -> None:
     """Draw the comparison, with AttriGuard at the slider's budget."""
     from core.attriguard import comparison
-    from core.figures import DefenceRow, draw_defences
 
     study = grown.study
     made: Any = work.need("others", "Defending otherwise", lambda report: list(comparison(grown.guard, report)))

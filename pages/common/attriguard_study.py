@@ -26,7 +26,6 @@ class Grown:
 
     Attributes
     ----------
-    study : Study
     curves : mapping of attacker to its points
     guard : core.attriguard.TableGuard or core.attriguard.Guarded
         What the noise was found with.

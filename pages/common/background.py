@@ -57,7 +57,6 @@ class Job:
         Results that are there already, in the order they came.
     error : str
         One sentence, empty unless the work failed.
-    state : State
     """
 
     def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
@@ -252,12 +251,10 @@ class Background:
     ----------
     name : str
         What it is for.
-    store : Store
     key : str
         Of the result.
     make : callable
         From the job to the result; what an earlier job has made is in `job.partial`.
-    lane : str
     total : int
         Number of steps where it is known beforehand.
     widget : str

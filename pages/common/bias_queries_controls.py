@@ -59,7 +59,6 @@ class Answering:
         Privacy budget of all answers together; unused without noise.
     decimals : int
         Of rounded answers.
-    absolute, as_published : bool
     """
 
     noise: str

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from core.figures import draw_targeted, draw_values
 from core.figures.answers import error_words
 from core.queries import (
     MEASURED_LEAKAGES,
@@ -46,7 +47,6 @@ def values_section(people: Asked, pool: QueryPool, mechanism: Any) -> None:
 
 
 def _values(people: Asked, pool: QueryPool, mechanism: Any) -> None:
-    from core.figures import draw_values
     from core.queries import PROGRAMS, leakage
 
     exact = mechanism.noise in ("none", "rounding") and not mechanism.absolute
@@ -82,8 +82,6 @@ _TARGETED_NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
 
 def targeted_section(people: Asked, answering: Answering) -> None:
     """Draw the curves over epsilon."""
-    from core.figures import draw_targeted
-
     n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
     epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS})
     curves = {

@@ -36,14 +36,12 @@ class OwnModel:
 
     Attributes
     ----------
-    model_file : ModelFile
     name : str
         The file's name.
     asked : Table
         Without the model's answers.
     prediction, score : str
         What the columns of its answers are called in the session's table.
-    threshold : float
     features : tuple of str
         The columns it takes, where its file does not name them.
     positive : str

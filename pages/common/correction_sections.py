@@ -16,6 +16,16 @@ from core.audit import PROTOCOLS, AuditConfig, AuditFindings
 from core.correction import Disclosure
 from core.datasets.dataset import AuditDataset
 from core.fairness import METRICS
+from core.figures import (
+    draw_methods,
+    draw_models_accuracy,
+    draw_models_unfairness,
+    draw_more,
+    draw_search,
+    draw_trained,
+    draw_waterfall,
+    rows_over_seeds,
+)
 from core.fingerprint import fingerprint
 from core.models import GIVEN
 from core.wording import epsilon_text
@@ -31,8 +41,6 @@ class Sweep(Background):
     ----------
     name : str
         What the keys of its buttons end with.
-    configs : sequence of AuditConfig
-    dataset : AuditDataset
     measure, result : callable and type
         What measures a model, and what comes of it.
     """
@@ -137,8 +145,6 @@ def _trained(
     settings: dict[str, Any],
     running: bool,
 ) -> None:
-    from core.figures import draw_models_accuracy, draw_models_unfairness, draw_trained
-
     _trained_controls()
     work = _models("sweep", _trained_configs(config), dataset)
     if running != work.busy:
@@ -209,7 +215,6 @@ def _methods_configs(config: AuditConfig) -> list[AuditConfig]:
 
 
 def _methods(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any], running: bool) -> None:
-    from core.figures import draw_methods
     from core.sweep import table_three
 
     _methods_controls()
@@ -294,7 +299,6 @@ def _over_seeds(config: AuditConfig, dataset: AuditDataset, findings: AuditFindi
 
 def _waterfalls(config: AuditConfig, own: list, findings: AuditFindings) -> None:  # type: ignore[type-arg]
     from core.correction import attribute_over_seeds
-    from core.figures import draw_waterfall, rows_over_seeds
 
     attribute = shell.escape(wording.attribute(config))
     for column, name in zip(st.columns(2, gap="large"), ("paper's", "strong"), strict=True):
@@ -371,8 +375,6 @@ def _search(config: AuditConfig, dataset: AuditDataset, kind: str) -> Background
 
 
 def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool) -> None:
-    from core.figures import draw_search
-
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
         panels.pick(
@@ -414,8 +416,6 @@ def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool
 
 def more_section(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings, settings: dict[str, Any]) -> None:
     """Draw the corrections beside each other; ends the page while they are computed."""
-    from core.figures import draw_more
-
     told = correction_words.first_told(findings)
     found = cached.more_disclosed(findings, dataset, told, **settings)
     drawing = draw_more(found, shell.palette())

@@ -13,7 +13,6 @@ import streamlit as st
 from core.csv_table import csv_of_frame
 from core.errors import FairLeakError, InputError
 from core.fairness import METRIC_TITLES
-from core.figures import GapRow, draw_gaps
 from core.fingerprint import fingerprint
 from core.queries.ledger import LedgerStatus
 from pages.common import cached, panels, shell
@@ -188,6 +187,8 @@ class _Example:
 
 def show_example(place: Any) -> None:
     """Draw the example, its finding in `place`."""
+    from core.figures import GapRow, draw_gaps
+
     found: _Example = cached.store_of("demo").remember(fingerprint("desk example"), _play)
     with place:
         shell.finding(*words.example(found.status, found.worst))

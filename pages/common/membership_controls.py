@@ -32,7 +32,6 @@ class People:
     ----------
     config, table : AuditConfig and Table
         The audit in the sidebar, and its table.
-    people : MemberPeople
     store : Store
         Where all that follows from these people is kept.
     dataset : AuditDataset or None
@@ -56,14 +55,12 @@ class Chosen:
         One of `core.membership.TARGETS`, or "given".
     epsilon : float
         Privacy budget the model is trained with; inf without one.
-    depth : int
     theta : float
         FairPick's.
     published : bool
         Whether everything is as published.
     group : int
         Code of the group set against all others.
-    seed : int
     """
 
     target: str

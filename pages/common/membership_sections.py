@@ -11,6 +11,14 @@ from typing import Any
 import streamlit as st
 
 from core.errors import InputError
+from core.figures import (
+    draw_accuracy_by_epsilon,
+    draw_attack_by_epsilon,
+    draw_deleted,
+    draw_epsilon_curve,
+    draw_fairpick,
+    draw_group_gaps,
+)
 from core.membership import (
     DELETION_REMINDER,
     EPSILONS,
@@ -78,8 +86,6 @@ def tree(work: Membership) -> str:
 
 
 def _show_epsilon(bands: Sequence[CurveBand], work: Membership, names: tuple[str, str], growing: bool) -> None:
-    from core.figures import draw_attack_by_epsilon, draw_epsilon_curve
-
     now = work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
     left, right = st.columns([3, 2], gap="large")
     tables: dict[str, Any] = {}
@@ -162,8 +168,6 @@ def _accuracy_section(work: Membership, grown: Grown) -> None:
 
 
 def _show_accuracy(bands: Sequence[CurveBand], work: Membership, grown: Grown) -> None:
-    from core.figures import draw_accuracy_by_epsilon
-
     majority = grown.found.target.majority_test
     now = work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
     shell.whisper(
@@ -214,8 +218,6 @@ def curve_over_theta(work: Membership) -> Curve:
 
 def _deleted(grown: Grown, names: tuple[str, str]) -> None:
     """Say whom FairPick deletes at the slider's θ."""
-    from core.figures import draw_deleted
-
     found = grown.found.fairpick
     if found is None:
         shell.whisper("At θ = 1 FairPick deletes nobody", "Move its slider above to delete rows, and see what changes")
@@ -234,8 +236,6 @@ def _deleted(grown: Grown, names: tuple[str, str]) -> None:
 def _show_picking(
     points: Sequence[CurvePoint], work: Membership, measure: str, names: tuple[str, str], growing: bool
 ) -> None:
-    from core.figures import draw_fairpick
-
     shell.whisper(
         picking_heading(points, measure, growing=growing),
         f"{_MEASURES[measure]}, {names[0]} minus {names[1]}, by the paper's network; 95% intervals of the mean over "
@@ -374,8 +374,6 @@ def _judged(work: Membership, grown: Grown, people: MemberPeople, name: str) -> 
 
 
 def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
-    from core.figures import draw_group_gaps
-
     shell.whisper(
         groups_heading(found, people.attribute),
         "TPR − FPR gap with 95% intervals, each group against all others (of two, the first against the second); thin "

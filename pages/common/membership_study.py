@@ -27,8 +27,6 @@ class Grown:
 
     Attributes
     ----------
-    found : MembershipFindings
-    target : Attacked
     guesses : mapping of str to MemberGuess
         What each attack says about whom.
     """
@@ -128,8 +126,6 @@ class Curve(Background):
 
     Parameters
     ----------
-    who : People
-    name : str
     total : int
         Number of points.
     make : callable

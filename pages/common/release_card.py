@@ -59,9 +59,6 @@ class ReleaseWork:
     ----------
     config : AuditConfig
         The audit in the sidebar.
-    table : Table
-    dataset : AuditDataset
-    chosen : Models
     """
 
     def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, chosen: Models) -> None:
@@ -251,11 +248,6 @@ def card_plan(
 
     Parameters
     ----------
-    config : AuditConfig
-    table : Table
-    dataset : AuditDataset
-    models : Models
-    precision : Precision
     count : int
         Models shown.
     """

@@ -67,15 +67,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Precision:
-    """What is published of each model, and how precisely.
-
-    Attributes
-    ----------
-    statistics : tuple of str
-    sizes : bool
-    decimals : int or None
-    epsilon : float or None
-    """
+    """What is published of each model, and how precisely."""
 
     statistics: tuple[str, ...]
     sizes: bool

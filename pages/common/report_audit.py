@@ -147,7 +147,6 @@ class Shown:
 
     Attributes
     ----------
-    audit : ReleaseAudit
     people : AttackedPeople or None
         Whom an edition for others is attacked on.
     store : Store
@@ -181,7 +180,6 @@ def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
     ----------
     work : Work
         Finished.
-    policy : Policy
     tests : tuple of SelfTest
         FairLeak's tests of itself as far as they are there.
     """
@@ -218,7 +216,6 @@ def file(shown: Shown, kind: str, edition: str = "internal") -> bytes:
 
     Parameters
     ----------
-    shown : Shown
     kind : str
         A key of `FILES`.
     edition : {"internal", "disclosure"}
@@ -295,9 +292,6 @@ def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests,
     ----------
     name : str or None
         A key of `controls.SECTIONS`.
-    config : AuditConfig
-    table : Table
-    tested : Tested
     shown : Shown or None
         None while there is no verdict; what needs one says so.
     """

@@ -56,12 +56,10 @@ class Subject:
 
     Attributes
     ----------
-    plan : AuditPlan
     table : Table
         As it was uploaded, where a model file answers.
     config : AuditConfig
         With the roles, also where the plan leaves them to the catalogue.
-    model_file : ModelFile or None
     """
 
     plan: AuditPlan

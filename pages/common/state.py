@@ -104,7 +104,6 @@ def start_tolerance(subject: Any, start: float) -> None:
     ----------
     subject : object
         What the tolerance is about; None for a model that is trained.
-    start : float
     """
     before, began = st.session_state.get("tolerance_started", (None, _DEFAULTS["tolerance"]))
     if subject != before or _setting("tolerance") == began:

@@ -308,7 +308,6 @@ def _ask_given(table: Table, options: Sequence[str], current: Roles | None, gues
         Columns that are neither label nor sensitive attribute.
     current : Roles or None
         The roles in use; before there are any, columns are guessed.
-    guess : Suggestion
     """
     found: dict[str, Any] = {}
     columns = ["", *options]
@@ -343,7 +342,6 @@ def _because(guess: Suggestion, role: str, chosen: Any, current: Roles | None, *
 
     Parameters
     ----------
-    guess : Suggestion
     role : str
         A field of `Roles`.
     chosen : object
