@@ -6,10 +6,14 @@ shell.guard()
 
 import streamlit as st
 
+from pages.common import attriguard_controls as controls
+from pages.common import attriguard_people as people
+from pages.common import attriguard_sections as sections
+from pages.common import attriguard_words as words
 from pages.common import panels
-from pages.common.guarding import controls, people, sections, words
-from pages.common.guarding.defence import last_budget
-from pages.common.guarding.work import Guarding
+from pages.common.attriguard_controls import last_budget
+from pages.common.attriguard_study import Guarding
+from pages.common.background import State, want
 
 shell.head("attriguard", badge=people.badge())
 top = st.container()
@@ -22,7 +26,7 @@ from core.figures import draw_budget, draw_value_noise, value_noise
 
 colours = shell.palette()
 work = Guarding(who, defence)
-busy = work.fill()
+busy = want(work)
 work.wait_for_first()
 opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn anew
 
@@ -37,7 +41,7 @@ def told(running: bool) -> None:
     now, last = study.at(budget), last_budget(study)
     published = () if defence.balanced else people.published(who)
     with opening:
-        state = "growing" if running else "finished" if work.finished else "stopped"
+        state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
         clean = study.undefended()
         shell.finding(
             *words.finding(study, now, clean, budget, defence, floor=floor, state=state, learning=grown.learning)
@@ -59,7 +63,7 @@ def told(running: bool) -> None:
         )
         panels.chart(chart, key="guard_chart")
         controls.budget_slider(study, budget)
-        work.watch(running, grown)
+        work.watch(work.show_progress, drawn=grown)
     with right:
         shell.whisper(*words.values_chart(study, defence))
         rows = value_noise(study, budget)

@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import attack_words, cached, controls, guides, panels, state, wording
+from pages.common import cached, controls, panels, state, wording
+from pages.common import correction_words as words
 
 with shell.head("correction", badge=wording.synthetic_badge(state.dataset_name())):
     published = controls.published_switch()
@@ -17,6 +18,7 @@ config, table = cached.audited()
 findings, dataset = cached.findings_of(config, table)
 
 from core.figures import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
+from pages.common import correction_sections as sections
 
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
 
@@ -27,19 +29,19 @@ attribute = shell.escape(wording.attribute(config))
 @st.fragment
 def told() -> None:
     """Draw everything that follows the slider."""
-    tolerance = st.session_state.get("told", attack_words.first_told(findings))
+    tolerance = st.session_state.get("told", words.first_told(findings))
     now = cached.disclosure(points, findings, tolerance, **settings)
     curve = [points[t] for t in sorted(points)]
     left, right = st.columns([3, 2], gap="large")
     with left:
         shell.whisper(
-            attack_words.curve_heading(curve),
+            words.curve_heading(curve),
             f"People whose {attribute} is recovered, by the tolerance the attacker is told",
         )
         by_tolerance = draw_disclosure(
             curve,
             now,
-            attack_words.strong_line(findings, adversary),
+            words.strong_line(findings, adversary),
             colours,
             attribute=attribute,
             attacker=attacker,
@@ -49,12 +51,12 @@ def told() -> None:
         controls.told_tolerance(tolerance)
     time.sleep(_HEAD_START)
     with opening:
-        shell.finding(*attack_words.correction(findings, now, config, adversary=adversary, as_published=published))
+        shell.finding(*words.finding(findings, now, config, adversary=adversary, as_published=published))
     with right:
         leak = cached.attribution(findings, now.used, adversary)
         shell.whisper("Where the leak comes from", "Each row adds one thing the attacker knows; 95% intervals")
         waterfall = draw_waterfall(
-            rows_of_one(leak, now, share=attack_words.share_words(findings)),
+            rows_of_one(leak, now, share=words.share_words(findings)),
             findings.strong,
             colours,
             words="Strong, from features alone",
@@ -62,19 +64,19 @@ def told() -> None:
             told=now.told,
         )
         panels.chart(waterfall, key="leak_chart")
-        st.caption(attack_words.promise_added(leak))
-    st.markdown(attack_words.certificate(now))
-    if noise := attack_words.private_training(findings, now):
+        st.caption(words.promise_added(leak))
+    st.markdown(words.certificate(now))
+    if noise := words.private_training(findings, now):
         st.markdown(noise)
     if not now.is_true:
-        panels.problem(attack_words.false_disclosure(findings, now))
+        panels.problem(words.false_disclosure(findings, now))
     left, right = st.columns([3, 2], gap="large")
     with left:
         shell.whisper("Accuracy by group", "Share inferred correctly before (○) and after (●), 95% intervals")
         by_group = draw_recognition(now, curve, colours, names=findings.group_names)
         panels.chart(by_group, key="recognised_chart")
     with right:
-        panels.how_to_read(guides.correction(findings, now))
+        panels.how_to_read(words.guide(findings, now))
         panels.numbers(
             {
                 "Recovered people by the tolerance told": by_tolerance.table,
@@ -84,8 +86,8 @@ def told() -> None:
             },
             key="correction",
         )
-        st.caption(attack_words.permuted(cached.permuted(findings, dataset, now, **settings)))
-        st.caption(attack_words.held_out(findings, adversary, published))
+        st.caption(words.permuted(cached.permuted(findings, dataset, now, **settings)))
+        st.caption(words.held_out(findings, adversary, published))
 
 
 opening = st.empty()
@@ -93,29 +95,19 @@ left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
 with right:
     settings: dict[str, Any] = {**controls.attacker_settings(), "as_published": published}
 adversary = settings["adversary"]
-attacker = attack_words.attacker(adversary)
+attacker = words.attacker(adversary)
 with left:
-    shell.chips(*attack_words.known(findings, adversary))
+    shell.chips(*words.known(findings, adversary))
 points = cached.curve(findings, dataset, **settings)
 told()
 section = controls.further_section()
 if section == "trained":
-    from pages.common.further import trained
-
-    trained.draw(config, dataset, findings, points[0.0], settings)
+    sections.trained_section(config, dataset, findings, points[0.0], settings)
 elif section == "methods":
-    from pages.common.further import methods
-
-    methods.draw(config, dataset, settings)
+    sections.methods_section(config, dataset, settings)
 elif section == "seeds":
-    from pages.common.further import seeds
-
-    seeds.draw(config, dataset, findings)
+    sections.seeds_section(config, dataset, findings)
 elif section == "tuning":
-    from pages.common.further import tuning
-
-    tuning.draw(config, dataset, adversary)
+    sections.tuning_section(config, dataset, adversary)
 elif section == "more":
-    from pages.common.further import more
-
-    more.draw(config, dataset, findings, settings)
+    sections.more_section(config, dataset, findings, settings)

@@ -6,7 +6,7 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, controls, guides, panels, state, upload, wording
+from pages.common import cached, controls, panels, state, upload, wording
 
 shell.head("data", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
@@ -45,7 +45,7 @@ else:
 upload.roles_form(table, columns)
 left, right = st.columns(2)
 with left:
-    panels.how_to_read(guides.DATA)
+    panels.how_to_read(wording.DATA_GUIDE)
 with right:
     tables = {"Columns": columns}
     if config is not None and config.roles is not None:

@@ -7,26 +7,25 @@ shell.guard()
 import streamlit as st
 
 from core.errors import FairLeakError
-from pages.common import panels
-from pages.common.desk import board, place, record, sections, words
+from pages.common import desk_ask, desk_ledger, panels
+from pages.common import desk_board as board
+from pages.common import desk_words as words
 
-ledger = place.current()
+ledger = desk_ledger.current()
 shell.head("desk", badge="" if ledger else "synthetic example")
 opening = st.container()
 if ledger is None:
-    from pages.common.desk import example
-
-    example.show(opening)
-    place.box(expanded=True)
+    board.show_example(opening)
+    desk_ledger.box(expanded=True)
     with st.expander("Verify an export", icon=":material/verified:"):
-        record.verify()
+        board.verify()
 else:
     try:
         statuses = ledger.statuses()
     except FairLeakError as error:
         shell.finding(*words.unreadable())
-        place.unreadable(str(error))
-        place.box(expanded=True)
+        desk_ledger.unreadable(str(error))
+        desk_ledger.box(expanded=True)
         st.stop()
     if statuses:
         with opening:
@@ -34,15 +33,15 @@ else:
             now = board.chosen(statuses)
         with heading:
             shell.finding(*words.finding(now))
-            place.still()
+            desk_ledger.still()
         board.show(now, statuses)
-        sections.show(ledger, now)
+        desk_ask.show(ledger, now)
     else:
         with opening:
             shell.finding(*words.empty())
-            place.still()
-        sections.show(ledger, None)
-    place.box(expanded=False)
+            desk_ledger.still()
+        desk_ask.show(ledger, None)
+    desk_ledger.box(expanded=False)
 
 panels.how_to_read(words.GUIDE)
 st.caption(words.STORED)

@@ -6,15 +6,20 @@ shell.guard()
 
 import streamlit as st
 
+from pages.common import membership_controls as controls
+from pages.common import membership_words as words
 from pages.common import panels, state, wording
-from pages.common.members import controls, guide, people, sections, words
-from pages.common.members.work import Membership
+from pages.common.background import want
+from pages.common.membership_study import Membership
 
 with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name())):
     published = controls.published()
-who = people.people()
+who = controls.people()
 
 from core.figures import draw_gaps_between, draw_ranges, draw_roc
+from pages.common import membership_sections as sections
+
+_PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
 
 colours = shell.palette()
 
@@ -24,8 +29,8 @@ def told() -> None:
     """Draw everything that follows the controls."""
     opening = st.empty()
     chosen = controls.chosen(who, published)
-    work = Membership(people.attacked_by(who, chosen), chosen)
-    busy = work.fill()
+    work = Membership(controls.attacked_by(who, chosen), chosen)
+    busy = want(work, patience=_PATIENCE)
     grown = work.wait_for_first()
     found, code = grown.found, chosen.group
     attack = words.shown(found)
@@ -46,7 +51,7 @@ def told() -> None:
         curve = draw_roc(found, colours, attack="lira" if "lira" in found.attacks else attack.name, group=place)
         panels.chart(curve, key="member_roc_chart")
         tables["ROC curve of the attack"] = curve.table
-    work.watch(busy, grown)
+    work.watch(work.show_progress, every=0.8, drawn=grown)
     if sentence := words.void(chosen):
         panels.problem(sentence, point="No promise any more.")
     st.caption(words.promise(found, chosen, code))
@@ -56,9 +61,9 @@ def told() -> None:
         steps = draw_ranges(ranges, colours, muted=attack.muted)
         panels.chart(steps, key="member_ranges_chart")
         tables["Where the flags fall"] = steps.table
-    panels.how_to_read(guide.guide(found, chosen, who.people.notes))
+    panels.how_to_read(words.guide(found, chosen, who.people.notes))
     panels.numbers(tables, key="membership")
-    sections.draw(controls.section(), work, grown)
+    sections.SECTIONS[controls.section()](work, grown)
 
 
 told()

@@ -6,7 +6,7 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, controls, guides, panels, state, wording
+from pages.common import cached, controls, panels, state, wording
 
 shell.head("model", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
@@ -33,7 +33,7 @@ for caution in wording.model_cautions(findings):
     st.info(caution, icon=":material/info:")
 left, right = st.columns(2)
 with left:
-    panels.how_to_read(guides.GIVEN_MODEL if state.given() else guides.MODEL)
+    panels.how_to_read(wording.GIVEN_MODEL_GUIDE if state.given() else wording.MODEL_GUIDE)
 with right:
     panels.numbers(
         {

@@ -7,8 +7,9 @@ shell.guard()
 import streamlit as st
 
 from core.errors import InputError
-from pages.common import cached, panels, state, wording
-from pages.common.releasing import advising, common, controls, file, guide, words, work
+from pages.common import cached, panels, release_card, state, wording
+from pages.common import release_controls as controls
+from pages.common import release_words as words
 
 shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
 config, table = cached.audited()
@@ -21,9 +22,9 @@ colours = shell.palette()
 opening = st.empty()
 try:
     row = controls.places()
-    models = controls.models(row, table, dataset, work.number_of_people(config, dataset))
+    models = controls.models(row, table, dataset, release_card.number_of_people(config, dataset))
     precision = controls.precision(row[2:])
-    audited = work.ReleaseWork(config, table, dataset, models)
+    audited = release_card.ReleaseWork(config, table, dataset, models)
 except InputError as error:
     panels.problem(str(error))
     st.stop()
@@ -59,17 +60,17 @@ def told() -> None:
         if sentence := unpredicted(now):
             st.caption(sentence)
         if now.n_models < wanted:
-            audited.whole.watch(f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
+            release_card.watch(audited.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
     tables = {"People pinned down": moved.table, "By the number of models": bits.table}
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tables |= advising.draw(card, now)
+        tables |= release_card.advice_part(card, now)
     with right:
         shell.whisper(*words.fullness_chart(now))
         panels.chart(draw_fullness(card.studies, now, colours, counts=models.counts), key="release_fullness_chart")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tables |= common.draw(now)
+        tables |= release_card.in_common_part(now)
     with right:
         shell.whisper(*words.recognised_chart(now))
         named = draw_recognised(now, colours)
@@ -77,11 +78,11 @@ def told() -> None:
         tables["Named rightly"] = named.table
     left, right = st.columns(2, gap="large")
     with left:
-        panels.how_to_read(guide.guide(now))
+        panels.how_to_read(words.guide(now))
     with right:
         tables |= {words.numbers(now): now.published.to_frame(), "Every figure": now.to_frame()}
         panels.numbers(tables, key="release")
-        file.download(file.card_plan(config, table, dataset, models, precision, now.n_models))
+        release_card.download(release_card.card_plan(config, table, dataset, models, precision, now.n_models))
 
 
 told()

@@ -6,13 +6,12 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, state, wording
-from pages.common.deciding import board, controls, downloads, sections, words
-from pages.common.deciding import policy as policies
-from pages.common.deciding.shown import shown
-from pages.common.deciding.subject import asked, subject
-from pages.common.deciding.tested import Tested
-from pages.common.deciding.work import Work
+from pages.common import cached, report_audit, report_plan, state, wording
+from pages.common import report_board as board
+from pages.common import report_policy as policies
+from pages.common.background import want
+from pages.common.report_audit import Attacks, SelfTests, judged
+from pages.common.report_plan import asked, subject
 
 shell.head("report", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
@@ -22,24 +21,24 @@ from core.policy import judge
 
 policy = policies.current(config)
 wanted = asked(config, table)
-work, tested = Work(subject(config, table, wanted)), Tested()
-work.fill()
+attacks, tested = Attacks(subject(config, table, wanted)), SelfTests()
+want(attacks)
 release = None
-if work.found is None:
+if attacks.result is None:
     with opening:
-        shell.finding(*words.no_verdict(work.status, policy, config, table, wanted.outputs))
-    work.watch()
+        shell.finding(*board.no_verdict(attacks.status, policy, config, table, wanted.outputs))
+    attacks.watch(attacks.show_progress, every=0.6)
     attribute = wording.attribute(config)
     board.draw_waiting(judge(policy, (), attribute=attribute))
 else:
-    tested.fill()
-    release = shown(work, policy, tested.found)
+    want(tested)
+    release = judged(attacks, policy, tested.found)
     with opening:
-        shell.finding(*words.finding(release.audit.verdict, config, table, wanted.outputs))
+        shell.finding(*board.finding(release.audit.verdict, config, table, wanted.outputs))
     tested.warn()
     board.draw(release.rows(), release.audit.verdict.overall)
-    downloads.internal(release)
-name = controls.section()
+    report_audit.internal_files(release)
+name = report_plan.section()
 if release is not None:
-    tested.watch()
-sections.draw(name, config, table, tested, release)
+    tested.watch(tested.show_progress, every=2.0, drawn=tested.result)
+report_audit.draw(name, config, table, tested, release)

@@ -4,11 +4,45 @@ from pages.common import shell
 
 shell.guard()
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from pages.common import attack_words, cached, panels, starting, state, wording
+from pages.common import cached, correction_words, panels, start_map, state, wording
+
+_DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
+    (
+        "Check a model",
+        ":material/fact_check:",
+        "May it be released? Bring a table with a model's answers, a model file, or a table to train on, and read the "
+        "verdict.",
+        (
+            ("data.py", "Bring a table or a model", ":material/table_rows:"),
+            ("report.py", "Read the verdict", ":material/fact_check:"),
+            ("release.py", "Meter a model card", ":material/contact_page:"),
+        ),
+    ),
+    (
+        "Learn by example",
+        ":material/school:",
+        "Cases of a few invented people, small enough to work out by hand: a question first, then every step, and a "
+        "sheet to print.",
+        (("learn.py", "Open the cases", ":material/school:"),),
+    ),
+    (
+        "Explore",
+        ":material/explore:",
+        "Turn the settings yourself: how a model is made fair or private, and what each attack gets out of it.",
+        (
+            ("model.py", "Model", ":material/balance:"),
+            ("correction.py", "Correction", ":material/tune:"),
+            ("bias_queries.py", "Bias queries", ":material/quiz:"),
+            ("attriguard.py", "AttriGuard", ":material/shield:"),
+            ("membership.py", "Membership", ":material/group:"),
+        ),
+    ),
+)
 
 shell.head("", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.empty()
@@ -17,14 +51,19 @@ opening.markdown(
     "FairLeak trains a fair model, attacks it, and measures what an attacker learns that nobody meant to tell."
 )
 waiting = st.container()
-starting.doors()
+for column, (title, icon, told, links) in zip(st.columns(len(_DOORS)), _DOORS, strict=True):
+    with column.container(border=True, height="stretch", key=f"door_{title.split()[0].lower()}"):
+        st.markdown(f"{icon} **{title}**  \n{told}")
+        with st.container(horizontal=True, gap=None):
+            for file, label, sign in links:
+                st.page_link(str(Path(__file__).with_name(file)), label=f":primary[{label}]", icon=sign)
 left, right = st.columns([3, 2], gap="large")
 below = st.container()
 
 with waiting:
     config, table = cached.audited()
 with left:
-    starting.draw_map(config, table)
+    start_map.draw_map(config, table)
 with waiting:
     findings, dataset = cached.findings_of(config, table)
 settings: dict[str, Any] = {"adversary": "features", "cost": "published", "as_published": False}
@@ -36,7 +75,7 @@ from core.figures import draw_disclosure
 
 attribute = wording.attribute(config)
 with opening.container():
-    shell.finding(*attack_words.correction(findings, now, config, adversary="features"))
+    shell.finding(*correction_words.finding(findings, now, config, adversary="features"))
 with right:
     shell.whisper(
         "What the audited model's promise gives away",

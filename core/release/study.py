@@ -12,12 +12,12 @@ from core.release.disputed import Disputed, disputed
 from core.release.draws import Draws, noise_generator, worst_of_draws
 from core.release.measured import Measured, measured
 from core.release.meter import Meter, meter
-from core.release.numbers import Floats
+from core.release.numbers import STATISTIC_TITLES, Floats
 from core.release.people import ReleasedPeople
 from core.release.pinned import Pinned, pinned
 from core.release.prediction import Prediction, predict
 from core.release.projection import project
-from core.release.statistics import MOST_MODELS, STATISTIC_TITLES, Published, Release
+from core.release.statistics import MOST_MODELS, Published, Release
 from core.results import Result, plain
 from core.study import Param
 from core.validation import LEAST_EPSILON

@@ -1,14 +1,14 @@
 """All caching of the dashboard. Results are kept under one fingerprint of data, settings and version.
 
 Built-in data go to a store shared by everybody; a user's own table, and all that follows from it, to a store of the
-session that is emptied when the session ends. Nothing is written to disk here; `measured` keeps
-models of built-in data there.
+session that is emptied when the session ends.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,44 +21,44 @@ from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.datasets.roles import Roles
 from core.fingerprint import fingerprint
-from pages.common.jobs import Job, Store
-from pages.common.own_model import OwnModel
+from pages.common import panels, state
+from pages.common.background import Job, Store, need
 from pages.common.state import OWN_RATINGS, UPLOAD
 
 if TYPE_CHECKING:
     import pandas
 
     from core.datasets.suggestion import Suggestion
+    from core.models.files import ModelFile
 
-__all__ = [
-    "CURVE_TOLERANCES",
-    "attribution",
-    "audited",
-    "built",
-    "cautions_of",
-    "columns_of",
-    "curve",
-    "dataset_of",
-    "disclosure",
-    "drop_own_model",
-    "drop_own_ratings",
-    "drop_own_table",
-    "findings_of",
-    "google_play",
-    "keep_own_model",
-    "keep_own_ratings",
-    "keep_own_table",
-    "kept_tolerance",
-    "more_disclosed",
-    "own_model",
-    "own_ratings",
-    "own_table",
-    "permuted",
-    "ratings_of",
-    "store_of",
-    "suggestion_of",
-    "table_of",
-]
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnModel:
+    """A model file, the table it was asked about, and where its answers stand.
+
+    Attributes
+    ----------
+    name : str
+        The file's name.
+    asked : Table
+        Without the model's answers.
+    prediction, score : str
+        What the columns of its answers are called in the session's table.
+    features : tuple of str
+        The columns it takes, where its file does not name them.
+    positive : str
+        The answer that counts as 1.
+    """
+
+    model_file: ModelFile = field(repr=False)
+    name: str
+    asked: Table = field(repr=False)
+    prediction: str
+    score: str
+    threshold: float
+    features: tuple[str, ...]
+    positive: str
+
 
 CURVE_TOLERANCES = tuple(
     [t / 1000 for t in range(0, 20, 1)] + [t / 1000 for t in range(20, 60, 4)] + [t / 1000 for t in range(60, 201, 10)]
@@ -93,8 +93,7 @@ def store_of(dataset: str) -> Store:
 
 def own_table() -> Table | None:
     """Return the session's own table, if there is one."""
-    table: Table | None = _session_store().get("table:upload")
-    return table
+    return _session_store().get("table:upload")
 
 
 def keep_own_table(table: Table) -> None:
@@ -106,8 +105,7 @@ def keep_own_table(table: Table) -> None:
 
 def own_model() -> OwnModel | None:
     """Return the model file that has answered about the session's table, if there is one."""
-    model: OwnModel | None = _session_store().get("model:upload")
-    return model
+    return _session_store().get("model:upload")
 
 
 def keep_own_model(answered: Table, model: OwnModel) -> None:
@@ -129,8 +127,7 @@ def drop_own_table() -> None:
 
 def own_ratings() -> Ratings | None:
     """Return the session's own ratings, if there are any."""
-    ratings: Ratings | None = _ratings_store().get("ratings:own")
-    return ratings
+    return _ratings_store().get("ratings:own")
 
 
 def keep_own_ratings(ratings: Ratings) -> None:
@@ -154,7 +151,6 @@ def google_play() -> Path | None:
 
 def ratings_of(name: str, folder: Path | None = None) -> Ratings:
     """Return built-in ratings: those in a folder, or the invented ones; waits while they are read."""
-    from pages.common.panels import need
 
     def fetch(job: Job) -> Ratings:
         from core.datasets import demo_ratings, read_ratings
@@ -166,8 +162,6 @@ def ratings_of(name: str, folder: Path | None = None) -> Ratings:
 
 def table_of(dataset: str) -> Table:
     """Return a table by name; waits with a progress bar while it is read or fetched."""
-    from pages.common.panels import need
-
     if dataset == UPLOAD:
         table = own_table()
         if table is None:
@@ -186,36 +180,26 @@ def table_of(dataset: str) -> Table:
 
 def columns_of(table: Table) -> pandas.DataFrame:
     """Return the description of a table's columns."""
+    from core.datasets.columns import describe_columns
 
-    def describe() -> pandas.DataFrame:
-        from core.datasets.columns import describe_columns
-
-        return describe_columns(table.frame)
-
-    return store_of(table.name).remember(fingerprint("columns", table.fingerprint), describe)
+    key = fingerprint("columns", table.fingerprint)
+    return store_of(table.name).remember(key, lambda: describe_columns(table.frame))
 
 
 def suggestion_of(table: Table, *, attribute: str = "", label: str = "") -> Suggestion:
     """Return the roles guessed for a table, where some of its columns may be known."""
-
-    def suggest() -> Suggestion:
-        from core.datasets.suggestion import suggest_roles
-
-        return suggest_roles(table.frame, attribute=attribute, label=label)
+    from core.datasets.suggestion import suggest_roles
 
     key = fingerprint("suggestion", table.fingerprint, attribute, label)
-    return store_of(table.name).remember(key, suggest)  # type: ignore[no-any-return]
+    return store_of(table.name).remember(key, lambda: suggest_roles(table.frame, attribute=attribute, label=label))  # type: ignore[no-any-return]
 
 
 def cautions_of(table: Table, roles: Roles) -> tuple[str, ...]:
     """Return what to know of a table and its roles before an audit."""
+    from core.datasets.cautions import cautions
 
-    def look() -> tuple[str, ...]:
-        from core.datasets.cautions import cautions
-
-        return cautions(table.frame, roles)
-
-    return store_of(table.name).remember(fingerprint("cautions", table.fingerprint, roles), look)  # type: ignore[no-any-return]
+    key = fingerprint("cautions", table.fingerprint, roles)
+    return store_of(table.name).remember(key, lambda: cautions(table.frame, roles))  # type: ignore[no-any-return]
 
 
 def kept_tolerance(table: Table, config: AuditConfig) -> float:
@@ -236,8 +220,6 @@ def kept_tolerance(table: Table, config: AuditConfig) -> float:
 
 def audited() -> tuple[AuditConfig, Table]:
     """Return the audit the settings describe, and its table; ends the page while a user's table has no roles."""
-    from pages.common import panels, state
-
     table = table_of(state.dataset_name())
     config = state.config(table)
     if config is None:
@@ -247,14 +229,10 @@ def audited() -> tuple[AuditConfig, Table]:
 
 def dataset_of(table: Table, roles: Roles) -> AuditDataset:
     """Return a table with its roles, as arrays; waits with a progress bar while they are made."""
-    from pages.common.panels import need
+    from core.datasets.build import build_dataset
 
-    def build(job: Job) -> AuditDataset:
-        from core.datasets.build import build_dataset
-
-        return build_dataset(table, roles)
-
-    return need(store_of(table.name), _dataset_key(table, roles), "Preparing the table", build)  # type: ignore[no-any-return]
+    key = _dataset_key(table, roles)
+    return need(store_of(table.name), key, "Preparing the table", lambda _: build_dataset(table, roles))  # type: ignore[no-any-return]
 
 
 def built(table: Table, roles: Roles) -> AuditDataset:
@@ -265,13 +243,9 @@ def built(table: Table, roles: Roles) -> AuditDataset:
     InputError
         As `core.datasets.build_dataset`.
     """
+    from core.datasets.build import build_dataset
 
-    def build() -> AuditDataset:
-        from core.datasets.build import build_dataset
-
-        return build_dataset(table, roles)
-
-    return store_of(table.name).remember(_dataset_key(table, roles), build)  # type: ignore[no-any-return]
+    return store_of(table.name).remember(_dataset_key(table, roles), lambda: build_dataset(table, roles))  # type: ignore[no-any-return]
 
 
 def _dataset_key(table: Table, roles: Roles) -> str:
@@ -299,8 +273,6 @@ class _Audit:
 
 
 def _audit(config: AuditConfig, dataset: AuditDataset) -> _Audit:
-    from pages.common.panels import need
-
     def work(job: Job) -> _Audit:
         audit = _Audit(run(config, job.report, dataset=dataset))
         audit.fill("features", "published", False, job.report)
@@ -330,8 +302,6 @@ def curve(
 
 
 def _fill_with_progress(audit: _Audit, dataset: AuditDataset, adversary: str, cost: str, as_published: bool) -> None:
-    from pages.common.panels import need
-
     config = audit.findings.config
 
     def work(job: Job) -> bool:
@@ -371,15 +341,10 @@ def more_disclosed(
     findings: AuditFindings, dataset: AuditDataset, tolerance: float, **settings: Any
 ) -> tuple[MoreDisclosed, ...]:
     """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
-    from pages.common.panels import need
-
     config = findings.config
     key = fingerprint("more disclosed", audit_key(config, dataset), tolerance, settings)
-
-    def work(job: Job) -> tuple[MoreDisclosed, ...]:
-        return findings.disclose_more(tolerance, **settings)
-
-    return need(store_of(config.dataset), key, "Telling the attacker more", work)  # type: ignore[no-any-return]
+    store, label = store_of(config.dataset), "Telling the attacker more"
+    return need(store, key, label, lambda _: findings.disclose_more(tolerance, **settings))  # type: ignore[no-any-return]
 
 
 def attribution(findings: AuditFindings, tolerance: float, adversary: str) -> Attribution:
@@ -389,3 +354,18 @@ def attribution(findings: AuditFindings, tolerance: float, adversary: str) -> At
     name = next(name for name, kinds in KINDS.items() if adversary in kinds)
     attacks = {kind: findings.attacks[kind, "held_out"] for kind in KINDS[name]}
     return attribution_of(name, attacks, findings.config, findings.known_shares, tolerance=tolerance)
+
+
+def point_store(name: str, dataset: AuditDataset) -> Any:
+    """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
+    from core.datasets.catalog import default_cache_folder
+    from core.errors import InputError
+    from core.sweep import FolderStore, MemoryStore
+
+    if name != UPLOAD:
+        try:
+            return FolderStore(default_cache_folder().parent / "sweeps")
+        except InputError:  # nothing can be written there
+            pass
+    points: dict[str, Any] = store_of(name).remember(f"points:{dataset.fingerprint}", dict)
+    return MemoryStore(points)

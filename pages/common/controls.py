@@ -16,19 +16,8 @@ from core.datasets.catalog import CATALOG
 from core.fairness import METRIC_TITLES, METRICS
 from core.models import METHOD_TITLES, METHODS
 from core.wording import epsilon_text
-from pages.common import shell, state
+from pages.common import panels, shell, state
 from pages.common.cached import kept_tolerance, own_table
-
-__all__ = [
-    "EPSILONS",
-    "attacker_settings",
-    "audit_settings",
-    "data_settings",
-    "further_section",
-    "model_settings",
-    "published_switch",
-    "told_tolerance",
-]
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
@@ -180,16 +169,7 @@ _SECTIONS = {
 
 def further_section() -> str:
     """Choose what is shown below the slider."""
-    value = st.segmented_control(
-        "Look further",
-        list(_SECTIONS),
-        default="trained",
-        required=True,
-        key="further",
-        format_func=_SECTIONS.__getitem__,
-        persist_state="session",
-    )
-    return value or "trained"
+    return str(panels.pick("Look further", _SECTIONS, key="further", default="trained"))
 
 
 def told_tolerance(value: float) -> None:

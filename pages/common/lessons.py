@@ -9,8 +9,6 @@ import streamlit as st
 from core.examples import EXAMPLES, Example, ExampleTable, Step, example, sheet
 from pages.common import shell
 
-__all__ = ["asked", "chosen", "sheets", "shown_table", "solution"]
-
 _FIRST = next(iter(EXAMPLES))
 
 _METHODS = {

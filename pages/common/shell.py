@@ -14,19 +14,6 @@ import streamlit as st
 if TYPE_CHECKING:
     from core.figures import Palette
 
-__all__ = [
-    "chips",
-    "configure",
-    "escape",
-    "finding",
-    "guard",
-    "head",
-    "navigation",
-    "open_page",
-    "palette",
-    "run",
-    "whisper",
-]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
@@ -103,43 +90,26 @@ def configure() -> None:
 
 def navigation() -> Any:
     """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server."""
-    folder = _ROOT / "pages"
+
+    def page(name: str, title: str, icon: str) -> Any:
+        return st.Page(_ROOT / "pages" / f"{name}.py", title=title, icon=f":material/{icon}:", url_path=name)
+
+    start = st.Page(_ROOT / "pages" / "start.py", title="Start", icon=":material/flag:", default=True)
     return st.navigation(
         {
-            "Audit": [
-                st.Page(folder / "start.py", title="Start", icon=":material/flag:", default=True),
-                st.Page(folder / "data.py", title="Data", icon=":material/table_rows:", url_path="data"),
-                st.Page(folder / "model.py", title="Model", icon=":material/balance:", url_path="model"),
-            ],
+            "Audit": [start, page("data", "Data", "table_rows"), page("model", "Model", "balance")],
             "Attacks": [
-                st.Page(folder / "correction.py", title="Correction", icon=":material/tune:", url_path="correction"),
-                st.Page(
-                    folder / "bias_queries.py",
-                    title="Bias queries",
-                    icon=":material/quiz:",
-                    url_path="bias_queries",
-                ),
-                st.Page(folder / "attriguard.py", title="AttriGuard", icon=":material/shield:", url_path="attriguard"),
-                st.Page(
-                    folder / "membership.py",
-                    title="Membership",
-                    icon=":material/group:",
-                    url_path="membership",
-                ),
+                page("correction", "Correction", "tune"),
+                page("bias_queries", "Bias queries", "quiz"),
+                page("attriguard", "AttriGuard", "shield"),
+                page("membership", "Membership", "group"),
             ],
             "Decision": [
-                st.Page(
-                    folder / "release.py",
-                    title="Release",
-                    icon=":material/contact_page:",
-                    url_path="release",
-                ),
-                st.Page(folder / "report.py", title="Report", icon=":material/fact_check:", url_path="report"),
-                st.Page(folder / "desk.py", title="Query desk", icon=":material/account_balance:", url_path="desk"),
+                page("release", "Release", "contact_page"),
+                page("report", "Report", "fact_check"),
+                page("desk", "Query desk", "account_balance"),
             ],
-            "Teaching": [
-                st.Page(folder / "learn.py", title="Learn by example", icon=":material/school:", url_path="learn"),
-            ],
+            "Teaching": [page("learn", "Learn by example", "school")],
         },
         position="sidebar",
     )

@@ -13,28 +13,6 @@ from core.datasets.dataset import Table
 from core.datasets.roles import Roles
 from core.models import GIVEN
 
-__all__ = [
-    "OWN_RATINGS",
-    "UPLOAD",
-    "apply_choices",
-    "attributes",
-    "choose",
-    "chosen_roles",
-    "config",
-    "dataset_name",
-    "default",
-    "epsilon",
-    "forget_forest",
-    "forget_roles",
-    "given",
-    "keep",
-    "keep_forest",
-    "keep_roles",
-    "roles_named",
-    "sets_named",
-    "start_tolerance",
-]
-
 UPLOAD = "upload"
 """Name under which a user's own table is chosen."""
 
@@ -126,7 +104,6 @@ def start_tolerance(subject: Any, start: float) -> None:
     ----------
     subject : object
         What the tolerance is about; None for a model that is trained.
-    start : float
     """
     before, began = st.session_state.get("tolerance_started", (None, _DEFAULTS["tolerance"]))
     if subject != before or _setting("tolerance") == began:

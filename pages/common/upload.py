@@ -1,4 +1,4 @@
-"""Bringing one's own table: the upload box, and the form that says what the columns are.
+"""Bringing one's own table or model: upload boxes, and the form that says what the columns are.
 
 A file is read from memory, kept in the session and nowhere else. A file or a form that breaks a rule is answered in
 one sentence; what was audited before stays as it was.
@@ -6,6 +6,7 @@ one sentence; what was audited before stays as it was.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -13,16 +14,19 @@ import streamlit as st
 from core.errors import InputError
 from core.fingerprint import fingerprint
 from core.untrusted import warm_up
-from pages.common import cached, given_columns, guesses, model_box, panels, shell, state
+from pages.common import cached, panels, shell, state
+from pages.common.cached import OwnModel
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas
 
     from core.datasets.dataset import Table
     from core.datasets.roles import Roles
     from core.datasets.suggestion import Suggestion
+    from core.models.files import ModelFile
 
-__all__ = ["box", "roles_form"]
 
 _HOW = "Changes take effect with the button; until then the audit stays as it is"
 _GUESSED = "Guessed from names and values of the columns: check them"
@@ -121,13 +125,13 @@ def _ask(table: Table, columns: pandas.DataFrame, current: Roles | None) -> Role
             f"label_{mark}",
             help=f"Columns with 2 to {_MOST_VALUES} distinct values; numbers with more must be cut into classes first.",
         )
-        guesses.because(guess, "label", label, current)
+        _because(guess, "label", label, current)
         if current is None and table.uploaded and label != guess.roles.label:
             guess = cached.suggestion_of(table, label=label)
         values = _values(frame, label) if label else []
         preset = (current or guess.roles).positive
         positive = _select("Its positive value", values, preset, f"positive_{mark}_{label}")
-        guesses.because(guess, "positive", positive, current)
+        _because(guess, "positive", positive, current)
     with right:
         usable = [c for c in names if distinct[c] >= 2 and c != label]
         sensitive = _select(
@@ -136,14 +140,14 @@ def _ask(table: Table, columns: pandas.DataFrame, current: Roles | None) -> Role
             (current or guess.roles).sensitive,
             f"sensitive_{mark}",
         )
-        guesses.because(guess, "sensitive", sensitive, current)
+        _because(guess, "sensitive", sensitive, current)
         if table.uploaded and sensitive and sensitive != (current or guess.roles).sensitive:
             guess = cached.suggestion_of(table, label=label, attribute=sensitive)
         groups = _ask_groups(frame, sensitive, current, guess, mark) if sensitive else {}
     others = [c for c in names if c not in (label, sensitive)]
-    given = given_columns.ask(table, others, current, guess) if table.uploaded else {}
+    given = _ask_given(table, others, current, guess) if table.uploaded else {}
     if table.uploaded:
-        model_box.draw(table, current)
+        _model_box(table, current)
     left, right = st.columns(2, gap="large")
     with left:
         others = [c for c in others if c not in given.values()]
@@ -155,7 +159,7 @@ def _ask(table: Table, columns: pandas.DataFrame, current: Roles | None) -> Role
             key=f"excluded_{mark}_{fingerprint(preset_out)[:8]}",
             help="Neither the model nor the attacker sees them.",
         )
-        guesses.because(guess, "excluded", tuple(excluded), current)
+        _because(guess, "excluded", tuple(excluded), current)
     with right:
         missing = st.segmented_control(
             "Records with a missing feature",
@@ -219,7 +223,7 @@ def _ask_groups(
         )
         groups = {"group": tuple(chosen)}
     for role, told in groups.items():
-        guesses.because(guess, role, told, same, reason="group")
+        _because(guess, role, told, same, reason="group")
     return groups
 
 
@@ -275,3 +279,193 @@ def _apply(table: Table, roles: Roles) -> None:
     st.session_state.pop("roles_problem", None)
     state.keep_roles(table.name, roles)
     st.rerun()
+
+
+_ASKED = {
+    "prediction": (
+        "Model's prediction",
+        "The label your model predicts, written as the label is, or as 0 and 1, false and true, no and yes. Choose it "
+        "or the score to audit your own model: nothing is trained then.",
+    ),
+    "score": (
+        "Model's score",
+        "The probability your model gives to the positive value, from 0 to 1. Bias queries and membership attacks need "
+        "it.",
+    ),
+    "sets": (
+        "Which set a record is in",
+        "Train: your model was trained on it, and it is attacked. Attack: the attacker knows its sensitive attribute. "
+        "Test: neither. Without such a column the sets are drawn, and membership of your model cannot be attacked.",
+    ),
+}
+
+
+def _ask_given(table: Table, options: Sequence[str], current: Roles | None, guess: Suggestion) -> dict[str, Any]:
+    """Draw three boxes, and the threshold where only scores are given; returns the fields of `Roles` they set.
+
+    Parameters
+    ----------
+    options : sequence of str
+        Columns that are neither label nor sensitive attribute.
+    current : Roles or None
+        The roles in use; before there are any, columns are guessed.
+    """
+    found: dict[str, Any] = {}
+    columns = ["", *options]
+    for place, (role, (title, told)) in zip(st.columns(3, gap="large"), _ASKED.items(), strict=True):
+        preset = getattr(current or guess.roles, role)
+        with place:
+            chosen = st.selectbox(
+                title,
+                columns,
+                index=columns.index(preset) if preset in columns else 0,
+                key=f"{role}_{table.fingerprint[:16]}_{preset}",
+                format_func=lambda column: column or "no column",
+                help=told,
+            )
+            _because(guess, role, chosen, current)
+        found[role] = chosen or ""
+    found["threshold"] = current.threshold if current else 0.5
+    if found["score"] and not found["prediction"]:
+        found["threshold"] = st.number_input(
+            "A score predicts the positive value from",
+            min_value=0.0,
+            max_value=1.0,
+            value=found["threshold"],
+            step=0.01,
+            key=f"threshold_{table.fingerprint[:16]}",
+        )
+    return found
+
+
+def _because(guess: Suggestion, role: str, chosen: Any, current: Roles | None, *, reason: str = "") -> None:
+    """Say below a box why it holds the guess, or why nothing was guessed; nothing of another choice or of roles in use.
+
+    Parameters
+    ----------
+    role : str
+        A field of `Roles`.
+    chosen : object
+        What the box holds.
+    current : Roles or None
+        The roles in use.
+    reason : str
+        Under which name the guess has its reason; the role's when left out.
+    """
+    told = guess.reasons.get(reason or role)
+    if current is None and told and (chosen or "") == (getattr(guess.roles, role) or ""):
+        st.caption(shell.escape(f"{'Guessed' if chosen else 'Not guessed'}: {told}."))
+
+
+_MODEL_PROBLEM, _MODEL_PENDING = "model_problem", "model_pending"
+
+
+def _model_box(table: Table, current: Roles | None) -> None:
+    """Draw the box, ask the model that comes, and say what is wrong with it."""
+    file = st.file_uploader(
+        "Or a model file (ONNX or skops): its answers become the prediction and the score",
+        key="model_file",
+        on_change=_forget_model,
+        help="Pickle, joblib, PyTorch and Keras files are refused, because opening one can run any code hidden in it. "
+        "Export to ONNX or skops. Kept in this session's memory only.",
+    )
+    if file is not None and st.session_state.get("model_read") != file.file_id:
+        st.session_state["model_read"] = file.file_id
+        _read_model(table, current, file.name, file.getvalue())
+    if _MODEL_PENDING in st.session_state:
+        _ask_columns(table, current)
+    if sentence := st.session_state.get(_MODEL_PROBLEM):
+        panels.problem(sentence)
+    if (model := cached.own_model()) is not None:
+        columns = " and ".join(f"“{name}”" for name in (model.prediction, model.score) if name)
+        st.caption(shell.escape(f"{model.name} has answered about everybody: {columns}."))
+        for note in st.session_state.get("model_notes", ()):
+            st.caption(shell.escape(note))
+        if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
+            _remove_model(current)
+            st.rerun()
+
+
+def _forget_model() -> None:
+    for name in (_MODEL_PROBLEM, _MODEL_PENDING):
+        st.session_state.pop(name, None)
+
+
+def _read_model(table: Table, current: Roles | None, name: str, content: bytes) -> None:
+    from core.models.files import read_model
+
+    try:
+        with st.spinner("Reading the model"):
+            model_file = read_model(content, name)
+    except InputError as error:
+        st.session_state[_MODEL_PROBLEM] = str(error)
+        return
+    if not model_file.feature_names:
+        st.session_state[_MODEL_PENDING] = (name, model_file)
+        return
+    _answer(table, current, name, model_file, ())
+
+
+def _ask_columns(table: Table, current: Roles | None) -> None:
+    """Ask which columns a model takes that does not name them."""
+    name, model_file = st.session_state[_MODEL_PENDING]
+    own = cached.own_model()
+    columns = [str(column) for column in (own.asked if own else table).frame.columns]
+    features = st.multiselect(
+        "The columns the model takes, in its order",
+        columns,
+        key="model_features",
+        help="Its file does not name them" + (f"; it takes {model_file.width}." if model_file.width else "."),
+    )
+    if st.button("Ask the model", key="ask_model", disabled=not features):
+        _answer(table, current, name, model_file, tuple(features))
+
+
+def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFile, features: tuple[str, ...]) -> None:
+    """Ask a model about everybody; its answers replace those of an earlier one."""
+    from core.datasets.build import build_dataset
+    from core.models.files import with_answers
+
+    own = cached.own_model()
+    asked = own.asked if own else table
+    threshold = current.threshold if current else 0.5
+    positive = current.positive if current else ""
+    try:
+        with st.spinner("Asking the model about everybody in the table"):
+            answered = with_answers(asked, model_file, threshold=threshold, positive=positive, features=features)
+        if current is not None:
+            current = replace(current, prediction=answered.prediction, score=answered.score)
+            build_dataset(answered.table, current)
+    except InputError as error:
+        st.session_state[_MODEL_PROBLEM] = str(error)
+        return
+    _forget_model()
+    model = OwnModel(
+        model_file=model_file,
+        name=name,
+        asked=asked,
+        prediction=answered.prediction,
+        score=answered.score,
+        threshold=threshold,
+        features=features,
+        positive=positive,
+    )
+    cached.keep_own_model(answered.table, model)
+    st.session_state["model_notes"] = answered.answers.notes
+    _use_model(current)
+    st.rerun()
+
+
+def _remove_model(current: Roles | None) -> None:
+    """Take the answers out of the table, and out of the roles that use them."""
+    model = cached.own_model()
+    cached.drop_own_model()
+    if current is not None and model is not None and current.prediction == model.prediction:
+        _use_model(replace(current, prediction="", score=""))
+
+
+def _use_model(roles: Roles | None) -> None:
+    """Audit with these roles; the forest was tuned on another model's people."""
+    state.forget_forest()
+    if roles is not None:
+        state.keep_roles(state.UPLOAD, roles)

@@ -1,4 +1,4 @@
-"""The sentences of the pages: the finding with its number, then interval and control, never more than measured."""
+"""The sentences of the pages on data and model: the finding, then interval and control, never more than measured."""
 
 from __future__ import annotations
 
@@ -17,21 +17,6 @@ from pages.common.shell import escape
 
 if TYPE_CHECKING:
     import pandas
-
-__all__ = [
-    "asked_and_reached",
-    "asked_table",
-    "attribute",
-    "differences",
-    "given",
-    "metric_sentence",
-    "model",
-    "model_chart",
-    "needs_training",
-    "provenance",
-    "seen",
-    "sets_unknown",
-]
 
 
 def attribute(config: AuditConfig) -> str:
@@ -308,3 +293,40 @@ def table_without_roles(table: Table) -> tuple[str, str]:
         f"{escape(table.title)} is read: {count(rows)} records, {columns} columns.",
         "Say below which column the model predicts and which one the attacker is after.",
     )
+
+
+DATA_GUIDE = (
+    "The label is what the model predicts; the first group is the one whose members the attacker tries to name. A "
+    "record without label or attribute is left out; so is a column that is constant, or different in most records. "
+    "Categories become numbers in the order of their text.\n\n"
+    "Your table may bring a model of yours: a column of predicted labels, one of scores, or both, and one that says "
+    "which records it was trained on. Then these are audited, and nothing is trained.\n\n"
+    "Your own table stays in this session's memory: it is not written to disk, not shared with other sessions, and "
+    "gone ten minutes after you close the page."
+)
+
+GIVEN_MODEL_GUIDE = (
+    "A point is a group's rate of positive predictions in your table, its bar the 95% interval, the dotted line "
+    "everybody's rate. The unfairness is the larger distance of a group from the dotted line; the difference between "
+    "groups, which Fairlearn reports, is the distance between the two outermost groups. Nothing is trained here: "
+    "labels and scores count as they stand in your table.\n\n"
+    "If a column says which records your model was trained on, these are the training people, and the attacks on the "
+    "attribute and on membership are against them. Otherwise the people attacked are drawn with the seed: what is "
+    "measured about their attribute still holds for them, but nobody can tell here who was in the training data. "
+    "Whatever trains the model again (other tolerances, methods and seeds, LiRA) is not run."
+)
+
+MODEL_GUIDE = (
+    "A point is a group's rate of positive predictions, its bar the 95% interval, the dotted line everybody's rate. "
+    "The unfairness is the larger distance of a group from the dotted line; the difference between groups, which "
+    "Fairlearn reports, is the distance between the two outermost groups. On the people the model learned from it is "
+    "a fact, and the promise a release would make; on unseen people it is an estimate.\n\n"
+    "Exponentiated gradient keeps the promise while learning (Agarwal et al. 2018) and answers by drawing among "
+    "several trees; the answers are drawn once, with the seed, and used everywhere. The threshold optimizer (Hardt et "
+    "al. 2016) sets a threshold for each group and needs the sensitive attribute to predict. The correlation remover "
+    "subtracts from each feature what is linear in the attribute; it promises nothing about the predictions, and needs "
+    "the attribute too. These methods are fairlearn's, on a decision tree of depth 8.\n\n"
+    "The private tree (DP-ID3; Blum et al. 2005, Friedman and Schuster 2010) is no fairness method. It asks for "
+    "several-way splits, at most 8 on a path, by counts with noise, numbers in 10 bins. ε is split among all it asks: "
+    "the smaller, the noisier, and the sooner it stops, down to one answer for everybody."
+)

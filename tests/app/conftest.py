@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 
 import core.sweep
-from pages.common import cached, jobs
+from pages.common import background, cached
 from tests import ledger_work
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
 from tests.expected import fill_once, run_once
@@ -39,7 +39,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Path) -> Iterator[Start]:
     """Start dashboards with empty caches; the same audit is computed once for all tests."""
-    monkeypatch.setattr(jobs, "Job", RecordedJob)
+    monkeypatch.setattr(background, "Job", RecordedJob)
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
     monkeypatch.setattr(cached._Audit, "fill", fill_once)

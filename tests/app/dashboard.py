@@ -18,7 +18,7 @@ from core.datasets.dataset import AuditDataset
 from core.sweep import SweepPoint, sweep
 from core.sweep.identity import point_key
 from core.sweep.store import PointStore
-from pages.common.jobs import Job, Work
+from pages.common.background import Job, Work
 from tests.expected import run_once
 from tests.patience import PATIENT
 

@@ -19,7 +19,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings, build_ratings
 from core.figures.guard import attacker_label
 from core.wording import interval, percent
-from pages.common.guarding import defence
+from pages.common import attriguard_controls as controls
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.patience import PATIENT
@@ -52,7 +52,7 @@ def few_ratings() -> Ratings:
     )
 
 
-def few_settings(chosen: defence.Defence) -> GuardSettings:
+def few_settings(chosen: controls.Defence) -> GuardSettings:
     """Return a study's settings with few attackers."""
     return replace(
         GuardSettings(
@@ -68,7 +68,7 @@ def few_settings(chosen: defence.Defence) -> GuardSettings:
     )
 
 
-def few_table_settings(chosen: defence.Defence) -> TableSettings:
+def few_table_settings(chosen: controls.Defence) -> TableSettings:
     """Return a table study's settings with few budgets to train against."""
     changes = chosen.changes
     return TableSettings(
@@ -129,8 +129,8 @@ class Gate:
 def few_attackers(monkeypatch: pytest.MonkeyPatch) -> Gate:
     """Let the page have few attackers, and studies that other tests have made."""
     made = Gate()
-    monkeypatch.setattr("pages.common.guarding.work.ratings_settings", few_settings)
-    monkeypatch.setattr("pages.common.guarding.work.table_settings", few_table_settings)
+    monkeypatch.setattr("pages.common.attriguard_study.ratings_settings", few_settings)
+    monkeypatch.setattr("pages.common.attriguard_study.table_settings", few_table_settings)
     monkeypatch.setattr(core.attriguard, "study_table", made.studies)
     monkeypatch.setattr(
         core.attriguard,
@@ -171,10 +171,10 @@ def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
     return dashboard
 
 
-def chosen(dashboard: Dashboard, **changes: Any) -> defence.Defence:
+def chosen(dashboard: Dashboard, **changes: Any) -> controls.Defence:
     """Return the defaults of the page for a table, with changes."""
     settings = {"policy": "modify_add", "defender": "logistic", "target": "uniform", "given": (), "margin": 0.0}
-    return defence.Defence(**{**settings, "seed": 42, **changes})
+    return controls.Defence(**{**settings, "seed": 42, **changes})
 
 
 def study_of(dashboard: Dashboard, **changes: Any) -> Study:
@@ -186,7 +186,7 @@ def study_of(dashboard: Dashboard, **changes: Any) -> Study:
 def study_of_ratings(**changes: Any) -> Study:
     """Return the whole study of the few ratings with these settings."""
     settings = {"policy": "modify_add", "defender": "logistic", "target": "train_shares", "given": (), "margin": 0.0}
-    made = defence.Defence(**{**settings, "seed": 42, **changes})
+    made = controls.Defence(**{**settings, "seed": 42, **changes})
     return list(ratings_study(few_ratings(), few_settings(made)))[-1]
 
 

@@ -33,7 +33,8 @@ from core.membership import (
     target_of,
 )
 from core.wording import gap
-from pages.common.members import choice, over_epsilon, picking
+from pages.common import membership_controls as controls
+from pages.common import membership_sections as sections
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.patience import PATIENT
@@ -45,12 +46,11 @@ SHADOWS = 4
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     """Few shadow models and repeats, and attacks that come only as far as a test allows."""
-    monkeypatch.setattr(choice, "MOST_SHADOWS", SHADOWS)
-    monkeypatch.setattr(choice, "SHADOWS", {})
-    for section in (over_epsilon, picking):
-        monkeypatch.setattr(section, "REPEATS", 1)
-    monkeypatch.setattr(over_epsilon, "EPSILONS", EPSILONS)
-    monkeypatch.setattr(picking, "THETAS", (0.4, 1.0))
+    monkeypatch.setattr(controls, "MOST_SHADOWS", SHADOWS)
+    monkeypatch.setattr(controls, "SHADOWS", {})
+    monkeypatch.setattr(sections, "REPEATS", 1)
+    monkeypatch.setattr(sections, "EPSILONS", EPSILONS)
+    monkeypatch.setattr(sections, "THETAS", (0.4, 1.0))
     made = Gate()
     monkeypatch.setattr(core.membership, "guesses", made.guesses)
     return made

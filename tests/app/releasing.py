@@ -15,8 +15,8 @@ from core.decision.release_sources import some_people
 from core.fingerprint import fingerprint
 from core.release import ReleasedPeople, ReleaseSettings, ReleaseStudy, drawn_again, released_people, study
 from core.wording import count, percent
+from pages.common import release_controls as controls
 from pages.common import state
-from pages.common.releasing import choice, controls
 from tests import expected
 from tests.app.dashboard import Dashboard
 
@@ -34,9 +34,9 @@ _people: dict[str, ReleasedPeople] = {}
 @pytest.fixture
 def family(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most six models, of which four are trained at first, about 200 people."""
-    monkeypatch.setattr(choice, "COUNTS", COUNTS)
-    monkeypatch.setattr(choice, "_SWEEP", 2)
-    monkeypatch.setattr(choice, "FIRST", FIRST)
+    monkeypatch.setattr(controls, "COUNTS", COUNTS)
+    monkeypatch.setattr(controls, "_SWEEP", 2)
+    monkeypatch.setattr(controls, "FIRST", FIRST)
     monkeypatch.setattr(controls, "_FIRST_PEOPLE", PEOPLE)
     monkeypatch.setattr(core.release, "released_people", once)
 

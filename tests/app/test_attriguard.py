@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pages.common.guarding import defence, people
+from pages.common import attriguard_controls as controls
+from pages.common import attriguard_people as people
 from tests.app.dashboard import Dashboard, RecordedJob
 from tests.app.guarding import (
     Gate,
@@ -38,7 +39,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
 def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
     study = study_of(dashboard)
-    assert_tells(dashboard, study, defence.first_budget(study))
+    assert_tells(dashboard, study, controls.first_budget(study))
     assert any("synthetic" in text.lower() for text in dashboard.texts)
     assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
     assert "google_play" not in people.offered()
@@ -51,7 +52,7 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
     dashboard.open("attriguard")
     study = study_of(dashboard)
     jobs = len(RecordedJob.started)
-    last = defence.last_budget(study)
+    last = controls.last_budget(study)
     for budget in (0.0, 0.1, last):
         choose(dashboard, guard_budget=budget)
         assert_tells(dashboard, study, budget)
@@ -89,7 +90,7 @@ def test_targets_of_ones_own(dashboard: Dashboard, gate: Gate):
     choose(dashboard, guard_target="given", guard_given="men: 30\nwomen: 70%")
     names = demo().group_names
     study = study_of(dashboard, target="given", given=tuple({"men": 0.3, "women": 0.7}[name] for name in names))
-    assert_tells(dashboard, study, defence.first_budget(study))
+    assert_tells(dashboard, study, controls.first_budget(study))
 
 
 BAD_SHARES = {
@@ -120,7 +121,7 @@ def test_each_value_counted_alike(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
     choose(dashboard, guard_balanced=True)
     study = study_of(dashboard)
-    assert_tells(dashboard, study, defence.first_budget(study), balanced=True)
+    assert_tells(dashboard, study, controls.first_budget(study), balanced=True)
     assert "Balanced accuracy" in dashboard.finding and gate.begun == 1
 
 
@@ -203,9 +204,9 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     assert gate.begun == 1  # nothing happens before the button is pressed
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
-    changes = defence.Changes(frozen=("sector",))
+    changes = controls.Changes(frozen=("sector",))
     study = study_of(dashboard, changes=changes)
-    assert_tells(dashboard, study, defence.first_budget(study))
+    assert_tells(dashboard, study, controls.first_budget(study))
     columns = dashboard.test.dataframe[0].value
     assert list(columns[columns["may change"] == "frozen"]["column"]) == ["sector"]
     choose(dashboard, guard_frozen=[], guard_added="purpose: car + origin: nowhere")
@@ -213,7 +214,7 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     dashboard.settle()
     problem = dashboard.plain_problem()
     assert "nowhere" in problem and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
-    assert_tells(dashboard, study, defence.first_budget(study))  # all is as it was
+    assert_tells(dashboard, study, controls.first_budget(study))  # all is as it was
     choose(dashboard, guard_added="purposse: car + origin: nowhere")
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
@@ -227,7 +228,7 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
     study = study_of(dashboard)
-    assert_tells(dashboard, study, defence.first_budget(study))
+    assert_tells(dashboard, study, controls.first_budget(study))
     choose(dashboard, guard_added="purpose")
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
@@ -242,7 +243,7 @@ def test_the_numbers_behind_the_charts(dashboard: Dashboard, gate: Gate):
     dashboard.settle()
     curves, values = (frame.value for frame in dashboard.test.dataframe)
     study = study_of(dashboard)
-    last = defence.last_budget(study)
+    last = controls.last_budget(study)
     row = curves[(curves.attacker == "adversarial") & (curves["columns changed"] == last)].iloc[0]
     (point,) = (point for point in study.at(last) if point.attacker == "adversarial")
     assert row["named rightly"] == point.accuracy.value and row["or majority"] == point.reported.value

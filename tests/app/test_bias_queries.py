@@ -32,7 +32,8 @@ from core.queries import (
 from core.questions import QueryPool, query_pool
 from core.seeds import child_generator
 from core.wording import percent
-from pages.common import asked, query_controls
+from pages.common import bias_queries_controls as controls
+from pages.common import bias_queries_trials
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
@@ -45,7 +46,7 @@ NOISES: dict[str, Mechanism] = {
     "rounded": Rounded(2),
     "laplace": LaplaceGlobal(20.0),
     "cauchy": SmoothCauchy(20.0),
-    "smooth_laplace": SmoothLaplace(20.0, query_controls.DELTA),
+    "smooth_laplace": SmoothLaplace(20.0, controls.DELTA),
     "noisy_sums": NoisySums(20.0),
 }
 
@@ -53,7 +54,7 @@ NOISES: dict[str, Mechanism] = {
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few repeats, and pools that earlier tests have made."""
-    monkeypatch.setattr(query_controls, "repeats_for", lambda n: FEW)
+    monkeypatch.setattr(controls, "repeats_for", lambda n: FEW)
     monkeypatch.setattr("core.questions.query_pool", lambda config, dataset, model=None: pool_of(config))
 
 
@@ -110,7 +111,7 @@ def assert_tells(dashboard: Dashboard, made: Trials, m: int, mechanism: Mechanis
 
 
 def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(asked.Trials, "curve", lambda *_, **__: iter(()))
+    monkeypatch.setattr(bias_queries_trials.Trials, "curve", lambda *_, **__: iter(()))
     dashboard.open("bias_queries")
     made = trials(repeats=repeats_for(100))
     assert_tells(dashboard, made, 25, SmoothCauchy(5.0))
@@ -183,8 +184,8 @@ def test_absolute_gaps_are_asked_one_person_at_a_time(dashboard: Dashboard, ends
     assert_tells(dashboard, trials(design="single"), 100, Exact(absolute=True))
     for noise in ("rounded", "cauchy", "noisy_sums"):
         choose(dashboard, noise=noise)
-        made = query_controls.mechanism(
-            query_controls.Answering(noise=noise, epsilon=5.0, decimals=3, absolute=True, as_published=False)
+        made = controls.mechanism(
+            controls.Answering(noise=noise, epsilon=5.0, decimals=3, absolute=True, as_published=False)
         )
         assert made.absolute
         assert_tells(dashboard, trials(design="single"), 100, made)
@@ -215,8 +216,8 @@ def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, ends: Non
     dashboard.open("bias_queries")
     for noise in ("laplace", "cauchy"):
         choose(dashboard, noise=noise)
-        mechanism = query_controls.mechanism(
-            query_controls.Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=True)
+        mechanism = controls.mechanism(
+            controls.Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=True)
         )
         assert mechanism.why(True) not in dashboard.finding
         choose(dashboard, answers_as_published=True)
@@ -309,7 +310,7 @@ def test_the_numbers_behind_the_charts(dashboard: Dashboard, few: None):
     dashboard.settle()
     curve, errors = (frame.value for frame in dashboard.test.dataframe)
     made = trials(20)
-    assert len(curve) == 2 * len(asked.CURVES) * len(made.numbers)
+    assert len(curve) == 2 * len(bias_queries_trials.CURVES) * len(made.numbers)
     row = curve[(curve.answers == 12) & (curve.noise == "as chosen") & (curve.decoder == "strongest")].iloc[0]
     assert row["leakage"] == made.leak(12, NoisySums(5.0), "strongest").leakage.value
     assert list(errors["noise"]) == ["Rounded", "Noisy sums", "Laplace", "Smooth Laplace", "Cauchy"]
@@ -329,7 +330,7 @@ def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monk
     def curves() -> list[RecordedJob]:
         return [job for job in RecordedJob.started if job.lane == "questions"]
 
-    monkeypatch.setattr(asked.Trials, "curve", slow)
+    monkeypatch.setattr(bias_queries_trials.Trials, "curve", slow)
     dashboard.open("bias_queries", settled=False)
     dashboard.until(lambda: dashboard.findings)  # the model is being trained
     assert all(reached.acquire(timeout=PATIENT) for _ in range(2))  # both curves have begun
@@ -341,7 +342,7 @@ def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monk
         job.wait(PATIENT)
     assert len(curves()) == 2 and {job.state for job in curves()} == {"cancelled"}
     assert all(0 < len(job.partial) < job.total for job in curves())
-    monkeypatch.setattr(asked.Trials, "curve", compute)
+    monkeypatch.setattr(bias_queries_trials.Trials, "curve", compute)
     choose(dashboard, answered_60=30)  # the marker goes on, the curves do not
     assert_tells(dashboard, trials(), 30, SmoothCauchy(5.0))
     assert len(curves()) == 2 and "still counting" in told(dashboard)

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import text_format
 
 from core.queries.ledger import Columns, TestSet, default_ledger, open_ledger
-from pages.common.desk import words
+from pages.common import desk_words as words
 from tests import desk_files
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -36,7 +36,7 @@ def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
 
 
 def test_the_examples_number_is_the_worst_error():
-    from pages.common.desk.example import _play
+    from pages.common.desk_board import _play
 
     found = _play()
     errors = [abs(a.gap.value - t) for a, t in zip(found.status.answers, found.truths, strict=True)]

@@ -9,7 +9,7 @@ import pytest
 
 from core.queries import statistical_parity_gap
 from core.queries.ledger import Columns, Ledger, TestSet, default_ledger, open_ledger
-from pages.common.desk import words
+from pages.common import desk_words as words
 from tests import desk_files
 from tests.app.dashboard import Dashboard
 from tests.app.desk import (

@@ -9,7 +9,7 @@ from core.datasets import build_dataset, read_table
 from core.datasets.roles import Roles
 from core.estimates import accuracy
 from core.wording import percent
-from pages.common import query_controls
+from pages.common import bias_queries_controls as controls
 from tests.app.dashboard import Dashboard
 from tests.app.guarding import few_table_settings
 from tests.app.members import Gate, choose, gate, told
@@ -72,8 +72,8 @@ def boxes(dashboard: Dashboard) -> list[str]:
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> None:
     """Few repeats, few attackers, and few shadow models."""
-    monkeypatch.setattr(query_controls, "repeats_for", lambda n: 2)
-    monkeypatch.setattr("pages.common.guarding.work.table_settings", few_table_settings)
+    monkeypatch.setattr(controls, "repeats_for", lambda n: 2)
+    monkeypatch.setattr("pages.common.attriguard_study.table_settings", few_table_settings)
 
 
 def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):

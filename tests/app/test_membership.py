@@ -13,7 +13,7 @@ import pytest
 from core.membership import TARGETS, ledger_of
 from core.wording import count, gap
 from pages.common import cached
-from pages.common.members import over_epsilon
+from pages.common import membership_sections as sections
 from tests.app.dashboard import Dashboard, RecordedJob
 from tests.app.members import EPSILONS, Gate, assert_tells, choose, finding, found, gate, people, result, told, widget
 
@@ -128,7 +128,7 @@ def test_the_curve_over_epsilon_is_filled_cancelled_and_resumed(
     dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ):
     made: list[int] = []
-    whole = over_epsilon.epsilon_curve
+    whole = sections.epsilon_curve
 
     def counted(*args: Any, there: Any = (), **more: Any) -> Any:
         for point in whole(*args, there=there, **more):
@@ -140,7 +140,7 @@ def test_the_curve_over_epsilon_is_filled_cancelled_and_resumed(
     def dashboard_job() -> RecordedJob:
         return next(job for job in RecordedJob.started if job.lane == "sweep" and job.busy)
 
-    monkeypatch.setattr(over_epsilon, "epsilon_curve", counted)
+    monkeypatch.setattr(sections, "epsilon_curve", counted)
     dashboard.open("membership")
     dashboard.until(lambda: dashboard.has_button("start_epsilon"))
     total = len(EPSILONS)

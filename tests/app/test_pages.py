@@ -17,8 +17,7 @@ from core.fairness import METRIC_TITLES, METRICS
 from core.landscape import Landscape, LandscapePlan, landscape_steps, read_landscape
 from core.models import METHOD_TITLES, METHODS
 from core.wording import percent, points, tolerance_text
-from pages.common import attack_words, shell, starting, state
-from pages.common.starting import words
+from pages.common import correction_words, shell, start_map, state
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
@@ -63,9 +62,9 @@ def test_start_has_three_doors_and_the_map(dashboard: Dashboard):
     dashboard.open("start")
     doors = [text for text in dashboard.texts if re.match(r":material/\w+: \*\*", text)]
     assert [re.findall(r"\*\*(.+)\*\*", door)[0] for door in doors] == ["Check a model", "Learn by example", "Explore"]
-    kept = read_landscape(starting.KEPT_MAP)
-    assert f"### {words.finding(kept)[0]}" in headings(dashboard)
-    assert words.quantity(kept) in " ".join(dashboard.texts)
+    kept = read_landscape(start_map.KEPT_MAP)
+    assert f"### {start_map.finding(kept)[0]}" in headings(dashboard)
+    assert start_map.quantity(kept) in " ".join(dashboard.texts)
     assert not dashboard.has_button("start_map") and not [job for job in RecordedJob.started if job.lane == "sweep"]
 
 
@@ -79,7 +78,7 @@ def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
         report(1, landscape_steps(plan))
         assert go_on.wait(PATIENT)
         report(2, landscape_steps(plan))
-        return read_landscape(starting.KEPT_MAP)
+        return read_landscape(start_map.KEPT_MAP)
 
     monkeypatch.setattr(core.landscape, "landscape", made)
     dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("start")
@@ -113,7 +112,7 @@ def test_start_does_without_the_kept_map(
     path = tmp_path / "map.json"
     if content is not None:
         path.write_text(content)
-    monkeypatch.setattr("pages.common.starting.maps.KEPT_MAP", path)
+    monkeypatch.setattr("pages.common.start_map.KEPT_MAP", path)
     dashboard = start().open("start")
     assert dashboard.has_button("start_map") and "%" in dashboard.finding and not dashboard.test.warning
 
@@ -157,7 +156,7 @@ def test_the_private_trees_budget_is_kept_told_and_in_links(start: Start):
 def test_the_correction_says_what_privacy_noise_did(start: Start):
     dashboard = start({"method": METHOD_TITLES["dp_id3"], "epsilon": "5"}).open("correction")
     findings = expected.audit(method="dp_id3", epsilon=5.0)
-    now = findings.disclose(attack_words.first_told(findings))
+    now = findings.disclose(correction_words.first_told(findings))
     assert now.gain is not None
     (said,) = (text for text in dashboard.texts if "**Trained with privacy noise, ε = 5.**" in text)
     assert percent(findings.strong) in said and points(now.gain) in said

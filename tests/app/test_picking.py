@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.membership import CurvePoint
-from pages.common.members.picking import compared
+from pages.common.membership_sections import picking_heading
 
 
 def points(repeats: int, *, apart: float) -> list[CurvePoint]:
@@ -19,19 +19,19 @@ def points(repeats: int, *, apart: float) -> list[CurvePoint]:
 
 
 def test_a_small_difference_within_repeats_is_told_and_none_is_not():
-    assert "no statistically significant" not in compared(points(6, apart=-0.01), "vd")
-    assert "−0.010 (−0.011 to −0.009) within repeats" in compared(points(6, apart=-0.01), "vd")
-    assert "no statistically significant difference" in compared(points(6, apart=0.0), "vd")
+    assert "no statistically significant" not in picking_heading(points(6, apart=-0.01), "vd")
+    assert "−0.010 (−0.011 to −0.009) within repeats" in picking_heading(points(6, apart=-0.01), "vd")
+    assert "no statistically significant difference" in picking_heading(points(6, apart=0.0), "vd")
 
 
 def test_the_means_are_over_the_repeats_that_have_both():
-    whole = compared(points(6, apart=0.0), "vd")
+    whole = picking_heading(points(6, apart=0.0), "vd")
     assert "(mean over 6 repeats)" in whole
     half = points(7, apart=0.0)[:-1]  # the seventh has no FairPick yet
-    assert compared(half, "vd", growing=True) == whole.replace("6 repeats", "6 repeats so far")
+    assert picking_heading(half, "vd", growing=True) == whole.replace("6 repeats", "6 repeats so far")
 
 
 def test_of_too_few_repeats_nothing_is_said():
-    said = compared(points(4, apart=0.0), "vd")
+    said = picking_heading(points(4, apart=0.0), "vd")
     assert said.startswith("VD +0.1") and "within" not in said and "significant" not in said
-    assert compared(points(4, apart=0.0)[:1], "vd") == "What FairPick changes"
+    assert picking_heading(points(4, apart=0.0)[:1], "vd") == "What FairPick changes"

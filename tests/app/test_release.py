@@ -17,9 +17,9 @@ from core.decision.release_sources import study_of
 from core.figures import precision_text
 from core.release import Advice, Draws, ReleaseSettings, ReleaseStudy, Tried, advise, release_of
 from pages.common import cached
-from pages.common.releasing import words
-from pages.common.releasing.choice import Models, Precision
-from pages.common.releasing.file import card_plan
+from pages.common import release_words as words
+from pages.common.release_card import card_plan
+from pages.common.release_controls import Models, Precision
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.app.releasing import (

@@ -24,11 +24,11 @@ from core.policy import (
     read_policy,
 )
 from core.report import check_rows, document, embedded_document, from_json
-from pages.common.deciding import downloads
-from pages.common.deciding.board import board as drawn
-from pages.common.deciding.policy import changed_limit, with_limit
-from pages.common.deciding.shown import Shown
-from pages.common.jobs import Store
+from pages.common import report_audit
+from pages.common.background import Store
+from pages.common.report_audit import Shown
+from pages.common.report_board import board as drawn
+from pages.common.report_policy import changed_limit, with_limit
 from pages.common.shell import escape
 from tests import model_samples
 from tests.app.conftest import Start
@@ -256,19 +256,19 @@ def test_hostile_names_are_shown_and_never_obeyed(start: Start, attacks: Attacks
 def test_files(attacks: Attacks, dashboard: Dashboard):
     audit = sample()
     shown = Shown(audit=audit, people=None, store=Store("files", 4), key="files")
-    page = downloads.file(shown, "html").decode()
-    told = from_json(downloads.file(shown, "json").decode())
+    page = report_audit.file(shown, "html").decode()
+    told = from_json(report_audit.file(shown, "json").decode())
     assert embedded_document(page) == told and told["edition"] == "internal"
     assert read_policy(policy_text(default_policy()), name="p") == default_policy()
-    outside = from_json(downloads.file(shown, "json", "disclosure").decode())
+    outside = from_json(report_audit.file(shown, "json", "disclosure").decode())
     assert outside["edition"] == "disclosure" and outside["data"]["fingerprint"] == ""
-    assert b"secret folder" not in downloads.file(shown, "html", "disclosure")
-    with zipfile.ZipFile(io.BytesIO(downloads.file(shown, "csv"))) as archive:
+    assert b"secret folder" not in report_audit.file(shown, "html", "disclosure")
+    with zipfile.ZipFile(io.BytesIO(report_audit.file(shown, "csv"))) as archive:
         assert "checks.csv" in archive.namelist()
         assert all(name.endswith(".csv") for name in archive.namelist())
         assert archive.read("checks.csv").startswith("\ufeff".encode())
-    assert downloads.file(shown, "csv") == downloads.file(shown, "csv")
-    assert read_plan(downloads.file(replace(shown, audit=replace(audit, plan=AuditPlan())), "plan")).policy
+    assert report_audit.file(shown, "csv") == report_audit.file(shown, "csv")
+    assert read_plan(report_audit.file(replace(shown, audit=replace(audit, plan=AuditPlan())), "plan")).policy
 
 
 def test_the_plan_of_an_upload_is_one_the_command_reads(dashboard: Dashboard, attacks: Attacks):

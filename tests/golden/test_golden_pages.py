@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pages.common import jobs
+from pages.common import background
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks
 from tests.golden.make import compare, page_text
@@ -27,7 +27,7 @@ def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no sweep begin."""
     taken = threading.BoundedSemaphore(1)
     taken.acquire()
-    monkeypatch.setitem(jobs._LANES, "sweep", taken)
+    monkeypatch.setitem(background._LANES, "sweep", taken)
 
 
 @pytest.mark.usefixtures("no_sweeps")

@@ -22,11 +22,9 @@ from core.queries import Asking, Exact, Leak, SmoothCauchy, Trials
 from core.queries.desk_terms import gap_title
 from core.questions import query_pool
 from core.wording import decimals_beside, percent, tolerance_text
-from pages.common import attack_words, query_words, wording
-from pages.common.guarding import words as guard_words
-from pages.common.guarding.defence import Defence
-from pages.common.members import words as member_words
-from pages.common.query_controls import Answering
+from pages.common import attriguard_words, bias_queries_words, correction_words, membership_words, wording
+from pages.common.attriguard_controls import Defence
+from pages.common.bias_queries_controls import Answering
 from tests.samples import dataset
 from tests.unit.figures import membership_samples
 from tests.unit.queries.people import pool
@@ -71,14 +69,14 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balan
     defence = Defence(
         policy="modify_add", defender="logistic", target="uniform", given=(), margin=0.0, seed=1, balanced=balanced
     )
-    floor, now = guard_words.floor(study, defence), study.at(0.5)
+    floor, now = attriguard_words.floor(study, defence), study.at(0.5)
     chart = draw_budget(
         study.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
         balanced=balanced,
     )  # fmt: skip
     drawn = chart.table.query("attacker != 'majority' and `columns changed` == 0.5")
     highest = drawn.loc[drawn["balanced" if balanced else "named rightly"].idxmax(), "attacker"]
-    point, grey = guard_words.finding(
+    point, grey = attriguard_words.finding(
         study, now, study.undefended(), 0.5, defence, floor=floor, state="finished", learning=""
     )
     assert highest == best == strongest_point(now, balanced=balanced).attacker
@@ -111,7 +109,7 @@ def test_what_equals_its_limit_is_written_like_it_and_far_numbers_get_no_more_di
 def test_a_false_tolerance_is_told_by_both_measures_and_above_the_limit() -> None:
     findings = SimpleNamespace(model=SimpleNamespace(difference_train=0.00987))
     now = SimpleNamespace(metric="statistical_parity", used=0.005, achieved=0.00502)
-    told = attack_words.false_disclosure(findings, now)  # type: ignore[arg-type]
+    told = correction_words.false_disclosure(findings, now)  # type: ignore[arg-type]
     value, limit = re.findall(r"is ([\d.]+), above ([\d.]+)\. ", told)[0]
     assert float(value) > float(limit)
     assert "Fairlearn's demographic parity difference): 0.0099" in told
@@ -134,10 +132,10 @@ def queried(trials: Trials, now: Leak, noise: str, error: float = 0.01) -> str:
     answering = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=False)
     errors: Any = [
         (name, SimpleNamespace(median=error, high=2 * error, exceeds_range=False))
-        for name in query_words.NOISES.values()
+        for name in bias_queries_words.NOISES.values()
     ]
     config = AuditConfig(dataset="demo")
-    point, grey = query_words.finding(people, now, about(0.65), errors, answering, config)
+    point, grey = bias_queries_words.finding(people, now, about(0.65), errors, answering, config)
     assert "Baseline: random guessing gives 50%" in grey and "features alone" in grey
     return point
 
@@ -176,7 +174,7 @@ def test_a_gain_is_paired_with_the_features_alone_in_every_draw(trials: Trials) 
 def test_stronger_is_said_only_of_a_higher_number(after: float | None, strong: float) -> None:
     own = about(0.76 if after is None else after)
     now = SimpleNamespace(before=about(0.76), after=None if after is None else own)
-    told = attack_words._strong(SimpleNamespace(strong=about(strong)), now)  # type: ignore[arg-type]
+    told = correction_words._strong(SimpleNamespace(strong=about(strong)), now)  # type: ignore[arg-type]
     assert percent(about(strong)) in told and told.startswith("Without the model, ")
     assert ("stronger" in told) == (strong - own.value > np.hypot(0.01, 0.01))
 
@@ -236,10 +234,10 @@ def test_only_of_labels_an_answer_is_the_gap_of_a_fairness_metric() -> None:
 
 def test_no_difference_is_told_with_the_smallest_that_would_have_been_found() -> None:
     result = membership_samples.compared((0.1, 0.1, 0.001))
-    told = member_words._leaks(result, ("women", "men"), False)
+    told = membership_words._leaks(result, ("women", "men"), False)
     least = f"{100 * result.tests['advantage_gap'].smallest_detectable:.1f} points"
     assert f"no statistically significant difference between women and men (smallest detectable: {least})" in told
-    clear = member_words._leaks(membership_samples.compared(), ("women", "men"), False)
+    clear = membership_words._leaks(membership_samples.compared(), ("women", "men"), False)
     assert "significant" not in clear and "7.9 points" in clear
 
 

@@ -13,7 +13,7 @@ import pytest
 from core.figures import DARK, LIGHT, Palette, draw_landscape
 from core.figures.landscape import contrast, shades
 from core.landscape import Landscape, read_landscape
-from pages.common.starting import KEPT_MAP
+from pages.common.start_map import KEPT_MAP
 from tests.unit.figures.boxes import assert_readable, boxes
 
 PALETTES = (LIGHT, DARK)

@@ -30,7 +30,7 @@ from core.landscape import (
 )
 from core.models.private_fair import fit_private_fair
 from core.seeds import child_seed
-from pages.common.starting import KEPT_MAP
+from pages.common.start_map import KEPT_MAP
 from tests import samples
 
 PLAN = LandscapePlan(tolerances=(0.01, None), epsilons=(math.inf, 1.0), seeds=(0, 3))

@@ -8,8 +8,8 @@ import pytest
 
 from core.policy import Limit, bullet, default_policy
 from core.report import check_rows, document
-from pages.common.deciding.bullet import bullet as drawn
-from pages.common.deciding.policy import changed_limit, with_limit, without_limit
+from pages.common.report_board import bullet as drawn
+from pages.common.report_policy import changed_limit, with_limit, without_limit
 from tests.samples_report import sample
 
 LIMIT = Limit(

@@ -10,8 +10,9 @@ import pytest
 
 from core.attriguard import Guesses, Study
 from core.estimates import Estimate
-from pages.common.guarding import changes, cost, person, transfer, words
-from pages.common.guarding.defence import Defence
+from pages.common import attriguard_sections as sections
+from pages.common import attriguard_words as words
+from pages.common.attriguard_controls import Defence
 
 DEFENCE = Defence(
     policy="modify_add", defender="logistic", target="uniform", given=(), margin=0.0, seed=1, balanced=False
@@ -86,7 +87,7 @@ def test_where_nobody_beats_the_majority_guess_there_is_little_to_hide(clean: in
 
 def test_a_card_of_many_values_has_a_row_a_value():
     cells = {"item": ["app 1", "app 2"], "now": ["–", "0.4"], "Ulm": ["1", ""], "Bonn": ["", ""], "Kiel": ["1", "–"]}
-    listed = person._by_value(pd.DataFrame(cells))
+    listed = sections._by_value(pd.DataFrame(cells))
     assert listed["to be read as"].tolist() == ["Ulm", "Bonn", "Kiel"]
     assert listed["what changes"].tolist() == ["app 1: – → 1", "nothing", "app 1: – → 1, app 2: 0.4 → –"]
 
@@ -94,21 +95,21 @@ def test_a_card_of_many_values_has_a_row_a_value():
 @pytest.mark.parametrize("value", ["to be read as men", "men"])
 def test_a_card_of_a_table_names_its_values_plainly(value: str):
     cells = {"column": ["age"], "without noise": ["40"], value: ["41"]}
-    assert person._by_value(pd.DataFrame(cells)).iloc[0].tolist() == ["men", "age: 40 → 41"]
+    assert sections._by_value(pd.DataFrame(cells)).iloc[0].tolist() == ["men", "age: 40 → 41"]
 
 
 def test_what_is_there_of_a_study_is_not_worded_as_its_result():
     whole = study(read=40, trained=70)
     fooled = np.array([0.5, 0.4])
-    assert transfer._least(whole, fooled[:1], False) == "“Logistic” is fooled by 50% of this noise"
-    assert transfer._least(whole, fooled, False).endswith("is fooled least so far: by 40% of this noise")
-    assert transfer._least(whole, fooled, True).endswith("is fooled least: by 40% of this noise")
+    assert sections._least(whole, fooled[:1], False) == "“Logistic” is fooled by 50% of this noise"
+    assert sections._least(whole, fooled, False).endswith("is fooled least so far: by 40% of this noise")
+    assert sections._least(whole, fooled, True).endswith("is fooled least: by 40% of this noise")
 
 
 def test_where_there_is_no_noise_no_share_is_told():
-    assert transfer._margin_helps(np.nan, np.nan) == "No noise was found against logistic regression"
-    assert transfer._margin_helps(0.5, np.nan).endswith("with a margin no noise was found")
-    assert transfer._margin_helps(0.5, 0.75).startswith("50% of") and transfer._margin_helps(0.5, 0.75).endswith("75%")
+    assert sections._margin_helps(np.nan, np.nan) == "No noise was found against logistic regression"
+    assert sections._margin_helps(0.5, np.nan).endswith("with a margin no noise was found")
+    assert sections._margin_helps(0.5, 0.75).startswith("50% of") and sections._margin_helps(0.5, 0.75).endswith("75%")
 
 
 def estimate(value: float, half: float) -> Estimate:
@@ -116,15 +117,15 @@ def estimate(value: float, half: float) -> Estimate:
 
 
 def test_a_change_within_the_interval_is_no_change():
-    told = cost.unfairness_told
+    told = sections.unfairness_told
     assert told(estimate(0.068, 0.02), estimate(0.042, 0.03)).startswith(
         "shows no statistically significant change: 0.042 (95% 0.012"
     )
     assert told(estimate(0.05, 0.02), estimate(0.05, 0.0)).startswith("shows no statistically significant change")
     assert told(estimate(0.09, 0.02), estimate(0.04, 0.01)) == "changes from 0.090 to 0.040 (95% 0.030 to 0.050)"
-    said = cost.recommended_told(estimate(0.12, 0.02), estimate(0.1, 0.01), 10)
+    said = sections.recommended_told(estimate(0.12, 0.02), estimate(0.1, 0.01), 10)
     assert said == "10.0% of the ten items recommended are right (95% 9.0 to 11.0%), instead of 12.0%"
-    assert "no statistically significant change from 10.0%" in cost.recommended_told(
+    assert "no statistically significant change from 10.0%" in sections.recommended_told(
         estimate(0.1, 0.01), estimate(0.1, 0.01), 10
     )
 
@@ -152,5 +153,5 @@ def test_values_that_cannot_be_reached_are_named():
 
 
 def test_pairs_without_noise_are_told_only_where_there_are_some():
-    assert changes.unreached(0) == "" and "1 time no noise" in changes.unreached(1)
-    assert "1,200 times no noise was found" in changes.unreached(1200)
+    assert sections.unreached(0) == "" and "1 time no noise" in sections.unreached(1)
+    assert "1,200 times no noise was found" in sections.unreached(1200)

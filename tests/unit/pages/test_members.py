@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from core.membership import DisparityResult, most_caught
-from pages.common.members import guide, over_epsilon, words
-from pages.common.members.choice import Chosen
+from pages.common import membership_sections as sections
+from pages.common import membership_words as words
+from pages.common.membership_controls import Chosen
 from tests.unit.figures.membership_samples import attack, bands, findings
 
 CHOSEN = Chosen(target="dp_id3", epsilon=1.0, depth=8, theta=1.0, published=False, group=1, seed=42)
@@ -49,11 +50,11 @@ def test_large_budgets_promise_nothing_to_speak_of():
 def test_the_curve_names_the_largest_budget_of_a_coin_toss():
     drawn = bands((0.01, 0.1, 1.0, 10.0, math.inf))
     tossed = [band.at for band in drawn if band.values["auc"].low <= 0.5]
-    said = over_epsilon.heading(drawn, ("women", "men"))
+    said = sections.epsilon_heading(drawn, ("women", "men"))
     assert 1 < len(tossed) < len(drawn) and said.startswith(f"Up to ε = {max(tossed):g} the attack cannot be told from")
-    assert "so far" not in said and "so far" in over_epsilon.heading(drawn, ("women", "men"), growing=True)
-    assert over_epsilon.heading(drawn[:2], ("women", "men")).startswith("At every ε the attack cannot be told from")
-    assert over_epsilon.heading(drawn[-2:], ("women", "men")).startswith("What leaks more about women: ")
+    assert "so far" not in said and "so far" in sections.epsilon_heading(drawn, ("women", "men"), growing=True)
+    assert sections.epsilon_heading(drawn[:2], ("women", "men")).startswith("At every ε the attack cannot be told from")
+    assert sections.epsilon_heading(drawn[-2:], ("women", "men")).startswith("What leaks more about women: ")
 
 
 def test_a_muted_attack_is_not_measurably_better_than_a_coin_toss():
@@ -65,8 +66,8 @@ def test_a_muted_attack_is_not_measurably_better_than_a_coin_toss():
 
 def test_the_guide_says_who_is_in_the_training_data():
     made = findings([attack("network")])
-    drawn = guide.guide(made, CHOSEN, ())
-    audited = guide.guide(made, replace(CHOSEN, target="audited"), ())
+    drawn = words.guide(made, CHOSEN, ())
+    audited = words.guide(made, replace(CHOSEN, target="audited"), ())
     assert "Half of the table's people train the model" in drawn and "Half" not in audited
     assert "audit's training people train the model" in audited
     assert "seed of the noise is secret" in drawn and "usually the strongest" in drawn

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from core.decision import SelfTest
 from core.estimates import proportion
-from pages.common.deciding.passed import board
-from pages.common.deciding.style import style
+from pages.common.report_board import self_test_board, style
 from tests.samples_report import HOSTILE, sample
 
 
 def test_every_test_with_shares_intervals_result_and_what_was_planted():
-    told = board(sample().self_tests)
+    told = self_test_board(sample().self_tests)
     for words in (
         ">correction</div>", "Called leaking without a leak: </span><b>2.0%</b> (0.6 to 7.0%) of 100",
         "Planted leaks caught: </span><b>99.0%</b> (94.6 to 99.8%) of 100", "class='word pass'>✓ passed",
@@ -24,7 +23,7 @@ def test_names_are_names():
     test = SelfTest(
         attack=HOSTILE, false_alarms=proportion(0, 10), detected=proportion(10, 10), passed=True, told=HOSTILE
     )
-    assert HOSTILE not in board((test,)) and "<script" not in board((test,))
+    assert HOSTILE not in self_test_board((test,)) and "<script" not in self_test_board((test,))
 
 
 def test_the_style_sheet_stacks_them_on_a_narrow_screen():

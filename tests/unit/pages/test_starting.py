@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import cache
 
 from core.landscape import Landscape, Readings, read_landscape
-from pages.common.starting import KEPT_MAP, words
+from pages.common import start_map as words
+from pages.common.start_map import KEPT_MAP
 
 
 @cache

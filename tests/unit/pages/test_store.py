@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pages.common.jobs import Job, Store
+from pages.common.background import Job, Store
 from tests.patience import PATIENT
 
 

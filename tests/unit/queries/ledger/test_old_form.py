@@ -11,7 +11,7 @@ from core.__main__ import main
 from core.errors import InputError
 from core.queries.ledger import Columns, open_ledger, predictions_of, verify_export
 from core.queries.ledger import test_set_of as made_of
-from pages.common.desk.words import holds, told_budget
+from pages.common.desk_words import holds, told_budget
 
 COLUMNS = Columns(id="person", attribute="sex", advantaged="M")
 PEOPLE = "person,sex\nZoe,F\nZOE,M\nzoe,F\nP 007,M\nAda  L,F\nbob,M\nm7,F\nm07,M\n"

@@ -1,1 +1,0 @@
-"""The sections below the bias queries' charts."""

@@ -1,0 +1,369 @@
+"""The controls of AttriGuard: what the noise may do, which classifier it misleads, what attackers should read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.attriguard import Study
+from core.errors import InputError
+from pages.common import attriguard_people as people
+from pages.common import panels
+from pages.common.attriguard_people import People
+
+if TYPE_CHECKING:
+    from core.attriguard import GuardSettings, TableSettings
+
+
+_ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+
+Pair = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What may change in the records of a table.
+
+    Attributes
+    ----------
+    frozen : tuple of str
+        Columns that may not.
+    rules : bool
+        Whether pairs of values that never occur together are kept out.
+    added, removed : tuple of (column, value, column, value)
+        Pairs kept out besides those found in the data, and pairs found there that are allowed.
+    """
+
+    frozen: tuple[str, ...] = ()
+    rules: bool = True
+    added: tuple[Pair, ...] = ()
+    removed: tuple[Pair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defence:
+    """How the noise is made, and how attackers are counted.
+
+    Attributes
+    ----------
+    policy : str
+        Which ratings it may change; the same for all tables.
+    defender : str
+        The classifier it is made against.
+    target : str
+        What attackers should read: "train_shares", "uniform" or "given".
+    given : tuple of float
+        The shares, if they are given.
+    margin : float
+        By how much the wanted value must lead.
+    changes : Changes
+        For tables.
+    balanced : bool
+        Whether each value counts alike.
+    """
+
+    policy: str
+    defender: str
+    target: str
+    given: tuple[float, ...]
+    margin: float
+    seed: int
+    changes: Changes = Changes()
+    balanced: bool = False
+
+
+def ratings_settings(defence: Defence) -> GuardSettings:
+    """Return the settings of a study on ratings."""
+    from core.attriguard import GuardSettings
+
+    return GuardSettings(
+        policy=defence.policy,
+        defender=defence.defender,
+        target=defence.target,
+        given=defence.given,
+        margin=defence.margin,
+        seed=defence.seed,
+    )
+
+
+def table_settings(defence: Defence) -> TableSettings:
+    """Return the settings of a study on a table."""
+    from core.attriguard import TableSettings
+
+    changes = defence.changes
+    return TableSettings(
+        frozen=changes.frozen,
+        rules=changes.rules,
+        added=changes.added,
+        removed=changes.removed,
+        defender=defence.defender,
+        target=defence.target,
+        given=defence.given,
+        margin=defence.margin,
+        seed=defence.seed,
+    )
+
+
+def last_budget(study: Study) -> float:
+    """Return the right end of the budget's axis: from there on, nine of ten people need not save noise any more."""
+    reach = float(np.quantile(_wanted(study), 0.9))
+    return next((end for end in _ENDS if reach <= end * 1.1), 200.0)
+
+
+def first_budget(study: Study) -> float:
+    """Return where the slider stands at first: what people need on average, of a table half of the axis."""
+    last = last_budget(study)
+    return min(max(1.0, round(float(_wanted(study).mean()))), last) if study.unit == "ratings" else last / 2
+
+
+def _wanted(study: Study) -> npt.NDArray[np.float64]:
+    """Return what everybody would change if the budget were no limit."""
+    return np.asarray(np.where(study.found, study.size, 0) @ study.target)
+
+
+_KEPT: dict[str, Any] = {"persist_state": "session"}
+
+_POLICIES = {
+    "modify_add": "Change ratings and add new ones",
+    "modify_exist": "Change ratings that are there",
+    "add_new": "Add new ratings only",
+}
+
+_DEFENDERS = {
+    "logistic": "Logistic regression",
+    "logistic_smooth": "Smoother logistic regression",
+    "one_vs_rest": "One-vs-rest logistic regression",
+    "network": "Neural network",
+}
+_DEFENDERS_OF_TABLES = {"logistic": "Logistic regression", "ranges": "Logistic regression on ranges"}
+
+_TARGETS = {
+    "train_shares": "Shares of the known",
+    "uniform": "All values alike",
+    "given": "Shares of my own",
+}
+
+_SECTIONS = {
+    "transfer": "Which noise fools whom",
+    "person": "One person",
+    "where": "Where the noise sits",
+    "cost": "What it costs",
+    "others": "Other defences",
+    "changes": "What may change",
+}
+_OF_RATINGS = ("person", "transfer", "where", "cost", "others")
+_OF_TABLES = ("person", "transfer", "where", "cost", "changes")
+
+_STEPS = 50  # of the slider
+
+
+def defence() -> tuple[People, Defence]:
+    """Choose people and defence in one row; ends the page while there are no people."""
+    ratings = people.chosen() != "table"
+    places = st.columns([3, 3, 3, 2] if ratings else [3, 3, 2], vertical_alignment="bottom")
+    with places[0]:
+        people.choose()
+    below = st.container()
+    policy = "modify_add"
+    if ratings:
+        with places[1]:
+            policy = _policy()
+    with places[-2]:
+        defender = _defender(_DEFENDERS if ratings else _DEFENDERS_OF_TABLES)
+    who = _people(below, places[-1])
+    with places[-1].popover("Target, margin", icon=":material/tune:", width="stretch"):
+        target, given, problem = _target(who)
+        margin = _margin()
+        balanced = st.toggle(
+            "Count each value alike",
+            key="guard_balanced",
+            help="Balanced accuracy: the mean of the shares named rightly among the people of each value.",
+            **_KEPT,
+        )
+    if problem:
+        with below:
+            panels.problem(problem)
+    return who, Defence(
+        policy=policy,
+        defender=defender,
+        target=target,
+        given=given,
+        margin=margin,
+        seed=int(who.config.seed if who.config is not None else 42),
+        changes=changes(who),
+        balanced=balanced,
+    )
+
+
+def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
+    """Return the people chosen; a page that ends here, while they are read, keeps its last control, greyed out."""
+    who = None
+    try:
+        with below:
+            who = people.people()
+    finally:
+        if who is None:
+            place.button("Target, margin", icon=":material/tune:", width="stretch", disabled=True)
+    return who
+
+
+def _defender(offered: dict[str, str]) -> str:
+    value = st.selectbox(
+        "Noise made against",
+        list(offered),
+        key=f"guard_defender_{len(offered)}",
+        format_func=offered.__getitem__,
+        help="The classifier the noise misleads. Attackers may use another one, and it does not fool all alike.",
+        **_KEPT,
+    )
+    return value or "logistic"
+
+
+def _policy() -> str:
+    value = st.selectbox(
+        "The noise may",
+        list(_POLICIES),
+        key="guard_policy",
+        format_func=_POLICIES.__getitem__,
+        help=(
+            "Modify_Add, Modify_Exist and Add_New of the paper. Where ratings that are there cannot mislead the "
+            "classifier, new ones are added all the same."
+        ),
+        **_KEPT,
+    )
+    return value or "modify_add"
+
+
+def _target(who: People) -> tuple[str, tuple[float, ...], str]:
+    """Choose what attackers should read off the noisy records; with what is wrong with shares that cannot be used."""
+    table = who.ratings is None
+    options = ["uniform", "train_shares", "given"] if table else list(_TARGETS)
+    target = st.selectbox(
+        f"What attackers should read as {who.attribute}",
+        options,
+        key=f"guard_target_{'table' if table else 'ratings'}",
+        format_func=_TARGETS.__getitem__,
+        **_KEPT,
+    )
+    if target != "given":
+        return target or options[0], (), ""
+    people_key = f"{who.data}_{who.attribute}_{len(who.values)}"
+    start = "\n".join(f"{value}: {share:g}" for value, share in zip(who.values, _even(len(who.values)), strict=True))
+    written = st.text_area(
+        "Shares in percent, a line for each value",
+        start,
+        key=f"guard_given_{people_key}",
+        height=min(34 + 26 * len(who.values), 240),
+        **_KEPT,
+    )
+    kept = f"guard_valid_{people_key}"
+    try:
+        st.session_state[kept] = _shares(written, who.values)
+    except InputError as error:
+        return target, st.session_state.get(kept) or _shares(start, who.values), _until_then(error)
+    return target, st.session_state[kept], ""
+
+
+def _until_then(error: InputError) -> str:
+    return f"{str(error).removesuffix('.')}; until then the last valid shares count."
+
+
+def _even(m: int) -> list[float]:
+    """Return m shares in percent with one decimal that add up to 100."""
+    share = round(100 / m, 1)
+    return [*[share] * (m - 1), round(100 - share * (m - 1), 1)]
+
+
+def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
+    """Read the shares, a line a value."""
+    shares: dict[str, float] = {}
+    for line in filter(str.strip, written.splitlines()):
+        name, _, number = line.rpartition(":")
+        try:
+            share = shares[name.strip()] = float(number.strip().removesuffix("%"))
+        except ValueError:
+            raise InputError(f"Each line of the shares must read “value: percent”, got “{line.strip()}”.") from None
+        if not 0 <= share <= 100:
+            raise InputError(f"Each share must be from 0 to 100, got “{line.strip()}”.")
+    if set(shares) != set(values):
+        missing = [v for v in values if v not in shares] or [name for name in shares if name not in values]
+        raise InputError(f"The shares must name each value once, as it is written; look at “{missing[0]}”.")
+    total = sum(shares.values())
+    if abs(total - 100) > 0.05:
+        raise InputError(f"The shares must add up to 100, got {total:g} in all.")
+    return tuple(shares[value] / total for value in values)
+
+
+def _margin() -> float:
+    value = st.select_slider(
+        "Margin",
+        [0.0, 0.5, 1.0, 1.5, 2.0, 3.0],
+        value=0.0,
+        key="guard_margin",
+        help=(
+            "By how much the wanted value's score must lead. Noise with a margin is larger and fools other kinds of "
+            "attackers more often."
+        ),
+        **_KEPT,
+    )
+    return float(value or 0.0)
+
+
+def changes(who: People) -> Changes:
+    """Return what may change in the table's records, as the section of that name was left."""
+    kept: dict[Any, Changes] = st.session_state.get("guard_changes", {})
+    return Changes() if who.dataset is None else kept.get(who.dataset.fingerprint, Changes())
+
+
+def change(who: People, chosen: Changes) -> None:
+    """Note what may change from now on."""
+    assert who.dataset is not None
+    st.session_state["guard_changes"] = {**st.session_state.get("guard_changes", {}), who.dataset.fingerprint: chosen}
+
+
+def budget(study: Study) -> float:
+    """Return the budget; the slider that sets it stands under its chart."""
+    return min(float(st.session_state.get(_slider_key(study), first_budget(study))), last_budget(study))
+
+
+def budget_slider(study: Study, value: float) -> None:
+    """Draw the slider of the budget, as wide as the curves above it."""
+    last = last_budget(study)
+    with st.container(key="guard_budget"):
+        st.slider(
+            f"Most {study.unit} changed per person, on average over draws",
+            0.0,
+            last,
+            value=value,
+            step=last / _STEPS,
+            format="%.1f" if last >= 5 else "%.2f",
+            key=_slider_key(study),
+            **_KEPT,
+        )
+
+
+def _slider_key(study: Study) -> str:
+    return f"guard_budget_{round(10 * last_budget(study))}"
+
+
+def follow(value: float) -> None:
+    """Draw the section below anew if the slider, which draws the charts only, has left the budget it stands at."""
+    if st.session_state.get("guard_below") not in (None, value):
+        st.rerun()
+
+
+def stand(value: float | None) -> None:
+    """Note the budget at which the section below is drawn; None if it does not depend on it."""
+    st.session_state["guard_below"] = value
+
+
+def section(who: People) -> str:
+    """Choose what is shown below."""
+    of_ratings = who.ratings is not None
+    key, offered = ("further_guard", _OF_RATINGS) if of_ratings else ("further_guard_table", _OF_TABLES)
+    return str(panels.pick("Look further", {name: _SECTIONS[name] for name in offered}, key=key, default="person"))

@@ -1,0 +1,635 @@
+"""The sections below the charts of AttriGuard: one is drawn, at the budget of the slider."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from core.attriguard import Study
+from core.errors import InputError
+from core.estimates import Estimate, proportion
+from core.fairness import METRIC_TITLES, difference_title
+from core.figures import DefenceRow, Drawing, Drawn, draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where
+from core.figures.guard import attacker_label
+from core.models import GIVEN
+from core.wording import count, interval, percent
+from pages.common import attriguard_controls as controls
+from pages.common import panels, shell, wording
+from pages.common.attriguard_controls import Changes, Pair, last_budget
+from pages.common.attriguard_people import People
+from pages.common.attriguard_study import Grown, Guarding
+from pages.common.background import State
+
+if TYPE_CHECKING:
+    import pandas
+
+
+_FOLLOWING = ("person", "cost", "others")  # what depends on the budget
+
+
+def draw(name: str, work: Guarding) -> None:
+    """Draw a section by its name; what tells of all attackers follows as they come."""
+    grown = work.wait_for_first()
+    controls.stand(controls.budget(grown.study) if name in _FOLLOWING else None)
+    st.fragment(_draw)(name, work)
+
+
+def _draw(name: str, work: Guarding) -> None:
+    grown = work.wait_for_first()
+    _SECTIONS[name](work, grown, controls.budget(grown.study))
+
+
+_MOST_VALUES = 3  # that get a column each
+
+_MAKERS = {"logistic": "Logistic", "logistic_margin": "… with margin", "network": "Network"}
+
+
+def _transfer_section(work: Guarding, grown: Grown, budget: float) -> None:
+    """Draw the heat map of attackers and wanted values; of ratings also that of other noise."""
+    if not _changed(grown.study).any():
+        shell.whisper("No noise was found", "So there is none that could fool anybody")
+        return
+    if grown.study.unit == "columns":
+        drawings = {"This noise": _this(grown.study, work.state == State.FINISHED)}
+    else:
+        left, right = st.columns(2, gap="large")
+        with left:
+            drawings = {"This noise": _this(grown.study, work.state == State.FINISHED)}
+        with right:
+            drawings["Other noise"] = _other(work, grown)
+    panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")
+
+
+def _this(study: Study, finished: bool) -> Drawing:
+    columns, fooled = _fooled(study)
+    shell.whisper(_least(study, fooled[:, 0], finished), "Records with noise that an attacker reads as the noise wants")
+    rows = [attacker_label(name) for name in study.attackers]
+    drawn = draw_transfer(rows, columns, fooled, shell.palette(), corner="attacker")
+    panels.chart(drawn, key="transfer_chart")
+    return drawn
+
+
+def _least(study: Study, fooled: npt.NDArray[np.float64], finished: bool) -> str:
+    """Say who is fooled least, of two attackers or more."""
+    least = int(np.argmin(fooled))
+    name, share = attacker_label(study.attackers[least]), percent(float(fooled[least]), decimals=0)
+    if len(fooled) < 2:
+        return f"“{name}” is fooled by {share} of this noise"
+    return f"“{name}” is fooled least{'' if finished else ' so far'}: by {share} of this noise"
+
+
+def _changed(study: Study) -> npt.NDArray[np.bool_]:
+    """Return for which people there is noise for which value (people, values)."""
+    return np.asarray(study.found & (study.predicted[:, None] != np.arange(len(study.values))))
+
+
+def _fooled(study: Study) -> tuple[list[str], npt.NDArray[np.float64]]:
+    """Return the columns' names and the shares (attackers, columns): all noise, and that for each of few values.
+
+    An attacker trained at several budgets is the one trained at the largest.
+    """
+    last = {guess.attacker: guess for guess in study.guesses}
+    values = np.arange(len(study.values))
+    changed = _changed(study)
+    few = len(values) <= _MOST_VALUES
+    parts = [changed, *((changed & (values == i)) for i in values if few)]
+    names = ["all noise", *(f"for {value}" for value in study.values if few)]
+    reads = [guess.noisy == values for guess in last.values()]
+    fooled = [[float(read[part].mean()) if part.any() else float("nan") for part in parts] for read in reads]
+    return names, np.array(fooled)
+
+
+def _margin_helps(plain: float, margin: float) -> str:
+    """Say how much noise against logistic regression fools a network, without and with a margin; nan for no noise."""
+    if np.isnan(plain):
+        return "No noise was found against logistic regression"
+    more = "no noise was found" if np.isnan(margin) else percent(margin, decimals=0)
+    return (
+        f"{percent(plain, decimals=0)} of the noise against logistic regression fools a network; with a margin {more}"
+    )
+
+
+def _other(work: Guarding, grown: Grown) -> Drawing:
+    from core.attriguard import transfer
+
+    made: Any = work.need("transfer", "Showing noise to attackers", lambda report: transfer(grown.guard, report=report))
+    fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
+    sizes = [made.size[maker].value for maker in made.makers]
+    changes = ", ".join(f"{size:.1f}" if np.isfinite(size) else "no" for size in sizes)
+    shell.whisper(
+        _margin_helps(*(made.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))),
+        f"The same for noise made against each classifier; it changes {changes} ratings",
+    )
+    rows, columns = [attacker_label(name) for name in made.attackers], [_MAKERS.get(m, m) for m in made.makers]
+    drawn = draw_transfer(rows, columns, fooled, shell.palette(), corner="attacker")
+    panels.chart(drawn, key="other_transfer_chart")
+    return drawn
+
+
+_SIDE_BY_SIDE = 4
+"""Most values whose records fit beside each other."""
+
+
+def _person_section(work: Guarding, grown: Grown, budget: float) -> None:
+    """Draw the card, with a field to step through the people."""
+    st.fragment(_person)(grown, budget)
+
+
+def _person(grown: Grown, budget: float) -> None:
+    study = grown.study
+    left, right = st.columns([3, 2], gap="large")
+    with right:
+        person = _choose_person(study)
+    used = study.mechanism(budget)[person]
+    rows = [
+        Drawn(value=value, goal=float(study.target[i]), used=float(used[i]), size=int(study.size[person, i]))
+        for i, value in enumerate(study.values)
+    ]
+    drawn = draw_mechanism(rows, shell.palette(), unit=study.unit)
+    table = _card(grown, person)
+    with left:
+        truth, read = (shell.escape(study.values[row[person]]) for row in (study.truth, study.predicted))
+        judged = "rightly" if truth == read else f"but is “{truth}”"
+        expected = float(used @ study.size[person])
+        shell.whisper(
+            f"This person is read as “{read}”, {judged}; on average {expected:.2f} {study.unit} change",
+            f"The {study.unit} that some noise changes: as they are, and with the noise for each value",
+        )
+        if len(study.values) <= _SIDE_BY_SIDE:
+            st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 390)
+        else:
+            listed = _by_value(table).map(shell.escape)  # a static table breaks long lines
+            st.table(listed, hide_index=True, height="content" if len(listed) <= 10 else 390)
+        missing = [value for i, value in enumerate(study.values) if not study.found[person, i]]
+        if missing:
+            st.caption(f"No noise was found for {shell.escape(', '.join(missing[:5]))}{_more(missing)}.")
+    with right:
+        st.caption(
+            "Dot: how often this noise is drawn; diamond: how often the target wants it (M\\* and p in the paper)."
+        )
+        panels.chart(drawn, key="person_chart")
+    panels.numbers({"Her record": table, "Her noise": drawn.table}, key="guard-person")
+
+
+def _more(names: list[str]) -> str:
+    return f" and {len(names) - 5} others" if len(names) > 5 else ""
+
+
+def _choose_person(study: Study) -> int:
+    people = study.truth.size
+    number = st.number_input(
+        f"Person, 1 to {count(people)}",
+        min_value=1,
+        max_value=people,
+        value=1,
+        step=1,
+        key=f"guard_person_{people}",
+        persist_state="session",
+    )
+    return int(number) - 1
+
+
+def _card(grown: Grown, person: int) -> pandas.DataFrame:
+    """Return her changed entries, one a row: before, and with the noise for each value."""
+    study, guard = grown.study, grown.guard
+    if study.unit == "columns":
+        card = guard.card(person, 0.0)
+        table = card.to_frame()
+        changed = np.any([version.changed for version in card.versions], axis=0)
+        return table[changed].reset_index(drop=True) if changed.any() else table.head(0)
+    return _rated(guard, study, person)
+
+
+def _rated(guard: Any, study: Study, person: int) -> pandas.DataFrame:
+    """Return the ratings that some noise changes, a row an item; empty is no rating."""
+    import pandas as pd
+
+    m = len(study.values)
+    before = guard.ratings.people_test[[person]].toarray()[0]
+    after = guard.noise.noisy[person * m : (person + 1) * m].toarray()
+    changed = np.flatnonzero((after != before).any(axis=0))
+    often = (after != before)[:, changed].sum(axis=0)
+    changed = changed[np.argsort(-often, kind="stable")]
+    cells = {"item": [guard.ratings.items[j] for j in changed], "now": [_stars(before[j]) for j in changed]}
+    for i, value in enumerate(study.values):
+        cells[value] = [_stars(after[i, j]) if after[i, j] != before[j] else "" for j in changed]
+    return pd.DataFrame(cells)
+
+
+def _by_value(card: pandas.DataFrame) -> pandas.DataFrame:
+    """Return a card of many values with a row a value: what changes for it, and how."""
+    import pandas as pd
+
+    entry, now, *values = card.columns
+    cells = {value: zip(card[entry], card[now], card[value], strict=True) for value in values}
+    told = [
+        ", ".join(f"{name}: {before} → {after}" for name, before, after in rows if after not in ("", before))
+        for rows in cells.values()
+    ]
+    named = [str(value).removeprefix("to be read as ") for value in values]
+    return pd.DataFrame({"to be read as": named, "what changes": [words or "nothing" for words in told]})
+
+
+def _stars(rating: float) -> str:
+    return f"{rating:g}" if rating else "–"
+
+
+def _where_section(work: Guarding, grown: Grown, budget: float) -> None:
+    """Draw the shares of all changes that a budget without limit would make."""
+    study = grown.study
+    found = work.need("where", "Counting changes", lambda report: _carried(grown))
+    names, shares, entries = found
+    unit = "columns" if study.unit == "columns" else "items"
+    if not shares.size:
+        st.info("No noise changes anything here.")
+        return
+    half = int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-9)) + 1
+    one = unit[:-1] if half == 1 else unit
+    shell.whisper(
+        f"{count(half)} of {count(entries)} {one if entries == 1 else unit} "
+        f"{'carries' if half == 1 else 'carry'} half of the noise",
+        "Share of all changes, each noise drawn as often as the goal asks. Few places make it easy to leave "
+        "them out, as the attacker “drops noisy” does",
+    )
+    drawn = draw_where(names, shares, shell.palette(), entries=entries, unit=unit)
+    panels.chart(drawn, key="where_chart")
+    panels.numbers({"Where the noise sits": drawn.table}, key="guard-where")
+
+
+def _carried(grown: Grown) -> tuple[list[str], Any, int]:
+    """Return names, shares (most used first) and the number of all columns or items."""
+    study, guard = grown.study, grown.guard
+    goal = study.mechanism(float(study.size.max()))
+    if study.unit == "columns":
+        from core.attriguard.table.concentration import column_noise
+
+        found = column_noise(guard.people.names, guard.people.public, guard.noise, goal)
+        some = found.shares > 0
+        return [name for name, is_some in zip(found.names, some, strict=True) if is_some], found.shares[some], some.size
+    from core.attriguard import concentration
+
+    ratings = guard.ratings
+    carried = concentration(ratings.people_test, guard.noise, goal, ratings.items)
+    return list(carried.entries), carried.share, carried.n_entries
+
+
+_POINTS = 20
+_NUMBERS = {10: "ten"}
+
+
+def _cost_section(work: Guarding, grown: Grown, budget: float) -> None:
+    """Draw what gets worse with the noise."""
+    (_of_table if grown.study.unit == "columns" else _of_ratings)(work, grown, budget)
+
+
+def _budgets(grown: Grown) -> list[float]:
+    return [float(b) for b in np.linspace(0.0, last_budget(grown.study), _POINTS + 1)]
+
+
+def _of_table(work: Guarding, grown: Grown, budget: float) -> None:
+    from core.attriguard import table_utility
+
+    who, last = work.who, last_budget(grown.study)
+    assert who.dataset is not None and who.config is not None
+    dataset, config = who.dataset, who.config
+    if config.method == GIVEN:
+        st.info(wording.needs_training("Decisions about records with noise"))
+        return
+    made = work.need(
+        "utility",
+        "Asking the audited model",
+        lambda report: _curve(table_utility(grown.guard, dataset, config), grown),
+    )
+    utility, curve = made
+    here, before = utility.at(budget), utility.without_noise()
+    more_frequent = int(np.bincount(utility.labels, minlength=2).max())
+    control = proportion(more_frequent, utility.labels.size)
+    shell.whisper(
+        f"The model is right for {percent(here.accuracy)} instead of {percent(before.accuracy)}; its "
+        f"unfairness {unfairness_told(before.unfairness, here.unfairness)}",
+        f"Unfairness: largest deviation of a group from the overall rate. {difference_title(config.metric)}: "
+        f"{here.gap:.3f}, {before.gap:.3f} without noise. "
+        f"Right: 95% {interval(here.accuracy)} with noise, {interval(before.accuracy)} without. Baseline: always the "
+        f"more frequent label is right for {percent(control)}. AttriGuard is no fairness method: "
+        "decisions made from noisy records may treat the groups less alike than before",
+    )
+    left, right = st.columns(2, gap="large")
+    drawings = {}
+    for place, title, quality, baselines in (
+        (left, "Is the model still right?", "accuracy", {"Majority": control}),
+        (right, "Is it still as fair?", "unfairness", {}),
+    ):
+        with place:
+            gap = quality == "unfairness"
+            metric = METRIC_TITLES[config.metric].lower()
+            told = (
+                f"Unfairness (largest deviation of a group, {metric}) by {{}} changed"
+                if gap
+                else "Right decisions on unseen people by {} changed"
+            )
+            shell.whisper(title, told.format("columns"))
+            drawings[title] = draw_cost(
+                [(point.budget, getattr(point, quality)) for point in curve],
+                (budget, getattr(here, quality)),
+                {"No noise": getattr(before, quality), **baselines},
+                shell.palette(),
+                last=last,
+                quality=quality,
+                unit="columns",
+                gap=gap,
+            )
+            panels.chart(drawings[title], key=f"cost_{quality}_chart")
+    panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-cost")
+
+
+def unfairness_told(before: Estimate, here: Estimate) -> str:
+    """Say how the unfairness changes; the interval with noise decides whether it does."""
+    limits = f"95% {here.low:.3f} to {here.high:.3f}"
+    if here.low <= before.value <= here.high:
+        return (
+            f"shows no statistically significant change: {here.value:.3f} ({limits}), {before.value:.3f} without noise"
+        )
+    return f"changes from {before.value:.3f} to {here.value:.3f} ({limits})"
+
+
+def _curve(utility: Any, grown: Grown) -> tuple[Any, Any]:
+    return utility, utility.curve(_budgets(grown))
+
+
+def _of_ratings(work: Guarding, grown: Grown, budget: float) -> None:
+    from core.attriguard.recommendation import recommendation
+
+    made, curve = work.need(
+        "recommendation", "Recommending items", lambda report: _precision(recommendation(grown.guard), grown)
+    )
+    here = made.at(budget)
+    shell.whisper(
+        recommended_told(made.before, here, made.recommended),
+        f"Right is what she rated: five ratings of each of {made.clean.size} people were set aside, a factorisation "
+        f"recommends from the others. Without noise 95% {interval(made.before)}. Baseline: the most popular items, "
+        f"right for {percent(made.control)}",
+    )
+    drawn = draw_cost(
+        curve,
+        (budget, here),
+        {"No noise": made.before, "Most popular": made.control},
+        shell.palette(),
+        last=last_budget(grown.study),
+        quality="precision of the recommendations",
+        unit="ratings",
+    )
+    panels.chart(drawn, key="cost_chart")
+    panels.numbers({"Recommendations": drawn.table}, key="guard-cost")
+
+
+def recommended_told(before: Estimate, here: Estimate, recommended: int) -> str:
+    """Say how many of the items recommended are right; the interval with noise decides whether that changed."""
+    items = f"{_NUMBERS.get(recommended, str(recommended))} items recommended"
+    limits = f"95% {interval(here)}"
+    if here.low <= before.value <= here.high:
+        none = f"no statistically significant change from {percent(before)}"
+        return f"{percent(here)} of the {items} are right ({limits}): {none}"
+    return f"{percent(here)} of the {items} are right ({limits}), instead of {percent(before)}"
+
+
+def _precision(made: Any, grown: Grown) -> tuple[Any, Any]:
+    return made, [(budget, made.at(budget)) for budget in _budgets(grown)]
+
+
+_METHODS = {
+    "blurme": ("BlurMe", "3 added"),
+    "chisquare": ("ChiSquare", "3 added"),
+    "qpm": ("QPM", "slack 0.5"),
+    "local_dp": ("Local DP, ε = 8", "epsilon 8 an entry"),
+}
+"""What is drawn of each method; the other settings are among the numbers."""
+
+_READERS = ("logistic", "forest", "network")
+
+
+def _others_section(work: Guarding, grown: Grown, budget: float) -> None:
+    """Draw the comparison, with AttriGuard at the slider's budget."""
+    from core.attriguard import comparison
+
+    study = grown.study
+    made: Any = work.need("others", "Defending otherwise", lambda report: list(comparison(grown.guard, report)))
+    now = {point.attacker: point.accuracy for point in study.at(budget)}
+    ours = DefenceRow(
+        name="AttriGuard",
+        size=study.spent(budget).value,
+        rates={name: now[name] for name in _READERS if name in now},
+        ours=True,
+    )
+    rows = [
+        DefenceRow(name=_defence_name(row), size=row.size.value, rates=row.accuracy)
+        for row in made
+        if _METHODS[row.method][1] == row.parameter
+    ]
+    sizes = sorted(row.size for row in rows)
+    shell.whisper(
+        f"AttriGuard changes {ours.size:.1f} {study.unit} a person, the others {sizes[0]:.1f} to {sizes[-1]:.1f}",
+        f"How often each attacker, trained on clean ratings, names the {shell.escape(study.attribute)} of "
+        f"{count(study.truth.size)} people. BlurMe and ChiSquare are told the true value, or what logistic regression "
+        "takes for it (guessed); an attacker who trains on their noise is not among them",
+    )
+    drawn = draw_defences(
+        [ours, *rows],
+        study.majority,
+        shell.palette(),
+        unit=study.unit,
+        labels={name: attacker_label(name) for name in _READERS},
+    )
+    panels.chart(drawn, key="others_chart")
+    panels.numbers({"Defences drawn": drawn.table, "All settings": _all_defences(made)}, key="guard-others")
+
+
+def _defence_name(row: Any) -> str:
+    told = {"blurme": True, "chisquare": True}.get(row.method, False)
+    aside = (", true value" if row.knows_truth else ", guessed") if told else ""
+    return _METHODS[row.method][0] + aside
+
+
+def _all_defences(made: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "defence": row.method,
+                "setting": row.parameter,
+                "told the true value": row.knows_truth,
+                "ratings changed": row.size.value,
+                **{attacker_label(name): estimate.value for name, estimate in row.accuracy.items()},
+            }
+            for row in made
+        ]
+    )
+
+
+_SHOWN_VALUES = 8  # values of a column
+_NAMED_COLUMNS = 5  # columns
+_HEIGHT = 320
+
+
+def _changes_section(work: Guarding, grown: Grown, budget: float) -> None:
+    """Draw the columns and the rules, and a form that changes them."""
+    guard = grown.guard
+    judged = guard.plausibility
+    shell.whisper(
+        f"{percent(judged.plausible)} of the changed records hold only pairs of values that somebody has",
+        f"{count(judged.changed)} records with noise.{unreached(judged.without_solution)} Rules in force: "
+        f"{count(len(guard.rules.rules))}",
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        columns = _column_table(guard)
+        st.dataframe(columns, hide_index=True, height=_HEIGHT)
+    with right:
+        rules = _rule_table(guard)
+        st.dataframe(rules, hide_index=True, height="content" if len(rules) < 8 else _HEIGHT)
+    with st.container(border=True):
+        _form(work.who, guard, work.defence.changes)
+    panels.numbers({"Columns": columns, "Pairs that must not meet": rules}, key="guard-changes")
+
+
+def unreached(times: int) -> str:
+    """Say how often the rules leave no noise; empty if they always leave one."""
+    if not times:
+        return ""
+    return f" {count(times)} time{'s' * (times > 1)} no noise was found for a person and a value: then nothing changes."
+
+
+def _column_table(guard: Any) -> pandas.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for column in guard.columns:
+        values = [column.text(value) for value in column.domain]
+        numbers = column.kind != "category" and values
+        told = (
+            f"{values[0]} to {values[-1]}"
+            if numbers
+            else ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
+        )
+        rows.append(
+            {
+                "column": column.name,
+                "may change": "frozen" if column.frozen else "yes",
+                "kind": column.kind,
+                "to": "" if column.frozen else told,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _rule_table(guard: Any) -> pandas.DataFrame:
+    import pandas as pd
+
+    there = {rule.pair for rule in guard.rules.rules}
+    rules = [*guard.rules.rules, *(rule for rule in guard.found_rules if rule.pair not in there)]
+    return pd.DataFrame(
+        [
+            {
+                "must not meet": f"{rule.first}: {rule.first_value}",
+                "and": f"{rule.second}: {rule.second_value}",
+                "people expected": round(rule.expected, 1),
+                "in force": "yes" if rule.pair in there else "no",
+            }
+            for rule in rules
+        ],
+        columns=["must not meet", "and", "people expected", "in force"],
+    )
+
+
+def _form(who: People, guard: Any, now: Changes) -> None:
+    """Ask for frozen columns and rules; nothing changes before the button is pressed."""
+    names = [column.name for column in guard.columns]
+    key = who.fingerprint[0][:12]
+    left, right = st.columns(2, gap="large")
+    with left:
+        frozen = st.multiselect(
+            "Frozen columns",
+            names,
+            default=[name for name in now.frozen if name in names],
+            key=f"guard_frozen_{key}",
+            help="The noise leaves them alone. A column with one value is frozen anyhow.",
+        )
+        rules = st.toggle(
+            "Keep out pairs that never occur together",
+            value=now.rules,
+            key=f"guard_rules_{key}",
+            help="Pairs found in the data: nobody has both values, though several people should by chance.",
+        )
+    with right:
+        told = {_words(rule.pair): rule.pair for rule in guard.found_rules}
+        allowed = st.multiselect(
+            "Found pairs to allow",
+            list(told),
+            default=[_words(pair) for pair in now.removed if _words(pair) in told],
+            key=f"guard_allowed_{key}",
+        )
+        written = st.text_area(
+            "More pairs to keep out, a line each",
+            "\n".join(_words(pair) for pair in now.added),
+            key=f"guard_added_{key}",
+            placeholder=_words(guard.found_rules[0].pair) if guard.found_rules else None,
+            height=70,
+        )
+    if st.button("Use these rules", key="guard_use_rules", type="primary"):
+        _apply(who, guard, now, tuple(frozen), rules, tuple(told[words] for words in allowed), written)
+    if sentence := st.session_state.get("guard_rules_problem"):
+        panels.problem(sentence)
+
+
+def _words(pair: Pair) -> str:
+    return f"{pair[0]}: {pair[1]} + {pair[2]}: {pair[3]}"
+
+
+def _apply(
+    who: People, guard: Any, now: Changes, frozen: tuple[str, ...], rules: bool, removed: tuple[Pair, ...], written: str
+) -> None:
+    """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
+    from core.attriguard.table.columns import table_columns
+    from core.attriguard.table.rules import pair_rules
+
+    st.session_state.pop("guard_rules_problem", None)
+    try:
+        added = _pairs(written, [column.name for column in guard.columns])
+        table_columns(guard.people, frozen=frozen)
+        pair_rules(guard.columns, guard.found_rules, added=added, removed=removed)
+    except InputError as error:
+        st.session_state["guard_rules_problem"] = str(error)
+    else:
+        controls.change(who, replace(now, frozen=frozen, rules=rules, added=added, removed=removed))
+    st.rerun()
+
+
+def _pairs(written: str, columns: Sequence[str]) -> tuple[Pair, ...]:
+    """Read pairs of values, a line each."""
+    pairs = []
+    for line in filter(str.strip, written.splitlines()):
+        sides = [side.partition(":") for side in line.split(" + ")]
+        if len(sides) != 2 or not all(colon for _, colon, _ in sides):
+            raise InputError(f"Each line must read “column: value + column: value”, got “{line.strip()}”.")
+        (name, _, value), (other, _, its) = sides
+        unknown = [word.strip() for word in (name, other) if word.strip() not in columns]
+        if unknown:
+            some = ", ".join(columns[:_NAMED_COLUMNS]) + ", …" * (len(columns) > _NAMED_COLUMNS)
+            raise InputError(f"No column is called “{unknown[0]}”; there are {some}.")
+        pairs.append((name.strip(), value.strip(), other.strip(), its.strip()))
+    return tuple(pairs)
+
+
+_SECTIONS = {
+    "transfer": _transfer_section,
+    "person": _person_section,
+    "where": _where_section,
+    "cost": _cost_section,
+    "others": _others_section,
+    "changes": _changes_section,
+}

@@ -1,0 +1,140 @@
+"""The study of a defence, attacker by attacker in the background, and its curves, computed where the attacker is.
+
+Everything is kept in the store of the people it comes from. A move of the slider weighs guesses that are there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from core.attriguard import Point, Study
+from core.fingerprint import fingerprint
+from pages.common.attriguard_controls import Defence, last_budget, ratings_settings, table_settings
+from pages.common.attriguard_people import People
+from pages.common.background import Background, Job, need, time_left
+
+_POINTS = 25  # steps of a curve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grown:
+    """A study as far as it has come.
+
+    Attributes
+    ----------
+    curves : mapping of attacker to its points
+    guard : core.attriguard.TableGuard or core.attriguard.Guarded
+        What the noise was found with.
+    learning : str
+        An attacker who is there but not trained at all budgets yet; empty if there is none.
+    """
+
+    study: Study
+    curves: Mapping[str, tuple[Point, ...]]
+    guard: Any
+    learning: str
+
+
+class _Steps(Iterator[Grown]):
+    """The study step by step; a job that stops between two steps leaves it where it is, for the next to go on."""
+
+    def __init__(self, steps: Iterator[Grown]) -> None:
+        self._steps = steps
+
+    def __next__(self) -> Grown:
+        return next(self._steps)
+
+
+class Guarding(Background):
+    """The study of one defence of some people."""
+
+    def __init__(self, who: People, defence: Defence) -> None:
+        self.who, self.defence = who, defence
+        key = fingerprint("attriguard", *who.fingerprint, replace(defence, balanced=False))
+        super().__init__(
+            "guard", who.store, key, self._collect, lane="questions", total=self._total(), widget="attackers"
+        )
+
+    def there(self) -> list[Grown]:
+        """Return what is there, with the steps to go on with; one without the other is of no use."""
+        key, there = fingerprint("steps", self.key), self.partial
+        if not there or self.store.get(key) is None:
+            self.store.put(key, _Steps(self._grow()))
+            return []
+        return there
+
+    def _collect(self, job: Job) -> list[Any]:
+        steps: _Steps = self.store.get(fingerprint("steps", self.key))
+        return job.collect(steps)
+
+    def wait_for_first(self) -> Grown:
+        """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""
+        grown: Grown = self.first(self.show_progress)
+        return grown
+
+    def show_progress(self) -> None:
+        """Show how far the study is, with a button that stops it, or that lets it go on."""
+        self.show(self._doing, f"Stopped after {self._attackers()}. Go on", again="Try again")
+
+    def _doing(self, job: Job) -> str:
+        doing = f"{self._attackers()} drawn" if job.partial else "Looking for the noise"
+        return f"{doing}, {'stopping after this attacker' if job.stopping else time_left(job, but_first=True)}"
+
+    def need(self, name: str, label: str, make: Callable[[Callable[[int, int], None]], Any]) -> Any:
+        """Return something else about these people, made by a function that reports; waits while it is computed."""
+        key = fingerprint(name, self.key, repr(self.who.config))
+        return need(self.store, key, label, lambda job: make(job.report))
+
+    def _attackers(self) -> str:
+        """Say how many attackers are drawn; one trained at several budgets is one."""
+        there = self.partial[-1].study.attackers if self.partial else ()
+        return f"{len(there)} of {self._total(budgets=1)} attackers"
+
+    def _total(self, budgets: int | None = None) -> int:
+        """Return the number of steps, if attackers are trained at so many budgets only."""
+        from core.attriguard import study_steps
+
+        if self.who.ratings is None:
+            of_table = table_settings(self.defence)
+            return study_steps(replace(of_table, trained_budgets=of_table.trained_budgets[:budgets]))
+        settings = ratings_settings(self.defence)
+        return len(settings.attackers) + len(settings.trained_at[:budgets]) - 1
+
+    def _studies(self) -> Iterator[tuple[Any, Study]]:
+        """Yield the study as it grows, with what the noise was found with."""
+        from core.attriguard import Guarded, study_ratings, study_table, table_guard
+
+        who = self.who
+        if who.ratings is not None:
+            guarded = Guarded(who.ratings, ratings_settings(self.defence))
+            study = next(study_ratings(guarded))  # nobody attacks yet
+            for name in guarded.settings.attackers:
+                for guesses in guarded.guesses(name):  # one for each budget somebody is trained at
+                    study = replace(study, guesses=(*study.guesses, guesses))
+                    yield guarded, study
+            return
+        assert who.dataset is not None and who.config is not None
+        guard = table_guard(who.dataset, who.config, table_settings(self.defence))
+        yield from ((guard, study) for study in study_table(guard))
+
+    def _grow(self) -> Iterator[Grown]:
+        """Yield the study after each attacker, with the curves."""
+        curves: dict[str, tuple[Point, ...]] = {}
+        for guard, study in self._studies():
+            newest = study.guesses[-1].attacker
+            budgets = np.linspace(0.0, last_budget(study), _POINTS + 1).tolist()
+            own = tuple(guess for guess in study.guesses if guess.attacker == newest)
+            curves[newest] = replace(study, guesses=own).curves(budgets)[newest]
+            budgets_left = {guess.trained_at for guess in own} != set(_trained_at(guard))
+            learning = newest if own[0].trained_at is not None and budgets_left else ""
+            yield Grown(study=study, curves=dict(curves), guard=guard, learning=learning)
+
+
+def _trained_at(guard: Any) -> tuple[float, ...]:
+    """Return the budgets that some attackers are trained against."""
+    settings = guard.settings
+    return tuple(settings.trained_budgets if hasattr(settings, "trained_budgets") else settings.trained_at)

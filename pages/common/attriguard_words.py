@@ -1,0 +1,227 @@
+"""The sentences of AttriGuard: the finding with its number and the best attacker's, then intervals and baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.attriguard import Point, Study, strongest_point
+from core.estimates import Estimate
+from core.figures.guard import attacker_label, knows_the_noise
+from core.wording import count, interval, percent
+from pages.common import shell
+from pages.common.attriguard_controls import Defence
+
+_KINDS = {
+    "logistic": "logistic regression",
+    "one_vs_rest": "one-vs-rest logistic regression",
+    "forest": "a random forest",
+    "network": "a neural network",
+    "boosting": "gradient boosting",
+}
+
+_AWARE = {
+    "adversarial": "*noise-trained* learned on records noised in the same way",
+    "adversarial_logistic": "*trained logistic* is a logistic regression that learned so",
+    "distillation": "*distilled* smooths its decisions",
+    "region": "*region* asks around each record",
+    "low_rank": "*low rank* removes what does not fit a few patterns",
+    "dropping": "*drops noisy* ignores the {unit} that carry most of the noise",
+}
+
+
+def rate(point: Point, defence: Defence) -> Estimate:
+    """Return how often an attacker is right, as it is counted."""
+    return point.rate(balanced=defence.balanced)
+
+
+def own_attacker(study: Study, defence: Defence) -> str:
+    """Return the attacker of the kind the noise was made against."""
+    wanted = {"logistic_smooth": "logistic", "ranges": "logistic"}.get(defence.defender, defence.defender)
+    return wanted if wanted in study.attackers else study.attackers[0]
+
+
+def finding(
+    study: Study,
+    now: Sequence[Point],
+    clean: Sequence[Point],
+    budget: float,
+    defence: Defence,
+    *,
+    floor: Estimate,
+    state: str,
+    learning: str,
+) -> tuple[str, str]:
+    """Return the finding of a study that is "growing", "stopped" or "finished", and the grey line under it."""
+    by_name, before = ({point.attacker: point for point in points} for points in (now, clean))
+    own = own_attacker(study, defence)
+    here, was = rate(by_name[own], defence), rate(before[own], defence)
+    who = _KINDS.get(own, attacker_label(own).lower())
+    changed = f"up to {budget:g} {study.unit[:-1] if budget == 1 else study.unit} changed per person"
+    start = f"With {changed}, {who}" if budget else f"Without noise, {who}"
+    instead = f" instead of {percent(was)}" if budget else ""
+    if useless := budget > 0 and here.high < floor.value:
+        instead = f", below the baseline ({percent(floor)})"
+    best = strongest_point(now, balanced=defence.balanced)
+    learned = _learned(now, learning, state)
+    point = f"{start} {_infers(study, here, defence)}{instead}; {_best(best, own, defence, floor)}{learned}."
+    without = f" Without noise: {percent(was)}." if useless else ""
+    grey = _grey(study, best, here, budget, defence, floor, own=own)
+    return point, grey + without + _little(clean, defence, floor)
+
+
+def _infers(study: Study, found: Estimate, defence: Defence) -> str:
+    """Say how often an attacker is right, in the measure it is counted in."""
+    attribute = shell.escape(study.attribute)
+    if defence.balanced:
+        return f"infers the {attribute} with {percent(found)} balanced accuracy"
+    return f"infers the {attribute} of {percent(found)} of people correctly"
+
+
+def _little(clean: Sequence[Point], defence: Defence, floor: Estimate) -> str:
+    """Say so if nobody beats the baseline even without noise."""
+    best = rate(strongest_point(clean, balanced=defence.balanced), defence)
+    if best.low > floor.value:
+        return ""
+    return f" Little to hide: even without noise the best attacker reaches only {percent(best)}."
+
+
+def _best(best: Point, own: str, defence: Defence, floor: Estimate) -> str:
+    """Say whom the chart shows highest, and what they reach."""
+    if best.attacker == own:
+        return "no attacker tried does better"
+    found = rate(best, defence)
+    still = "still " if found.low > floor.value and best.budget > 0 else ""
+    worse = ", no more than the baseline" if found.value <= floor.value else ""
+    return f"the best attacker ({attacker_label(best.attacker).lower()}) {still}reaches {percent(found)}{worse}"
+
+
+def _learned(now: Sequence[Point], learning: str, state: str) -> str:
+    """Say so while no attacker is trained against the noise, or the only one is still learning."""
+    if any(p.attacker.startswith("adversarial") and p.attacker != learning for p in now):
+        return ""
+    ways = {"growing": "is still learning", "stopped": "is not trained yet", "finished": "was not run"}
+    return f"; a noise-trained attacker {ways[state]}"
+
+
+def _grey(
+    study: Study, best: Point, here: Estimate, budget: float, defence: Defence, floor: Estimate, *, own: str
+) -> str:
+    several = best.attacker != own
+    limits = interval(here) + (f" and {interval(rate(best, defence))}" if several else "")
+    measure = "Balanced accuracy, 95%" if defence.balanced else "95%"
+    used = f"; {study.spent(budget).value:.2f} {study.unit} used on average" if budget else ""
+    return (
+        f"{measure} interval{'s' * several} over {count(study.truth.size)} people: {limits}{used}. Baseline: always "
+        f"naming “{_majority(study)}” reaches {percent(floor)}."
+    )
+
+
+def _majority(study: Study) -> str:
+    return shell.escape(study.values[int(study.shares.argmax())])
+
+
+def floor(study: Study, defence: Defence) -> Estimate:
+    """Return how often naming the most frequent value for everybody is right, as it is counted."""
+    if not defence.balanced:
+        return study.majority
+    even = 1.0 / len(study.values)
+    return Estimate(value=even, low=even, high=even, n=study.truth.size)
+
+
+def budget_chart(study: Study, defence: Defence) -> tuple[str, str]:
+    """Return heading and quantity of the chart over the budget."""
+    attribute = shell.escape(study.attribute)
+    measure = "Balanced accuracy" if defence.balanced else "Share of people"
+    what = f"of inferring the {attribute}" if defence.balanced else f"whose {attribute} is inferred correctly"
+    return f"Who still knows the {attribute}?", f"{measure} {what}; grey: attackers who know nothing of the noise"
+
+
+def values_chart(study: Study, defence: Defence) -> tuple[str, str]:
+    """Return heading and quantity of the chart of the values."""
+    margin = f", by a margin of {defence.margin:g}" if defence.margin else ""
+    return (
+        f"How much noise each {shell.escape(study.attribute)} takes",
+        f"Mean number of {study.unit} changed until it is read{margin}",
+    )
+
+
+def asides(study: Study, now: Sequence[Point], budget: float, published: Sequence[tuple[float, float]]) -> list[str]:
+    """Return the sentences under the chart of the values."""
+    return [*filter(None, [missing(study)]), *([paper(now, budget, published)] if published else [])]
+
+
+def missing(study: Study) -> str:
+    """Say how often no noise was found; empty if there always is one."""
+    pairs = study.found.size - int(study.found.sum())
+    if not pairs:
+        return ""
+    nobody = int((study.found.sum(axis=1) <= 1).sum())
+    left = f" {count(nobody)} people have no noise at all and stay as they are." if nobody else ""
+    share = pairs / max(study.found.size - study.truth.size, 1)
+    without = [
+        (float((~study.found[study.predicted != i, i]).mean()), value)
+        for i, value in enumerate(study.values)
+        if not study.found[:, i].all()
+    ]
+    hardest = sorted(without, key=lambda found: -found[0])
+    told = ", ".join(f"“{shell.escape(value)}” for {percent(rate)}" for rate, value in hardest[:3])
+    others = f" and {len(hardest) - 3} more values" if len(hardest) > 3 else ""
+    return (
+        f"For {percent(share)} of pairs of a person and a value no noise was found: to be read as {told} of the people "
+        f"who are read otherwise{others}. The share of such noise goes to the other values.{left}"
+    )
+
+
+def paper(now: Sequence[Point], budget: float, published: Sequence[tuple[float, float]]) -> str:
+    """Say what the paper's curve is, and where ours differs."""
+    printed, share = min(published, key=lambda point: abs(point[0] - budget))
+    trained = [point for point in now if point.attacker == "adversarial"]
+    here = f"; here that attacker reaches {percent(trained[0].accuracy)}" if trained else ""
+    return (
+        f"Thin dotted: the paper's network against noise made for it, {percent(share, decimals=0)} at {printed:g}. "
+        f"The paper says that training on the noise hardly helps{here}."
+    )
+
+
+def _attackers(study: Study) -> str:
+    """Say who the attackers of this study are, and what they know."""
+    unaware = [attacker_label(name).lower() for name in study.attackers if not knows_the_noise(name)]
+    aware = [does.format(unit=study.unit) for name, does in _AWARE.items() if name in study.attackers]
+    told = f"*{', '.join(unaware).capitalize()}* learned on clean records of other people." if unaware else ""
+    if aware:
+        told += f" The others know that there is noise: {'; '.join(aware)}."
+    budgets = sorted({guess.trained_at for guess in study.guesses if guess.trained_at is not None})
+    if budgets:
+        trained = ", ".join(f"{budget:g}" for budget in budgets)
+        told += (
+            f" Attackers who learned from the noise did so at a budget of {trained}; at each point of their curves "
+            "stands the one trained nearest to it, hence the kinks."
+            if len(budgets) > 1
+            else f" Attackers who learned from the noise did so at a budget of {trained}."
+        )
+    return told.strip()
+
+
+def guide(study: Study, defence: Defence) -> str:
+    """Explain the page."""
+    attribute, unit = shell.escape(study.attribute), study.unit
+    one, reader = unit[:-1], _KINDS.get(own_attacker(study, defence), "the classifier")
+    return (
+        f"People publish {'what they think of things' if unit == 'ratings' else 'their records'}, and classifiers "
+        f"infer their {attribute} from it. AttriGuard looks, for each person and each value of {attribute}, for a few "
+        f"{unit} to change until {reader} reads that value (one after the other, so not always the fewest there are), "
+        "and then draws "
+        "one of these noises for her: so that what is read comes as close as it can to the distribution wanted "
+        f"(least Kullback-Leibler divergence), with no more than the budget of {unit} changed on average.\n\n"
+        f"**Who attacks.** {_attackers(study)} The dotted line is the baseline, always the most frequent "
+        f"{attribute}: an attacker below it would do better to give up and guess.\n\n"
+        f"**How it is counted.** All her noisy records are shown to every attacker; a point is the probability, over "
+        "the draw of the noise, that the true value is named, averaged over people who were in nobody's training data. "
+        f"So no number depends on one lucky draw. One {one} changed counts 1, however far it moves. Intervals are over "
+        "people, for this expected share; a single release scatters more, because each person's noise is one draw.\n\n"
+        "**What it does not show.** A small number means that this attacker is misled, not that nobody could do "
+        "better: noise found against one classifier fools another less, and an attacker who trains on the noise learns "
+        "to see through it.\n\n"
+        "Source: Jia and Gong, *AttriGuard: A Practical Defense Against Attribute Inference Attacks via Adversarial "
+        "Machine Learning*, USENIX Security 2018."
+    )

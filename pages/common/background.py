@@ -1,0 +1,493 @@
+"""Background work: threads with progress and cancel, where their results are kept, and how far they are on a page.
+
+A `Store` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one a
+session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from typing import Any
+
+import streamlit as st
+from streamlit.logger import get_logger
+
+from core.errors import Cancelled, FairLeakError
+from core.fingerprint import fingerprint
+from pages.common import state
+from pages.common.panels import problem
+
+_log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what is not at least a warning
+
+Work = Callable[["Job"], Any]
+
+_LANES = {
+    "audit": threading.BoundedSemaphore(2),
+    "fetch": threading.BoundedSemaphore(4),
+    "sweep": threading.BoundedSemaphore(1),
+    "questions": threading.BoundedSemaphore(2),
+    "decision": threading.BoundedSemaphore(1),
+    "self_test": threading.BoundedSemaphore(1),
+}
+"""How many jobs of a kind run at a time on this server; the others wait."""
+
+
+class State(StrEnum):
+    """Where a job stands."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class Job:
+    """One piece of work in a thread of its own.
+
+    Attributes
+    ----------
+    done, total : int
+        Steps finished, and in all (0 while unknown).
+    partial : list
+        Results that are there already, in the order they came.
+    error : str
+        One sentence, empty unless the work failed.
+    """
+
+    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
+        self.done = len(partial)
+        self.total = total
+        self.partial: list[Any] = list(partial)
+        self.error = ""
+        self.state = State.WAITING
+        self.started = time.monotonic()
+        self._given = len(partial)
+        self._first: float | None = None  # when the first step was done
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(work, lane, keep), daemon=True, name="fairleak-job")
+        self._thread.start()
+
+    @property
+    def busy(self) -> bool:
+        """Whether the work still waits or runs."""
+        return self.state in (State.WAITING, State.RUNNING)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop and has not stopped yet."""
+        return self._stop.is_set() and self.busy
+
+    @property
+    def share(self) -> float:
+        """Share of the work that is done, in [0, 1]."""
+        return self.done / self.total if self.total else 0.0
+
+    def remaining(self, *, but_first: bool = False) -> float | None:
+        """Return the seconds left, judged by the pace so far, or by that after the first step; None while unknown."""
+        made = self.done - self._given - but_first
+        if made < 1 or self._first is None:
+            return None
+        return (time.monotonic() - (self._first if but_first else self.started)) / made * (self.total - self.done)
+
+    def cancel(self) -> None:
+        """Ask the work to stop at its next step."""
+        self._stop.set()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Wait until the thread has ended (tests and page runs that need no progress bar)."""
+        self._thread.join(seconds)
+
+    def report(self, done: int, total: int) -> None:
+        """Note progress; stops the work if it was cancelled."""
+        if self._stop.is_set():
+            raise Cancelled("Stopped.")
+        if self._first is None and done > self._given:
+            self._first = time.monotonic()
+        self.done, self.total = done, total
+
+    def collect(self, results: Iterator[Any]) -> list[Any]:
+        """Take results one by one, so that they can be shown before the last is there."""
+        try:
+            for result in results:
+                self.partial.append(result)
+                self.report(len(self.partial), self.total)
+        finally:
+            close = getattr(results, "close", None)
+            if close is not None:
+                close()
+        return list(self.partial)
+
+    def _run(self, work: Work, lane: str, keep: Callable[[Any], None]) -> None:
+        try:
+            self._queue(_LANES[lane])
+            try:
+                self.state, self.started = State.RUNNING, time.monotonic()
+                made = work(self)
+                self.report(self.done, self.total)  # cancelled meanwhile: the result is not wanted
+                keep(made)
+            finally:
+                _LANES[lane].release()
+            self.state = State.FINISHED
+        except Cancelled:
+            self.state = State.CANCELLED
+        except FairLeakError as error:
+            self.error, self.state = str(error), State.FAILED
+        except MemoryError:
+            self.error, self.state = "There is not enough memory for this; use fewer records or columns.", State.FAILED
+        except Exception:
+            _log.exception("work failed")
+            self.error = "Something went wrong in FairLeak itself; the server's log has the details."
+            self.state = State.FAILED
+
+    def _queue(self, lane: threading.BoundedSemaphore) -> None:
+        while not lane.acquire(timeout=0.2):
+            self.report(self.done, self.total)
+        if self._stop.is_set():
+            lane.release()
+            raise Cancelled("Stopped.")
+
+
+class Store:
+    """Results by fingerprint, the oldest dropped first, and the jobs under way.
+
+    Parameters
+    ----------
+    name : str
+        For the log.
+    entries : int
+        Most results kept.
+    """
+
+    def __init__(self, name: str, entries: int) -> None:
+        self.name = name
+        self._entries = entries
+        self._lock = threading.Lock()
+        self._results: OrderedDict[str, Any] = OrderedDict()
+        self._jobs: dict[str, Job] = {}
+        self._generation = 0
+
+    def get(self, key: str) -> Any | None:
+        """Return the result, or None if it is not there."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+            return self._results.get(key)
+
+    def put(self, key: str, value: Any) -> None:
+        """Keep a result."""
+        with self._lock:
+            self._results[key] = value
+            self._results.move_to_end(key)
+            while len(self._results) > self._entries:
+                self._results.popitem(last=False)
+
+    def remember(self, key: str, make: Callable[[], Any]) -> Any:
+        """Return the result, making it here and now if need be."""
+        found = self.get(key)
+        if found is None:
+            found = make()
+            self.put(key, found)
+        return found
+
+    def job(self, key: str) -> Job | None:
+        """Return the job last started for this key."""
+        return self._jobs.get(key)
+
+    def start(self, key: str, work: Work, *, lane: str = "audit", total: int = 0, partial: Sequence[Any] = ()) -> Job:
+        """Return the job for this key, starting it unless it is under way or has its result.
+
+        `total` is the number of steps where it is known beforehand, `partial` what an earlier job has made already.
+        """
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is not None and (job.busy or (job.state == State.FINISHED and key in self._results)):
+                return job
+            began = self._generation
+
+            def keep(result: Any) -> None:
+                if began == self._generation:  # nothing is kept of what was released meanwhile
+                    self.put(key, result)
+
+            job = Job(work, lane, keep, total, partial)
+            self._jobs[key] = job
+            self._tidy(key)
+            return job
+
+    def _tidy(self, key: str) -> None:
+        """Drop jobs that are of no use any more, but of those that were stopped half way only the oldest."""
+        halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
+        kept = {key, *halves[-self._entries :]}
+        self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept or k in self._results}
+
+    def forget(self, key: str) -> None:
+        """Forget the job for this key, so that it can be started again."""
+        with self._lock:
+            self._jobs.pop(key, None)
+
+    def release(self) -> None:
+        """Stop all work and drop all results."""
+        with self._lock:
+            for job in self._jobs.values():
+                job.cancel()
+            held = len(self._results)
+            self._generation += 1
+            self._results.clear()
+            self._jobs.clear()
+        _log.info("%s released: %d results dropped", self.name, held)
+
+
+class Background:
+    """Work that a session wants beside a page that stays on screen.
+
+    It is made anew in each run of the page: the job, what it has made so far and its result are in the store. Of each
+    name a session wants one work at a time, or one set of works; starting another stops it.
+
+    Parameters
+    ----------
+    name : str
+        What it is for.
+    key : str
+        Of the result.
+    make : callable
+        From the job to the result; what an earlier job has made is in `job.partial`.
+    total : int
+        Number of steps where it is known beforehand.
+    widget : str
+        What the keys of its buttons end with; the name where left out.
+    """
+
+    def __init__(
+        self, name: str, store: Store, key: str, make: Work, *, lane: str, total: int = 0, widget: str = ""
+    ) -> None:
+        self.name, self.store, self.key, self.total = name, store, key, total
+        self._make, self._lane, self._widget = make, lane, widget or name
+
+    @property
+    def result(self) -> Any | None:
+        """The result, once it is there."""
+        return self.store.get(self.key)
+
+    @property
+    def job(self) -> Job | None:
+        """The job that makes it."""
+        return self.store.job(self.key)
+
+    @property
+    def state(self) -> State | None:
+        """Where it stands; None if it was never started."""
+        return None if self.job is None else self.job.state
+
+    @property
+    def busy(self) -> bool:
+        """Whether it waits or runs."""
+        return self.job is not None and self.job.busy
+
+    @property
+    def partial(self) -> list[Any]:
+        """What is there of it, in the order it came."""
+        return [] if self.job is None else list(self.job.partial)
+
+    @property
+    def latest(self) -> Any | None:
+        """The newest that is there of it; None while nothing is."""
+        return next(reversed(self.partial), self.result)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this session has stopped it."""
+        return (self.store, self.key) in st.session_state.get(f"{self.name}_stopped", ())
+
+    def there(self) -> list[Any]:
+        """Return what a new job begins with."""
+        return self.partial
+
+    def start(self) -> Job:
+        """Start it, or go on with it; what this session wanted before under its name is stopped."""
+        want_instead(self)
+        st.session_state.pop(f"{self.name}_stopped", None)
+        return self._start()
+
+    def _start(self) -> Job:
+        return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.there())
+
+    def begin(self, *about: Any) -> None:
+        """Start it if nobody has begun it, or one like it about the same; after that it is started by hand."""
+        if not self.begun(*about):
+            self.store.put(fingerprint("begun", *about or [self.key]), True)
+            self.start()
+
+    def begun(self, *about: Any) -> bool:
+        """Whether somebody has begun it, or one like it about the same."""
+        return bool(self.store.get(fingerprint("begun", *about or [self.key])))
+
+    def cancel(self) -> None:
+        """Stop it at its next step, until this session goes on with it."""
+        st.session_state[f"{self.name}_stopped"] = [(self.store, self.key)]
+        if self.job is not None:
+            self.job.cancel()
+
+    def show(
+        self, doing: Callable[[Job], str], go_on: str, *, again: str = "", icon: str = ":material/play_arrow:"
+    ) -> None:
+        """Show how far it is, with a button that stops it; or what is wrong, and a button that starts it or goes on.
+
+        Parameters
+        ----------
+        doing : callable
+            From the job to what stands at its bar.
+        go_on, icon : str
+            Of the button.
+        again : str
+            What the button says instead after a failure.
+        """
+        job = self.job
+        if job is not None and job.busy:
+            progress(job, doing(job), key=f"cancel_{self._widget}", stop=self.cancel)
+        elif self.state != State.FINISHED:
+            key = f"start_{self._widget}"
+            if job is not None and job.state == State.FAILED:
+                problem(job.error)
+                if again:
+                    go_on, key, icon = again, f"again_{self._widget}", ":material/refresh:"
+            if st.button(go_on, key=key, icon=icon):
+                self.start()
+                st.rerun()
+
+    def watch(self, show: Callable[[], None], *, every: float = 1.0, drawn: Any = None) -> None:
+        """Show how far it is, by itself while it runs; the page is drawn anew once there is more.
+
+        Parameters
+        ----------
+        show : callable
+            Draws that; as a rule by `Background.show`.
+        every : float
+            Seconds.
+        drawn : object
+            What the page has drawn of it, as `latest` was.
+        """
+        st.fragment(self._watch, run_every=every if self.busy else None)(show, drawn, self.busy)
+
+    def _watch(self, show: Callable[[], None], drawn: Any, running: bool) -> None:
+        if self.latest is not drawn or (running and not self.busy):
+            st.rerun()
+        show()
+
+    def first(self, show: Callable[[], None]) -> Any:
+        """Return the newest that is there of it; ends the page, which shows how far it is, while nothing is."""
+        latest = self.latest
+        if latest is None:
+            self.watch(show, every=0.4)
+            st.stop()
+        return latest
+
+
+def want(*works: Background, patience: float = 0.15) -> bool:
+    """Start works of one name unless they are there, have failed or were stopped by this session.
+
+    Parameters
+    ----------
+    works : Background
+        Others that the session wanted before under their name are stopped.
+    patience : float
+        Seconds to wait for the first that is there of each.
+
+    Returns
+    -------
+    bool
+        Whether any of them waits or runs.
+    """
+    stopped, wanted = f"{works[0].name}_stopped", want_instead(*works)
+    if st.session_state.get(stopped) != wanted:
+        st.session_state.pop(stopped, None)
+        end = time.monotonic() + patience
+        for work in works:
+            if work.result is None and not work.busy and work.state != State.FAILED:
+                work._start()
+            while work.busy and work.latest is None and time.monotonic() < end:
+                time.sleep(0.01)
+    return any(work.busy for work in works)
+
+
+def want_instead(*works: Background) -> list[tuple[Store, str]]:
+    """Stop what this session wanted before in the place of these works, and return where these are kept."""
+    name, wanted = f"{works[0].name}_wanted", [(work.store, work.key) for work in works]
+    for store, key in st.session_state.get(name, ()):
+        job = store.job(key)
+        if job is not None and job.busy and (store, key) not in wanted:
+            job.cancel()
+    st.session_state[name] = wanted
+    return wanted
+
+
+def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = 0.15) -> Any:
+    """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
+    found = store.get(key)
+    if found is not None:
+        return found
+    job = store.job(key)
+    if job is None or job.state == State.FINISHED:  # finished, but since dropped from the store
+        job = store.start(key, work, lane=lane)
+        job.wait(patience)
+        if job.state == State.FINISHED:
+            return store.get(key)
+    if job.state == State.FAILED:
+        problem(job.error)
+        _again(store, key, "Try again")
+        if state.dataset_name() != state.default("dataset"):
+            st.button("Use the built-in demo", key="use_demo", on_click=_use_demo, icon=":material/undo:")
+    elif job.state == State.CANCELLED:
+        st.info("Stopped before it was finished.", icon=":material/stop_circle:")
+        _again(store, key, "Start again")
+    else:
+        _wait(store, key, label)
+    st.stop()
+
+
+def _use_demo() -> None:
+    st.session_state["dataset"] = state.default("dataset")
+
+
+def _again(store: Store, key: str, label: str) -> None:
+    if st.button(label, key=f"again_{key[:16]}", icon=":material/refresh:"):
+        store.forget(key)
+        st.rerun()
+
+
+@st.fragment(run_every=0.4)
+def _wait(store: Store, key: str, label: str) -> None:
+    job = store.job(key)
+    if job is None or not job.busy:
+        st.rerun()
+    told = f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
+    if job.state == State.WAITING:
+        told = ": waiting for another audit on this server"
+    if job.stopping:
+        told = ": stopping after this step"
+    progress(job, f"{label}{told}", key=f"cancel_{key[:16]}", stop=job.cancel)
+
+
+def progress(job: Job, text: str, *, key: str, stop: Callable[[], None]) -> None:
+    """Draw a job's bar, with a button that stops it."""
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(job.share, text=text)
+    button.button("Cancel", key=key, on_click=stop, width="stretch", disabled=job.stopping)
+
+
+def pace(job: Job) -> str:
+    """Say how long a job of many models will take, or what it waits for."""
+    if job.stopping:
+        return "stopping"
+    return "waiting for other work on this server" if job.state == State.WAITING else time_left(job)
+
+
+def time_left(job: Job, *, but_first: bool = False) -> str:
+    """Say how long a job will take, if need be without counting a first step that takes longer than others."""
+    seconds = job.remaining(but_first=but_first)
+    if seconds is None:
+        return "time left not known yet"
+    return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"

@@ -1,0 +1,219 @@
+"""The controls of the bias queries: how answers are made, who is asked about, and how many questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from core.datasets.dataset import AuditDataset
+from core.queries import Asking, repeats_for
+from core.questions import QueryPool
+from pages.common import panels
+
+_KEPT: dict[str, Any] = {"persist_state": "session"}
+
+NOISES = {
+    "exact": "None",
+    "rounded": "Rounded",
+    "laplace": "Laplace",
+    "cauchy": "Cauchy",
+    "smooth_laplace": "Smooth Laplace",
+    "noisy_sums": "Noisy sums",
+}
+"""Ways to answer, and what to call them."""
+
+EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
+
+_PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
+
+_DESIGNS = {
+    "jitter": "Audited model, slightly jittered",
+    "random_binary": "Random yes and no",
+    "targeted": "One person changed at a time",
+    "bits": "Fifty people packed in one score",
+}
+
+DELTA = 1e-5
+"""Probability with which smooth Laplace noise may fail."""
+
+_SECTIONS = {
+    "values": "Recovered values",
+    "targeted": "One targeted person",
+    "noise": "How much noise, and why",
+    "published": "The paper's table",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering:
+    """How answers are made.
+
+    Attributes
+    ----------
+    noise : str
+        A key of `NOISES`.
+    epsilon : float
+        Privacy budget of all answers together; unused without noise.
+    decimals : int
+        Of rounded answers.
+    """
+
+    noise: str
+    epsilon: float
+    decimals: int
+    absolute: bool
+    as_published: bool
+
+    @property
+    def private(self) -> bool:
+        """Whether a privacy budget applies."""
+        return self.noise not in ("exact", "rounded")
+
+
+def mechanism(answering: Answering, noise: str | None = None, *, epsilon: float | None = None) -> Any:
+    """Return the mechanism of these settings, or another kind of noise with the same settings."""
+    from core import queries
+
+    told: dict[str, Any] = {"absolute": answering.absolute, "as_published": answering.as_published}
+    budget = answering.epsilon if epsilon is None else epsilon
+    make: dict[str, Callable[[], Any]] = {
+        "exact": lambda: queries.Exact(absolute=answering.absolute),
+        "rounded": lambda: queries.Rounded(answering.decimals, absolute=answering.absolute),
+        "laplace": lambda: queries.LaplaceGlobal(budget, **told),
+        "cauchy": lambda: queries.SmoothCauchy(budget, **told),
+        "smooth_laplace": lambda: queries.SmoothLaplace(budget, DELTA, **told),
+        "noisy_sums": lambda: queries.NoisySums(budget, absolute=answering.absolute),
+    }
+    return make[noise or answering.noise]()
+
+
+def as_published(answering: Answering, switch: bool) -> Answering:
+    """Return the same settings with the published noise, or with the corrected one."""
+    return replace(answering, as_published=switch)
+
+
+def two_groups(dataset: AuditDataset) -> None:
+    """End the page, with one sentence, for an attribute in more than two groups."""
+    if dataset.n_groups != 2:
+        panels.problem(
+            f"Bias queries compare two groups, and this attribute is split in {dataset.n_groups}. Choose an attribute "
+            "in two groups in the sidebar, or split it in two on the Data page."
+        )
+        st.stop()
+
+
+def published() -> bool:
+    """Switch to the mechanisms as the paper has them."""
+    return st.toggle(
+        "As published",
+        key="answers_as_published",
+        help=(
+            "Noise scales as printed. Where they differ from ours, the printed ones promise more than they keep: the "
+            "groups are not sorted by size, a group of one person breaks the formula, and the absolute gap moves by "
+            "more than a half. The grey line says what differs."
+        ),
+        **_KEPT,
+    )
+
+
+def answering(as_published: bool) -> Answering:
+    """Choose the noise and, beside it, how strong it is."""
+    left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
+    with left:
+        noise = panels.pick(
+            "Noise on the answers",
+            NOISES,
+            key="noise",
+            default="cauchy",
+            help="Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
+            "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
+            "from which the gap is computed.",
+        )
+    with right:
+        if noise == "rounded":
+            st.select_slider("Decimals of an answer", [0, 1, 2, 3, 4, 5, 6], value=3, key="decimals", **_KEPT)
+        elif noise != "exact":
+            st.select_slider(
+                "Privacy budget ε (all answers together)",
+                EPSILONS,
+                value=5,
+                key="answer_epsilon",
+                help="Smaller is more private. Smooth Laplace also fails with probability δ = 0.00001 at most.",
+                **_KEPT,
+            )
+    epsilon = st.session_state.get("answer_epsilon") or 5
+    decimals = st.session_state.get("decimals")
+    return Answering(
+        noise=noise,
+        epsilon=float(epsilon),
+        decimals=3 if decimals is None else int(decimals),
+        absolute=st.session_state.get("gap_kind") == "absolute",
+        as_published=as_published,
+    )
+
+
+def asking(pool: QueryPool, seed: int) -> Asking:
+    """Choose how many people are asked about, with which questions, and which gap."""
+    left, middle, right = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
+    there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
+    with left:
+        n = st.select_slider("People", there, value=100 if 100 in there else there[-1], key="people_asked", **_KEPT)
+    with right:
+        kind = panels.pick(
+            "Gap",
+            {"signed": "Signed", "absolute": "Absolute"},
+            key="gap_kind",
+            default="signed",
+            help="Without its sign a gap still splits the people in two (theorem 4), with questions about one person.",
+        )
+    if kind == "absolute":
+        middle.selectbox("Questions", ["One person accepted at a time"], disabled=True, key="question_single")
+        return Asking(n=int(n), design="single", repeats=repeats_for(int(n)), seed=seed)
+    with middle:
+        design = st.selectbox(
+            "Questions",
+            list(_DESIGNS),
+            key="question_design",
+            format_func=_DESIGNS.__getitem__,
+            help=(
+                "Each question is a model, that is a score for each person. Jittered: the audited model's scores, "
+                "moved by up to 0.1. One person changed: the audited model, with one score turned round. "
+                "Fifty packed: scores 1/2, 1/4, 1/8 and so on, which an exact answer gives away like binary digits."
+            ),
+            **_KEPT,
+        )
+    return Asking(n=int(n), design=design, repeats=repeats_for(int(n)), seed=seed)
+
+
+def number_of_questions(numbers: tuple[int, ...], *, live: bool) -> int:
+    """Return the number of answered questions; the slider that sets it stands under its chart."""
+    last = numbers[-1]
+    first = round(last * 25 / 60) if last > 4 else last
+    value = int(st.session_state.get(_slider_key(numbers), first if live else _nearest(numbers, first)))
+    return min(value, last)
+
+
+def questions_slider(numbers: tuple[int, ...], value: int, *, live: bool) -> None:
+    """Draw the slider of the number of answered questions."""
+    if live:
+        st.slider("Answered questions", 0, numbers[-1], value=value, key=_slider_key(numbers), **_KEPT)
+    else:
+        st.select_slider(
+            "Answered questions", numbers, value=_nearest(numbers, value), key=_slider_key(numbers), **_KEPT
+        )
+
+
+def _slider_key(numbers: tuple[int, ...]) -> str:
+    return f"answered_{numbers[-1]}"
+
+
+def _nearest(numbers: tuple[int, ...], value: int) -> int:
+    return min(numbers, key=lambda m: abs(m - value))
+
+
+def section() -> str:
+    """Choose what is shown below."""
+    return str(panels.pick("Look further", _SECTIONS, key="further_queries", default="values"))

@@ -1,0 +1,185 @@
+"""The people asked about, and what attackers make of the answers: prepared once, curves filled in the background.
+
+Everything is kept in the store of the table it comes from. A marker at up to 150 people is computed on the spot; with
+more people it comes from the curve, at the finished point nearest to the slider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.audit import audit_key
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset, Table
+from core.fingerprint import fingerprint
+from core.queries import Asking, Leak, QuestionAccuracy, Trials
+from core.questions import QueryPool
+from pages.common import cached, panels
+from pages.common.background import Background, Job, State, Store, need
+from pages.common.cached import dataset_of, store_of
+
+LIVE = 150
+"""Most people with whom the marker is computed on the spot."""
+
+CURVES = ("strongest", "without_prior", "published")
+"""Decoders drawn as curves."""
+
+
+def pool_of(config: AuditConfig, table: Table) -> QueryPool:
+    """Return everybody who may be asked about; waits with a progress bar while model and prior are trained."""
+    dataset = dataset_of(table, config.roles or table.roles[0])
+    store, key = store_of(config.dataset), fingerprint("query pool", dataset.fingerprint, config)
+
+    def work(job: Job) -> QueryPool:
+        from core.questions import query_pool
+
+        return query_pool(config, dataset, _trained(store, config, dataset))
+
+    return need(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
+
+
+def _trained(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
+    """Return the audited model if an audit has trained it already."""
+    audit = store.get(audit_key(config, dataset))
+    return None if audit is None else audit.findings.model
+
+
+class Asked:
+    """One way of asking: its trials, and everything computed from them."""
+
+    def __init__(self, pool: QueryPool, asking: Asking, store: Store, key: str, filed: Any) -> None:
+        self.trials = Trials(pool, asking)
+        self.store, self.key, self.filed = store, key, filed
+        self.live = asking.n <= LIVE
+        self._found: dict[Any, Any] = {}
+
+    def _once(self, key: Any, make: Any) -> Any:
+        if key not in self._found:
+            self._found[key] = make()
+        return self._found[key]
+
+    def leak(self, m: int, mechanism: Any, decoder: str = "strongest") -> Leak:
+        """Return a leak, computed on the spot where it is not there yet."""
+        found: Leak = self._once((m, mechanism, decoder), lambda: self.trials.leak(m, mechanism, decoder))
+        return found
+
+    def marker(self, m: int, mechanism: Any) -> Leak:
+        """Return the strongest decoder's leak at the slider, or at the finished point nearest to it."""
+        if self.live or (m, mechanism, "strongest") in self._found:
+            return self.leak(m, mechanism)
+        there = [leak for leak in self.points(mechanism) if leak.decoder == "strongest"]
+        return min(there, key=lambda leak: abs(leak.m - m)) if there else self.leak(0, mechanism)
+
+    def accuracy(self, m: int) -> QuestionAccuracy:
+        """Return how well the models asked about predict."""
+        found: QuestionAccuracy = self._once(("accuracy", m), lambda: self.trials.accuracy(m))
+        return found
+
+    def reading(self, m: int, mechanism: Any, decoder: str, repeat: int) -> Any:
+        """Return one repeat in full."""
+        key = ("reading", m, mechanism, decoder, repeat)
+        return self._once(key, lambda: self.trials.reading(m, mechanism, decoder, repeat))
+
+    def errors(self, m: int, mechanism: Any) -> Any:
+        """Return the error of an answer when m are asked."""
+        from core.queries import answer_error
+        from core.seeds import child_generator
+
+        def measure() -> Any:
+            answered = self.trials.ask(m, mechanism, [0])
+            people = self.trials.people[0]
+            rng = child_generator(self.trials.asking.seed, "bias queries, error of answers")
+            return answer_error(mechanism, answered.scores[0], people.sensitive, rng=rng, draws=400)
+
+        return self._once(("error", m, mechanism), measure)
+
+    def limit(self, epsilon: float, *, sizes_known: bool) -> float:
+        """Return the best balanced accuracy of any attacker with the prior, against answers that keep ε."""
+        from core.queries import accuracy_limit_with_prior, prior_given_sizes
+
+        if not sizes_known:
+            return accuracy_limit_with_prior(self.trials.prior, epsilon)
+        given = self._once("prior given sizes", lambda: prior_given_sizes(self.trials.prior, self.trials.n_advantaged))
+        return accuracy_limit_with_prior(given, 2 * epsilon)
+
+    def curve(self, mechanism: Any) -> Background:
+        """Return the work that fills the curve."""
+        key, total = fingerprint(self.key, repr(mechanism)), len(CURVES) * len(self.trials.numbers)
+
+        def work(job: Job) -> list[Leak]:
+            return job.collect(self._measured(mechanism, list(job.partial)))
+
+        return Background("curves", self.store, key, work, lane="questions", total=total)
+
+    def _measured(self, mechanism: Any, there: Sequence[Leak]) -> Iterator[Leak]:
+        """Yield the leaks of a curve that are not there; those that take long are filed, and not measured again."""
+        from core.sweep import environment
+
+        known = {(leak.m, leak.decoder) for leak in there}
+        for m, decoder in self.trials.curve(CURVES):
+            if (m, decoder) in known:
+                continue
+            if self.live:
+                yield self.trials.leak(m, mechanism, decoder)
+                continue
+            key = fingerprint(self.key, repr(mechanism), m, decoder, list(environment()))
+            leak = self.filed.load(key, Leak)
+            if leak is None:
+                leak = self.trials.leak(m, mechanism, decoder)
+                self.filed.save(key, leak)
+            yield leak
+
+    def points(self, mechanism: Any) -> list[Leak]:
+        """Return the leaks of the curve that are there."""
+        return self.curve(mechanism).partial
+
+    def curves(self, mechanism: Any) -> dict[str, list[Leak]]:
+        """Return them by decoder."""
+        points = self.points(mechanism)
+        return {decoder: [leak for leak in points if leak.decoder == decoder] for decoder in CURVES}
+
+
+def asked(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) -> Asked:
+    """Return one way of asking these people.
+
+    Raises
+    ------
+    InputError
+        If the pool cannot give such a sample.
+    """
+    dataset = dataset_of(table, config.roles or table.roles[0])
+    store, key = store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
+    filed = cached.point_store(config.dataset, dataset)
+    return store.remember(key, lambda: Asked(pool, asking, store, key, filed))  # type: ignore[no-any-return]
+
+
+def show(curves: Sequence[Background]) -> None:
+    """Show how far the curves of a chart are, with a button that stops them, or that goes on with them."""
+    busy = [curve.job for curve in curves if curve.job is not None and curve.job.busy]
+    failed = next((curve.job for curve in curves if curve.job is not None and curve.state == State.FAILED), None)
+    if busy:
+        done, total = (sum(values) for values in zip(*((job.done, job.total) for job in busy), strict=True))
+        bar, button = st.columns([5, 1], vertical_alignment="center")
+        bar.progress(done / total if total else 0.0, text=f"{done} of {total} points of the curves")
+        halting = all(job.stopping for job in busy)
+        button.button("Cancel", key="cancel_curves", width="stretch", disabled=halting, on_click=_stop)
+    elif failed is not None:
+        panels.problem(failed.error)
+    elif any(curve.stopped for curve in curves) and st.button(
+        "Stopped. Go on with the curves", key="start_curves", icon=":material/play_arrow:"
+    ):
+        st.session_state.pop("curves_stopped")
+        st.rerun()
+
+
+def _stop() -> None:
+    """Stop the curves this session asks for."""
+    wanted = st.session_state["curves_wanted"]
+    st.session_state["curves_stopped"] = wanted
+    for store, key in wanted:
+        job = store.job(key)
+        if job is not None:
+            job.cancel()

@@ -1,0 +1,507 @@
+"""The sections below the charts of membership inference: one is drawn, for the model of the controls."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from typing import Any
+
+import streamlit as st
+
+from core.errors import InputError
+from core.figures import (
+    draw_accuracy_by_epsilon,
+    draw_attack_by_epsilon,
+    draw_deleted,
+    draw_epsilon_curve,
+    draw_fairpick,
+    draw_group_gaps,
+)
+from core.membership import (
+    DELETION_REMINDER,
+    EPSILONS,
+    THETAS,
+    AccountingFindings,
+    AttackFindings,
+    CurveBand,
+    CurvePoint,
+    MemberPeople,
+    MembershipSettings,
+    epsilon_curve,
+    fairpick_curve,
+    fairpick_differences,
+    summarise_curve,
+)
+from core.models import GIVEN
+from core.wording import count, gap, interval, percent
+from pages.common import membership_words as words
+from pages.common import panels, shell, state, wording
+from pages.common.membership_controls import epsilon_text
+from pages.common.membership_study import REPEATS, Curve, Grown, Membership, steady
+
+_ABOVE = {
+    "decision_tree": "decision tree",
+    "random_forest": "random forest",
+    "logistic": "logistic regression",
+    "audited": "audited model",
+    GIVEN: "given predictions",
+}
+
+
+def curve_over_epsilon(work: Membership) -> Curve:
+    """Return the curve of the private tree over ε; it depends on the tree's depth, not on the slider of ε."""
+    chosen, who = work.chosen, work.who
+    settings = MembershipSettings(
+        max_depth=chosen.depth,
+        accounting="literal" if chosen.published else "savings",
+        group=chosen.group,
+        seed=chosen.seed,
+    )
+
+    def make(there: Sequence[CurvePoint]) -> Iterator[CurvePoint]:
+        return epsilon_curve(who.people, settings, epsilons=EPSILONS, repeats=REPEATS, there=there)
+
+    return Curve(
+        who, "epsilon", REPEATS * len(EPSILONS), make, who.people.fingerprint, settings, REPEATS, list(EPSILONS)
+    )
+
+
+def _over_epsilon_section(work: Membership, grown: Grown) -> None:
+    """Draw the gaps and the attack's quality over ε as they come."""
+    curve = curve_over_epsilon(work)
+    names = words.group_names(grown.found, work.chosen.group)
+
+    def show(points: list[CurvePoint]) -> None:
+        _show_epsilon(steady(summarise_curve(points)), work, names, len(points) < curve.total)
+
+    curve.grow(show, waiting=work.busy)
+
+
+def tree(work: Membership) -> str:
+    """Name the model the curves are of, and tell it from another one above."""
+    target = work.chosen.target
+    return "Private tree (DP-ID3)" if target == "dp_id3" else f"Private tree (DP-ID3), not the {_ABOVE[target]} above"
+
+
+def _show_epsilon(bands: Sequence[CurveBand], work: Membership, names: tuple[str, str], growing: bool) -> None:
+    now = work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
+    left, right = st.columns([3, 2], gap="large")
+    tables: dict[str, Any] = {}
+    with left:
+        shell.whisper(epsilon_heading(bands, names, growing=growing), f"{tree(work)}: {_repeats(bands, names)}")
+        drawn = draw_epsilon_curve(bands, shell.palette(), now=now)
+        panels.chart(drawn, key="member_epsilon_chart")
+        tables["Gaps over ε"] = drawn.table
+    with right:
+        shell.whisper(
+            "Is the attack any good?",
+            f"{tree(work)}, the paper's network: members among the flagged, and flagged among the members",
+        )
+        attack = draw_attack_by_epsilon(bands, shell.palette(), now=now)
+        panels.chart(attack, key="member_attack_chart")
+        tables["The attack over ε"] = attack.table
+    panels.numbers(tables, key="member-epsilon")
+
+
+def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growing: bool = False) -> str:
+    """Say up to which budget the attack is a coin toss, or what noise does to the gap in what leaks."""
+    done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
+    if len(done) < 2 or math.isnan(done[0].values["auc"].low) or math.isnan(done[-1].values["auc"].low):
+        return "What privacy noise changes"
+    low, high = done[0], done[-1]
+    before, after = (band.values["advantage_gap"] for band in (high, low))
+    far = " so far" if growing else ""
+    tossed = list(takewhile(_coin_toss, done))
+    if tossed:
+        vd = tossed[-1].values["vd"]
+        still = f", though VD still reads {gap(vd.value)} there" if words.tells_apart(vd) else ""
+        up_to = "At every ε" if len(tossed) == len(done) else f"Up to ε = {epsilon_text(tossed[-1].at)}"
+        return f"{up_to} the attack cannot be told from a coin toss in these repeats{far}{still}"
+    return (
+        f"What leaks more about {names[0]}{far}: {gap(before.value)} at ε = {epsilon_text(high.at)}, "
+        f"{gap(after.value)} at {epsilon_text(low.at)}"
+    )
+
+
+def _coin_toss(band: CurveBand) -> bool:
+    return band.values["auc"].low <= 0.5 <= band.values["auc"].high
+
+
+def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
+    fewest = min(band.repeats for band in bands)
+    most = max(band.repeats for band in bands)
+    told = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    sides = f"{names[0][:1].upper()}{names[0][1:]} minus {names[1]}"
+    if most == 1:
+        return f"{sides}; one repeat so far, with no interval"
+    bands_told = (
+        f"bands: 95% intervals of the mean over {told} repeats" if _drawn(bands) else f"means of {told} repeats"
+    )
+    return f"{sides}; {bands_told} with other splits and noise"
+
+
+def _drawn(bands: Sequence[CurveBand]) -> bool:
+    """Whether some repeats are enough for an interval."""
+    return any(not math.isnan(value.low) for band in bands for value in band.values.values())
+
+
+def accuracy_heading(bands: Sequence[CurveBand]) -> str:
+    """Say what noise costs in accuracy."""
+    done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
+    low, high = done[0].values["accuracy_test"], done[-1].values["accuracy_test"]
+    return (
+        f"Right for {percent(high)} of unseen people at ε = {epsilon_text(done[-1].at)}, {percent(low)} at "
+        f"{epsilon_text(done[0].at)}"
+    )
+
+
+def _accuracy_section(work: Membership, grown: Grown) -> None:
+    """Draw both accuracies as the points come."""
+    curve = curve_over_epsilon(work)
+
+    def show(points: list[CurvePoint]) -> None:
+        _show_accuracy(steady(summarise_curve(points)), work, grown)
+
+    curve.grow(show, waiting=work.busy)
+
+
+def _show_accuracy(bands: Sequence[CurveBand], work: Membership, grown: Grown) -> None:
+    majority = grown.found.target.majority_test
+    now = work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
+    shell.whisper(
+        accuracy_heading(bands),
+        f"{tree(work)}, bands over repeats. An attack lives on the distance between training and unseen people. "
+        f"Baseline: always the more frequent label is right for {percent(majority)} (95% {interval(majority)})",
+    )
+    drawn = draw_accuracy_by_epsilon(bands, shell.palette(), now=now, majority=majority)
+    panels.chart(drawn, key="member_accuracy_chart")
+    panels.numbers({"Accuracy over ε": drawn.table}, key="member-accuracy")
+
+
+_MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "TPR − FPR gap"}
+
+
+def _picking_section(work: Membership, grown: Grown) -> None:
+    """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
+    chosen = work.chosen
+    if chosen.target == GIVEN:
+        st.info(wording.needs_training("FairPick's deletions"))
+        return
+    if chosen.target == "audited":
+        st.info("FairPick is shown with models trained here; choose another model under attack.")
+        return
+    names = words.group_names(grown.found, chosen.group)
+    _deleted(grown, names)
+    measure = panels.pick("Gap", _MEASURES, key="member_measure", default="vd")
+    curve = curve_over_theta(work)
+
+    def show(points: list[CurvePoint]) -> None:
+        _show_picking(points, work, measure, names, len(points) < curve.total)
+
+    curve.grow(show, waiting=work.busy)
+
+
+def curve_over_theta(work: Membership) -> Curve:
+    """Return the curve over θ of the model under attack."""
+    chosen, who = work.chosen, work.who
+    settings = replace(chosen.settings, theta=1.0, literal=chosen.published, group=chosen.group)
+    repeats = REPEATS if chosen.target != "random_forest" else 5
+
+    def make(there: Sequence[CurvePoint]) -> Iterator[CurvePoint]:
+        return fairpick_curve(who.people, settings, repeats=repeats, there=there)
+
+    total = 2 * len(THETAS) * repeats
+    return Curve(who, "fairpick", total, make, who.people.fingerprint, settings, repeats)
+
+
+def _deleted(grown: Grown, names: tuple[str, str]) -> None:
+    """Say whom FairPick deletes at the slider's θ."""
+    found = grown.found.fairpick
+    if found is None:
+        shell.whisper("At θ = 1 FairPick deletes nobody", "Move its slider above to delete rows, and see what changes")
+        return
+    rows = sum(found.deleted.values())
+    ignored = f" {count(found.ignored)} negative deletions were asked for and dropped." if found.ignored else ""
+    shell.whisper(
+        f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + grown.found.n_members)} training rows",
+        f"The largest difference between the groups' shares of a cluster falls from {percent(found.largest_before)} to "
+        f"{percent(found.largest_after)}.{ignored} {DELETION_REMINDER}",
+    )
+    drawn = draw_deleted(found, shell.palette(), group_names=list(found.deleted))
+    panels.chart(drawn, key="member_deleted_chart")
+
+
+def _show_picking(
+    points: Sequence[CurvePoint], work: Membership, measure: str, names: tuple[str, str], growing: bool
+) -> None:
+    shell.whisper(
+        picking_heading(points, measure, growing=growing),
+        f"{_MEASURES[measure]}, {names[0]} minus {names[1]}, by the paper's network; 95% intervals of the mean over "
+        "repeats; the top of the page is one seed. Control: as many rows deleted at random. Outsiders are thinned like "
+        "the members, so that nothing but the training sets them apart; “right, unseen” counts all outsiders",
+    )
+    bands = steady(summarise_curve(points))
+    drawn = draw_fairpick(bands, shell.palette(), now=work.chosen.theta, measure=measure)
+    panels.chart(drawn, key="member_fairpick_chart")
+    tables: dict[str, Any] = {"FairPick and its control": drawn.table, "Target": _target_table(bands)}
+    panels.numbers(tables, key="member-fairpick")
+
+
+def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool = False) -> str:
+    """Say what FairPick does at the smallest θ measured, what chance does, and how the two differ within repeats."""
+    differences = steady(fairpick_differences(points))
+    if not differences:
+        return "What FairPick changes"
+    theta, repeats, difference = differences[0].at, differences[0].repeats, differences[0].values[measure]
+    there = {way: {p.repeat for p in points if p.at == theta and p.variant == way} for way in ("fairpick", "random")}
+    both = [p for p in points if p.at == theta and p.repeat in there["fairpick"] & there["random"]]
+    by_way = {band.variant: gap(band.values[measure].value) for band in summarise_curve(both)}
+    over = f"mean over {repeats} repeats" if repeats > 1 else "one repeat"
+    said = (
+        f"{_MEASURES[measure]} {by_way['fairpick']} after FairPick at θ = {theta:g}, {by_way['random']} after deleting "
+        f"at random ({over}{' so far' if growing else ''})"
+    )
+    if math.isnan(difference.low):  # too few repeats to tell
+        return said
+    told = f"{gap(difference.value)} ({gap(difference.low)} to {gap(difference.high)})"
+    if difference.low <= 0.0 <= difference.high:
+        return f"{said}: no statistically significant difference, {told} within repeats"
+    return f"{said}: {told} within repeats"
+
+
+def _target_table(bands: Sequence[CurveBand]) -> Any:
+    """Return the target's accuracy over θ as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "rows deleted": {"fairpick": "by FairPick", "random": "at random"}[band.variant],
+                "θ": band.at,
+                "deleted on average": band.values["deleted"].value,
+                "right, training": band.values["accuracy_train"].value,
+                "right, unseen": band.values["accuracy_test"].value,
+                "repeats": band.repeats,
+            }
+            for band in bands
+        ]
+    )
+
+
+_NOBODY = ""
+_MOST_VALUES = 20
+_KEPT: dict[str, Any] = {"persist_state": "session"}
+
+
+def _others_section(work: Membership, grown: Grown) -> None:
+    """Choose attributes, and draw what leaks about each of their groups."""
+    offered = _offered(work)
+    first, second = _choose(offered, work.who.config.dataset)
+    try:
+        people = _grouped(work, first, second)
+        attack = words.shown(grown.found)
+        found = _judged(work, grown, people, attack.name)
+    except InputError as error:
+        panels.problem(str(error))
+        return
+    _show_groups(found, people)
+
+
+def _offered(work: Membership) -> dict[str, str]:
+    """Return what one may group by, and what to call it: the table's own groupings, then columns with few values."""
+    named = state.attributes(work.who.config.dataset)
+    people = work.who.people
+    columns = {
+        f"column:{name}": name
+        for name, size in zip(people.names, people.n_values, strict=True)
+        if 2 <= size <= _MOST_VALUES
+    }
+    return {f"roles:{key}": title for key, title in named.items()} | columns
+
+
+def _choose(offered: dict[str, str], dataset: str) -> tuple[str, str]:
+    options = list(offered)
+    left, right = st.columns(2)
+    with left:
+        first = st.selectbox(
+            "Group people by",
+            options,
+            index=min(1, len(options) - 1),
+            key=f"member_by_{dataset}_{len(options)}",
+            format_func=lambda key: offered.get(key, key),
+            **_KEPT,
+        )
+    with right:
+        second = st.selectbox(
+            "and by",
+            [_NOBODY, *options],
+            key=f"member_and_by_{dataset}_{len(options)}",
+            format_func=lambda key: offered.get(key, "nothing else"),
+            **_KEPT,
+        )
+    return first or options[0], second or _NOBODY
+
+
+def _grouped(work: Membership, first: str, second: str) -> MemberPeople:
+    """Return the people in the groups chosen."""
+    from core.membership import grouped_by
+
+    one = _grouping(work, first)
+    return grouped_by(work.who.people, (one, _grouping(work, second)) if second else one)
+
+
+def _grouping(work: Membership, key: str) -> Any:
+    from core.membership import column_grouping, table_grouping
+
+    kind, _, name = key.partition(":")
+    who = work.who
+    if kind == "column":
+        return column_grouping(who.people, name)
+    by = state.roles_named(who.table, name)
+    return table_grouping(who.table, who.config.roles or who.table.roles[0], by)
+
+
+def _judged(work: Membership, grown: Grown, people: MemberPeople, name: str) -> AttackFindings:
+    """Return what an attack finds out about these groups, with LiRA's gaps where LiRA is there."""
+    from core.membership import judge
+
+    found = judge(grown.target, grown.guesses[name], people=people)
+    if "lira" not in grown.guesses:
+        return found
+    return replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=people).low_fpr)
+
+
+def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
+    shell.whisper(
+        groups_heading(found, people.attribute),
+        "TPR − FPR gap with 95% intervals, each group against all others (of two, the first against the second); thin "
+        "marks are VD. p-values are Holm's over the groups; coloured is what can be told from none",
+    )
+    drawn = draw_group_gaps(found, shell.palette())
+    panels.chart(drawn, key="member_groups_chart")
+    measured = found.disparities
+    assert measured is not None
+    if measured.results:
+        least = [result.tests["advantage_gap"].smallest_detectable for result in measured.results]
+        span = f"{min(least):.3f}" if len(least) == 1 else f"{min(least):.3f} to {max(least):.3f}"
+        st.caption(f"Smallest gap that a sample of this size finds in four of five cases: {span}.")
+    if measured.not_measured:
+        named = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
+        more = f" and {len(measured.not_measured) - 6} more" if len(measured.not_measured) > 6 else ""
+        st.caption(f"Not measured, with fewer than 10 members or outsiders judged: {named}{more}.")
+    panels.numbers({"Groups": drawn.table}, key="member-groups")
+
+
+def groups_heading(found: AttackFindings, attribute: str) -> str:
+    """Say for how many groups what leaks can be told from what leaks about the others."""
+    results = found.disparities.results if found.disparities is not None else ()
+    name = shell.escape(attribute)
+    if not results:
+        return f"No group by {name} is large enough to be measured"
+    if found.muted:
+        return f"The attack is not measurably better than a coin toss, so the gaps by {name} say nothing"
+    clear = [result for result in results if result.tests["advantage_gap"].significant]
+    of = f"{len(clear)} of {count(len(results))} comparisons" if len(results) > 1 else "the two groups"
+    if not clear:
+        return f"By {name} no difference in membership advantage is statistically significant"
+    most = max(clear, key=lambda result: abs(result.advantage_gap.value))
+    largest = f"“{shell.escape(most.group)}” {gap(most.advantage_gap.value)}"
+    if len(results) == 1:
+        return f"By {name} the membership advantage differs between {of}: {largest}"
+    return f"By {name} the membership advantage differs in {of}, most for {largest}"
+
+
+_NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
+
+
+def _accounting_section(work: Membership, grown: Grown) -> None:
+    """Draw the ledger and the three accountings."""
+    chosen, who = work.chosen, work.who
+    if not chosen.private or chosen.target != "dp_id3":
+        shell.whisper(
+            "Without a privacy budget there is nothing to account for",
+            "Choose the private tree and an ε below ∞ above",
+        )
+        return
+
+    def make() -> Any:
+        from dataclasses import replace
+
+        from core.membership import accountings
+
+        return accountings(who.people, replace(work.settings, theta=1.0, literal=False, group=1))
+
+    found: Sequence[AccountingFindings] = work.need(
+        "accountings", "Training the tree three times", make, chosen.epsilon, chosen.depth, chosen.seed
+    )
+    naive = next(one for one in found if one.ledger.accounting == "naive")
+    own = next(one for one in found if one.ledger.accounting == work.settings.accounting)
+    shell.whisper(accounting_heading(own, naive), _quantity(own))
+    panels.problem(
+        f"A tree that gives each count its own ε = {epsilon_text(chosen.epsilon)} has spent "
+        f"{cost_text(naive.ledger.counts_total)} on its counts alone, and it stops where the true counts are pure, "
+        "which no ε covers; it is shown to be recognised, not to be used.",
+        point="The naive tree is not private.",
+    )
+    left, right = st.columns(2, gap="large")
+    tables = {"Three accountings": _accounting_table(found), "Ledger": own.ledger.to_frame()}
+    with left:
+        st.markdown("**Three accountings of the same tree**")
+        st.dataframe(tables["Three accountings"], hide_index=True, height="content")
+    with right:
+        st.markdown("**Ledger of a full path, from the root to a leaf**")
+        st.dataframe(tables["Ledger"], hide_index=True, height=260)
+    panels.numbers(tables, key="member-accounting")
+
+
+def accounting_heading(own: AccountingFindings, naive: AccountingFindings) -> str:
+    """Say what the naive tree costs beside the honest one."""
+    return (
+        f"The naive tree is right for {percent(naive.target.accuracy_test)} of unseen people, ours for "
+        f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}"
+    )
+
+
+def cost_text(epsilon: float) -> str:
+    """Write what something costs."""
+    return "∞" if math.isinf(epsilon) else f"{epsilon:,.4g}"
+
+
+def _quantity(own: AccountingFindings) -> str:
+    majority = own.target.majority_test
+    return (
+        f"The ledger of a full path adds up to {cost_text(own.ledger.total)}: nodes side by side hold different "
+        f"people, so only levels add up. Baseline: always the more frequent label is right for "
+        f"{percent(majority)} (95% {interval(majority)})"
+    )
+
+
+def _accounting_table(found: Sequence[AccountingFindings]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(
+        [
+            {
+                "accounting": _NAMES[one.ledger.accounting],
+                "ε asked for": one.ledger.asked,
+                "ε spent in truth": cost_text(one.ledger.total),
+                "on counts": cost_text(one.ledger.counts_total),
+                "right, unseen": percent(one.target.accuracy_test),
+                "right, training": percent(one.target.accuracy_train),
+                "private": "no" if one.ledger.accounting == "naive" else "yes",
+            }
+            for one in found
+        ]
+    )
+
+
+SECTIONS = {
+    "over_epsilon": _over_epsilon_section,
+    "accuracy": _accuracy_section,
+    "picking": _picking_section,
+    "others": _others_section,
+    "accounting": _accounting_section,
+}
+"""What the page offers below its charts."""

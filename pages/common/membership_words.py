@@ -1,0 +1,342 @@
+"""The sentences of membership inference: what leaks, not what is flagged, then intervals and control; the guide."""
+
+from __future__ import annotations
+
+import math
+
+from core.estimates import Estimate
+from core.membership import (
+    ATTACK_TITLES,
+    AttackFindings,
+    DisparityResult,
+    GapResult,
+    MembershipFindings,
+    RangeTable,
+    most_caught,
+)
+from core.models import GIVEN
+from core.wording import count, gap, percent
+from pages.common import shell
+from pages.common.membership_controls import Chosen, epsilon_text
+
+_SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
+"""Exponents below which a factor has three decimals, from which on it has none, and from which on it is not told."""
+
+_WHO = {
+    "network": "the paper's network",
+    "loss": "a threshold on the loss",
+    "confidence": "a threshold on the confidence",
+    "lira": "LiRA",
+}
+
+
+def shown(found: MembershipFindings) -> AttackFindings:
+    """Return the attack whose flags are shown: the paper's network, until it is there the quick one."""
+    return found.attacks.get("network") or found.attacks["loss"]
+
+
+def group_names(found: MembershipFindings, code: int) -> tuple[str, str]:
+    """Return what to call a group and the others in sentences."""
+    names = found.group_names
+    if len(names) == 2:
+        return shell.escape(names[1]), shell.escape(names[0])
+    return f"“{shell.escape(names[code])}”", "all others"
+
+
+def compared(found: MembershipFindings, attack: AttackFindings, code: int) -> tuple[int, DisparityResult] | None:
+    """Return a group's gaps and their place among the comparisons; None where it is too small."""
+    name = found.group_names[1 if len(found.group_names) == 2 else code]
+    results = attack.disparities.results if attack.disparities is not None else ()
+    return next(((i, result) for i, result in enumerate(results) if result.group == name), None)
+
+
+def not_measured(found: MembershipFindings, attack: AttackFindings, code: int) -> str:
+    """Say why a group has no gaps."""
+    name = found.group_names[1 if len(found.group_names) == 2 else code]
+    told = dict(attack.disparities.not_measured) if attack.disparities is not None else {}
+    return told.get(name, "")
+
+
+def ranges_of(attack: AttackFindings, result: DisparityResult) -> RangeTable | None:
+    """Return where the flags of a comparison fall."""
+    return next((table for table in attack.ranges if table.group == result.group), None)
+
+
+def low_fpr_of(found: MembershipFindings, result: DisparityResult) -> GapResult | None:
+    """Return LiRA's gap of a comparison, once LiRA is there."""
+    attack = found.attacks.get("lira")
+    return next((one for one in attack.low_fpr if one.group == result.group), None) if attack is not None else None
+
+
+def tells_apart(estimate: Estimate) -> bool:
+    """Whether an interval leaves out 0."""
+    return estimate.low > 0.0 or estimate.high < 0.0
+
+
+def finding(found: MembershipFindings, code: int, chosen: Chosen, state: str) -> tuple[str, str]:
+    """Return the finding of an audit that is "growing", "stopped" or "finished", and the grey line under it."""
+    attack = shown(found)
+    there = compared(found, attack, code)
+    names = group_names(found, code)
+    if there is None:
+        reason = shell.escape(not_measured(found, attack, code))
+        point = f"The gaps between {names[0]} and {names[1]} cannot be measured in this table."
+        return point, f"{reason} {_auc(found, attack, state)}"
+    result = there[1]
+    control = _control(attack, result)
+    if chosen.published:
+        return _published(result, attack, names, control)
+    if attack.muted:
+        return _muted(found, result, attack, names, chosen, state)
+    grey = f"TPR − FPR gap {_limits(result.advantage_gap)}. {_auc(found, attack, state)} {control}"
+    return _leaks(result, names, len(found.group_names) > 2), grey
+
+
+def _leaks(result: DisparityResult, names: tuple[str, str], many: bool) -> str:
+    """Say about whom more leaks, and whether the flags say so as well."""
+    group, others = names
+    vd, real = result.vd, result.advantage_gap
+    flags = group if vd.value > 0 else others
+    test = result.tests["advantage_gap"]
+    if not tells_apart(real) or (many and not test.significant):
+        least = f"smallest detectable: {100 * test.smallest_detectable:.1f} points"
+        none = f"no statistically significant difference between {group} and {others} ({least})"
+        if tells_apart(vd):
+            return f"The attack flags {flags} more often; net of false positives, {none}."
+        return f"Membership inference succeeds; {none}."
+    leaks = group if real.value > 0 else others
+    by = f"{abs(100 * real.value):.1f} points"
+    if tells_apart(vd) and flags != leaks:
+        return f"The attack flags {flags} more often, yet it leaks more about {leaks}: {by}."
+    return f"The attack finds out more about {leaks} than about {others if leaks == group else group}: {by}."
+
+
+def _muted(
+    found: MembershipFindings,
+    result: DisparityResult,
+    attack: AttackFindings,
+    names: tuple[str, str],
+    chosen: Chosen,
+    state: str,
+) -> tuple[str, str]:
+    """Say that the flags say nothing, and what they would seem to say."""
+    at = f"At ε = {epsilon_text(chosen.epsilon)} the" if chosen.private else "The"
+    strong = found.attacks.get("lira")
+    better = strong is not None and not strong.muted
+    who = "paper's attack" if better else "attack"
+    between = f"its gap between {names[0]} and {names[1]} says nothing{'; LiRA can tell' if better else ''}"
+    point = f"{at} {who} cannot tell who was in the training data, so {between}."
+    flags = names[0] if result.vd.value > 0 else names[1]
+    often = f": it flags {flags} more often, members or not" if tells_apart(result.vd) else ""
+    grey = (
+        f"AUC of {_WHO[attack.name]} {_interval(attack.roc.auc)}, not measurably better than a coin toss (0.5). "
+        f"VD would read {gap(result.vd.value)}{often}.{_stronger(found, state)}"
+    )
+    return point, grey
+
+
+def _published(
+    result: DisparityResult, attack: AttackFindings, names: tuple[str, str], control: str
+) -> tuple[str, str]:
+    """Return the finding as the paper reads it, and what it leaves out."""
+    vd = result.vd
+    more, less = names if vd.value > 0 else names[::-1]
+    point = f"VD {gap(vd.value)}: of the people trained on, the attack flags more {more} than {less}."
+    if not tells_apart(vd):
+        point = f"VD {gap(vd.value)}: no difference between {names[0]} and {names[1]} in the members flagged."
+    grey = (
+        f"95% {_span(vd)}, by {_WHO[attack.name]}. As published: VD alone, noise without savings, FairPick without its "
+        f"negative deletions. Left out: outsiders are flagged, too, with a gap of {gap(result.fpr_gap.value)}; what is "
+        f"left is {gap(result.advantage_gap.value)}. {control}"
+    )
+    return point, grey
+
+
+def _control(attack: AttackFindings, result: DisparityResult) -> str:
+    alarms = result.false_alarms
+    outsiders = sum(rate.n for rate in alarms)
+    flagged = sum(rate.n * rate.value for rate in alarms) / outsiders
+    return f"Control: the same attack on {count(outsiders)} outsiders flags {percent(flagged)} of them."
+
+
+def _auc(found: MembershipFindings, attack: AttackFindings, state: str) -> str:
+    told = _WHO[attack.name]
+    return f"AUC of {told} {_interval(attack.roc.auc)}.{_stronger(found, state)}"
+
+
+def _stronger(found: MembershipFindings, state: str) -> str:
+    """Say what LiRA reaches, or that it is not there."""
+    strong = found.attacks.get("lira")
+    if strong is not None:
+        return f" LiRA: {_interval(strong.roc.auc)}."
+    if "lira" in found.not_run:
+        return f" Not run: {found.not_run['lira']}"
+    return {"growing": " LiRA is still running.", "stopped": " LiRA was stopped."}.get(state, "")
+
+
+def _interval(estimate: Estimate) -> str:
+    if math.isnan(estimate.value):
+        return "n/a"
+    return f"{estimate.value:.3f} ({estimate.low:.3f} to {estimate.high:.3f})"
+
+
+def _span(estimate: Estimate) -> str:
+    return f"{gap(estimate.low)} to {gap(estimate.high)}"
+
+
+def _limits(estimate: Estimate) -> str:
+    return f"{gap(estimate.value)} ({_span(estimate)})"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def gaps_chart(found: MembershipFindings, code: int) -> tuple[str, str]:
+    """Return heading and quantity of the four gaps."""
+    group, others = group_names(found, code)
+    who = _WHO[shown(found).name]
+    return (
+        f"Four gaps between {group} and {others}",
+        f"{_capital(group)} minus {others}, by {who}; 95% intervals; row 1 − row 2 = row 3",
+    )
+
+
+def roc_chart(found: MembershipFindings) -> tuple[str, str]:
+    """Return heading and quantity of the curve."""
+    title = ATTACK_TITLES["lira" if "lira" in found.attacks else shown(found).name]
+    return (
+        "ROC curve of the attack: TPR against FPR",
+        f"{title}, logarithmic axes; dotted is chance",
+    )
+
+
+def ranges_chart(found: MembershipFindings, code: int) -> tuple[str, str]:
+    """Return heading and quantity of the ten ranges."""
+    group, others = group_names(found, code)
+    muted = shown(found).muted
+    start = "Muted, because VD is: " if muted else ""
+    points = f"{group if muted else _capital(group)} minus {others} in points"
+    return "Where the flags fall", f"{start}{points}, by the probability the model gave; the ten steps add up to VD"
+
+
+def void(chosen: Chosen) -> str:
+    """Say that FairPick undoes the promise; empty where there is none to undo."""
+    if not chosen.private or chosen.theta >= 1.0:
+        return ""
+    return (
+        f"FairPick looks at everybody's record before the private training starts, so the promise of "
+        f"ε = {epsilon_text(chosen.epsilon)} does not hold for what is released here."
+    )
+
+
+def promise(found: MembershipFindings, chosen: Chosen, code: int) -> str:
+    """Say in plain words what the privacy budget guarantees, beside what was measured."""
+    attack = shown(found)
+    there = compared(found, attack, code)
+    measured = "" if there is None else _measured(there[1])
+    if chosen.target != "dp_id3" and not chosen.private:
+        if chosen.target == GIVEN:
+            return f"Nothing is known of how this model was trained, so nothing is promised. {measured}"
+        return f"Nothing is promised: this model is trained without a privacy budget. {measured}"
+    if not chosen.private:
+        return f"Nothing is promised at ε = ∞, where the tree is grown without noise. {measured}"
+    if chosen.theta < 1.0:
+        return measured
+    allowed = "" if there is None else _allowed(there[1], chosen.epsilon)
+    once, twice = _factor(chosen.epsilon), _factor(2 * chosen.epsilon)
+    outcome = f"no outcome is more than {once} times" if once else "an outcome may be more than a million times"
+    flags = (
+        f"no attack can be expected to flag members more than {twice} times as often as outsiders."
+        if twice
+        else "members may be flagged more than a million times as often as outsiders: no promise to speak of."
+    )
+    return (
+        f"What ε = {epsilon_text(chosen.epsilon)} promises: {outcome} as likely with one person's record than when the "
+        "model is trained without her and with nobody in her place. Here as many people are trained on either way, so "
+        f"somebody else takes her place: twice ε, and {flags} {measured}{allowed}"
+    )
+
+
+def _factor(epsilon: float) -> str:
+    """Write exp(epsilon), rounded up; empty above a million."""
+    if epsilon > _PAST_TELLING:
+        return ""
+    factor, places = math.exp(epsilon), 3 if epsilon < _SMALL else 1 if epsilon < _LARGE else 0
+    return f"{math.ceil(factor * 10**places) / 10**places:,.{places}f}"
+
+
+def _rates(result: DisparityResult) -> tuple[float, float]:
+    """Return the shares of members and of outsiders who are flagged."""
+    caught, alarms = (
+        sum(rate.n * rate.value for rate in rates) / sum(rate.n for rate in rates)
+        for rates in (result.recall, result.false_alarms)
+    )
+    return caught, alarms
+
+
+def _measured(result: DisparityResult) -> str:
+    caught, alarms = _rates(result)
+    times = f", {caught / alarms:.2f} times as often" if alarms > 0 else ""
+    return f"Measured: {percent(caught)} of members flagged, {percent(alarms)} of outsiders{times}."
+
+
+def _allowed(result: DisparityResult, epsilon: float) -> str:
+    """Say what the promise alone would allow at so many false alarms, rounded up."""
+    _, alarms = _rates(result)
+    most = math.ceil(1000.0 * most_caught(alarms, epsilon)) / 1000.0
+    if most >= 1.0:
+        return " At so many false alarms the promise alone would allow practically every member to be flagged."
+    return f" At so many false alarms the promise alone would allow at most {percent(most, decimals=1)} of members."
+
+
+_SOURCE = (
+    "Sources: Zhang, B., Yu, R., Sun, H., Li, Y., Xu, J. and Wang, H. (2020), *Privacy for All: Demystify "
+    "Vulnerability Disparity of Differential Privacy against Membership Inference Attack*; Carlini, N. and others "
+    "(2022), *Membership Inference Attacks From First Principles*; Yeom, S. and others (2018), *Privacy Risk in "
+    "Machine Learning*."
+)
+
+
+def guide(found: MembershipFindings, chosen: Chosen, notes: tuple[str, ...]) -> str:
+    """Explain the page."""
+    group, others = group_names(found, chosen.group)
+    lira = (
+        f"*LiRA*, usually the strongest, trains {found.settings.shadows} models of the same kind with and without each "
+        "person and compares; it gives scores, no flags."
+    )
+    left_out = "".join(f"\n- {shell.escape(note)}" for note in notes)
+    return (
+        "Somebody who sees a model's answers guesses who was in its training data: models are surer of people they "
+        f"have seen. {_members(found, chosen)} The attacker knows of some of both what they are, and judges others."
+        "\n\n"
+        "**Who attacks.** *The paper's network* learns for each label which probabilities members get. *Loss* and "
+        "*confidence threshold* call everybody a member of whom the model is sure "
+        f"enough. {found.not_run.get('lira', lira)}\n\n"
+        f"**The four gaps.** *VD* compares the members flagged: {group} minus {others}. An attack that flags everybody "
+        "of a group has a large VD and has found out nothing, so the same is done for outsiders (*FPR gap*). What is "
+        "left when the second is taken from the first (*TPR − FPR gap*) is what leaks more about the group. *LiRA's "
+        "gap* compares TPR at 1% FPR; it needs 1,000 non-members in each group. VD is muted "
+        "when the attack is not measurably better than a coin toss. Intervals treat the judged people as a sample, "
+        "the model and the seed as given.\n\n"
+        "**What does not survive of the paper.** It reads VD alone as vulnerability: on a tree of one leaf, which "
+        "leaks nothing, its attack still shows a VD. Its FairPick is not compared with deleting as many rows at "
+        "random, which may do as well, and a budget spent on each count separately adds up to far more than ε. The "
+        "sections below show each on this table.\n\n"
+        "**What it does not show.** A small number means that this attack finds little, not that nobody could find "
+        "more. And ε is a promise only while the seed of the noise is secret: here it is shown in the sidebar, so that "
+        f"the numbers can be had again.{' Left out or taken as given:' + left_out if notes else ''}\n\n"
+        f"{_SOURCE}"
+    )
+
+
+def _members(found: MembershipFindings, chosen: Chosen) -> str:
+    """Say who is in the training data."""
+    who = count(found.n_members)
+    if chosen.target == "audited":
+        told = f"The audit's training people train the model ({who} members), its test people do not (outsiders)."
+    elif chosen.target == GIVEN:
+        told = f"Members are the {who} people your table says the model was trained on, outsiders the test people."
+    else:
+        told = f"Half of the table's people train the model ({who} members), the other half do not (outsiders)."
+    return told if chosen.theta >= 1.0 else f"{told} Members whom FairPick has deleted are neither any more."

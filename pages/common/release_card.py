@@ -1,0 +1,287 @@
+"""The work behind a model card: people trained in the background, cards at every number of models, advice, the file.
+
+Everything is kept in the store of the table it comes from. Twenty models are trained at first, the rest of a family
+once somebody asks for more; the page stays meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.audit import audit_key
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset, Table
+from core.decision.release_plan import ReleasePlan, release_text
+from core.figures import draw_in_common, draw_precisions
+from core.fingerprint import fingerprint
+from core.models import GIVEN
+from core.release import Advice, ReleasedPeople, ReleaseStudy
+from pages.common import panels, shell
+from pages.common import release_words as words
+from pages.common.background import Background, Job, Store, need, want
+from pages.common.cached import store_of
+from pages.common.release_controls import Models, Precision
+from pages.common.report_plan import asked, subject
+
+if TYPE_CHECKING:
+    import pandas
+
+
+_PATIENCE = 1.5
+"""Seconds a moved slider waits for its card before it shows progress."""
+
+
+def number_of_people(config: AuditConfig, dataset: AuditDataset) -> int:
+    """Return how many test records there are, which nobody is trained on."""
+    from core.datasets.splits import split
+
+    rows = split(dataset, train_share=config.train_share, seed=config.seed).test
+    return int(rows.size)
+
+
+def watch(work: Background, doing: str, go_on: str) -> None:
+    """Show how far work beside the card is until the page can be drawn anew, or offer to go on."""
+
+    def told(job: Job) -> str:
+        steps = f"step {job.done} of {job.total}" if job.total else "waiting"
+        return f"{doing}: {'stopping' if job.stopping else steps}"
+
+    work.watch(lambda: work.show(told, go_on), every=0.5)
+
+
+class ReleaseWork:
+    """The people of a release.
+
+    Parameters
+    ----------
+    config : AuditConfig
+        The audit in the sidebar.
+    """
+
+    def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, chosen: Models) -> None:
+        self.config, self.table, self.dataset, self.chosen = config, table, dataset, chosen
+        self.store: Store = store_of(config.dataset)
+        self._first_group = chosen.group if chosen.family == GIVEN else 1  # the one models are made ready with
+        made = (chosen.family, list(chosen.columns), self._first_group)
+        whose = (dataset.fingerprint, table.fingerprint, config, *made)
+        self._models = fingerprint("release people", *whose)
+        self.key = fingerprint(self._models, chosen.group)
+
+    def _trained(self, count: int) -> str:
+        return fingerprint(self._models, count)
+
+    @property
+    def whole(self) -> Background:
+        """The training of all models there can be."""
+        most = self.chosen.most
+        make = self._train
+        return Background("family", self.store, self._trained(most), lambda job: make(job, most), lane="questions")
+
+    def people(self, wanted: int) -> ReleasedPeople:
+        """Return the people with the models that are there; waits with a progress bar for the first ones.
+
+        The rest is trained in the background once more models are wanted than there are at first.
+        """
+        from core.decision.release_sources import some_people
+
+        everybody = self.whole.result
+        if everybody is None:
+            first = self.chosen.first
+            label = "Training the attacker and the models"
+            everybody = need(self.store, self._trained(first), label, lambda job: self._train(job, first))
+            if wanted > first:
+                want(self.whole, patience=0.0)
+        if self.chosen.group != self._first_group:
+            everybody = self._regrouped(everybody)
+        return some_people(everybody, self.chosen.people, seed=self.config.seed)
+
+    def _regrouped(self, people: ReleasedPeople) -> ReleasedPeople:
+        """Return the people with the attacker's posterior of another group; no model is trained again."""
+        import numpy as np
+
+        from core.release import released_people
+
+        def regroup(job: Job) -> ReleasedPeople:
+            answers = np.zeros((len(people.predictions), self.dataset.n), dtype=np.uint8)
+            answers[:, people.rows] = people.predictions
+            told: dict[str, Any] = {"models": GIVEN, "given": answers, "names": people.names}
+            return released_people(self.config, self.dataset, group=self.chosen.group, report=job.report, **told)
+
+        key = fingerprint(self.key, len(people.predictions))
+        regrouped: ReleasedPeople = need(self.store, key, "Training the attacker", regroup)
+        return regrouped
+
+    def _train(self, job: Job, count: int) -> ReleasedPeople:
+        from core.datasets import several_predictions
+        from core.release import released_people
+
+        config, dataset = self.config, self.dataset
+        told: dict[str, Any] = {}
+        if self.chosen.family == GIVEN:
+            several = several_predictions(self.table, dataset.roles, self.chosen.columns)
+            dataset = several.dataset
+            config = replace(config, roles=dataset.roles, method=GIVEN)
+            told = {"given": several.predictions, "names": several.names}
+        else:
+            told = {"audited": self._audited()}
+        return released_people(
+            config,
+            dataset,
+            models=self.chosen.family,
+            count=count,
+            group=self._first_group,
+            report=job.report,
+            **told,
+        )
+
+    def _audited(self) -> Any | None:
+        """Return the audited model's predictions if an audit has made them already."""
+        audit = self.store.get(audit_key(self.config, self.dataset))
+        return None if audit is None else audit.findings.model.predictions
+
+    def card(self, people: ReleasedPeople, precision: Precision) -> Card:
+        """Return the card at every number of models; waits with a progress bar where it takes long."""
+        return Card(self, people, precision)
+
+
+class Card:
+    """What is published, read at every number of models that are there.
+
+    Attributes
+    ----------
+    studies : tuple of ReleaseStudy
+        One a number of models, in the slider's order.
+    """
+
+    def __init__(self, work: ReleaseWork, people: ReleasedPeople, precision: Precision) -> None:
+        self.work, self.people, self.precision = work, people, precision
+        self._key = fingerprint("release card", work.key, work.chosen.people, len(people.predictions), precision)
+        self.studies: tuple[ReleaseStudy, ...] = need(
+            work.store, self._key, "Reading the card", self._read, lane="questions", patience=_PATIENCE
+        )
+
+    def _read(self, job: Job) -> tuple[ReleaseStudy, ...]:
+        from core.release import study
+
+        counts = [count for count in self.work.chosen.counts if count <= len(self.people.predictions)]
+        found = []
+        for i, count in enumerate(counts):
+            job.report(i, len(counts))
+            found.append(study(self.people, self.precision.settings(count, self.work.config.seed)))
+        return tuple(found)
+
+    def at(self, count: int) -> ReleaseStudy:
+        """Return the card of so many models, or of the most there are yet."""
+        return next((study for study in self.studies if study.n_models == count), self.studies[-1])
+
+    def drawn(self, count: int) -> ReleaseStudy:
+        """Return the card of so many models with the worst of several draws of its noise; may wait as `at` may not."""
+        from core.release import drawn_again
+
+        found = self.at(count)
+        if found.published.noise is None:
+            return found
+        key = fingerprint(self._key, "draws", found.n_models)
+
+        def draw(job: Job) -> ReleaseStudy:
+            return drawn_again(found, self.people)
+
+        again: ReleaseStudy = need(
+            self.work.store, key, "Drawing the noise again", draw, lane="questions", patience=_PATIENCE
+        )
+        return again
+
+    def advice(self, count: int) -> Background:
+        """Return the work on the advice for so many models."""
+        told = (self.precision.statistics, self.precision.sizes, count)
+        key = fingerprint("release advice", self.work.key, self.work.chosen.people, *told)
+        return Background("advice", self.work.store, key, lambda job: self._advise(job, count), lane="questions")
+
+    def _advise(self, job: Job, count: int) -> Advice:
+        from core.release import advise, release_of
+
+        people, seed = self.people, self.work.config.seed
+        exact = replace(self.precision, decimals=None, epsilon=None)
+        release = release_of(people, exact.settings(count, seed))
+        return advise(people.posterior, release, sensitive=people.sensitive, seed=seed, report=job.report)
+
+
+def advice_part(card: Card, study: ReleaseStudy) -> dict[str, pandas.DataFrame]:
+    """Draw the advice, or how far it is; returns the tables behind it."""
+    work = card.advice(study.n_models)
+    want(work, patience=0.0)
+    shell.whisper(*words.advice_chart(study))
+    found: Advice | None = work.result
+    if found is None:
+        watch(work, "Trying precisions", "Stopped. Go on with the advice")
+        return {}
+    settings = study.settings
+    drawn = draw_precisions(found, (settings.decimals, settings.epsilon), shell.palette())
+    panels.chart(drawn, key="release_advice_chart")
+    st.markdown(words.advice(found, study))
+    return {"Precisions tried": drawn.table}
+
+
+def in_common_part(study: ReleaseStudy) -> dict[str, pandas.DataFrame]:
+    """Draw what they share, and return the tables behind it."""
+    import pandas as pd
+
+    if not study.pinned.count:
+        shell.whisper("What the pinned have in common", words.nobody(study))
+        return {}
+    found = study.in_common
+    shell.whisper(*words.common_chart(found, study))
+    drawn = draw_in_common(study, shell.palette())
+    panels.chart(drawn, key="release_common_chart")
+    st.caption(words.cells(found))
+    sizes = pd.DataFrame(found.cell_sizes, columns=["cell size", "pinned people"])
+    return {"What the pinned have in common": drawn.table, "Cells of identical predictions": sizes}
+
+
+def card_plan(
+    config: AuditConfig, table: Table, dataset: AuditDataset, models: Models, precision: Precision, count: int
+) -> ReleasePlan | None:
+    """Return what the page shows as a plan; None where the command could not train or find these models.
+
+    Parameters
+    ----------
+    count : int
+        Models shown.
+    """
+    found = subject(config, table, asked(config, table))
+    if models.family == GIVEN and found.model_file is not None:
+        return None
+    if models.family == "tolerances" and count < models.most:  # a sweep is as fine as its count: others come out
+        return None
+    return ReleasePlan(
+        source=found.plan,
+        models=models.family,
+        columns=models.columns[:count],
+        people=models.people,
+        group=dataset.group_names[models.group] if dataset.n_groups > 2 else "",
+        settings=precision.settings(count, config.seed),
+    )
+
+
+def download(plan: ReleasePlan | None) -> None:
+    """Draw the button."""
+    if plan is None:
+        return
+    st.download_button(
+        "Card (TOML)",
+        data=partial(_content, plan),
+        file_name="card.toml",
+        mime="application/toml",
+        key="download_card",
+        icon=":material/checklist:",
+        on_click="ignore",
+        help="For python -m core release card.toml: the same card of the same models, about the same people.",
+    )
+
+
+def _content(plan: ReleasePlan) -> bytes:
+    return release_text(plan).encode("utf-8")

@@ -1,0 +1,268 @@
+"""The controls of a model card: which models, whose numbers, what is published, how precisely, how many models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.datasets import AuditDataset, Table, prediction_candidates
+from core.models import GIVEN
+from core.release import STATISTIC_TITLES, STATISTICS, ReleaseSettings
+from core.wording import count
+from pages.common import panels, state
+
+COUNTS = (1, 2, 5, 10, 20, 50)
+"""Numbers of models the slider offers; a family is trained as a whole."""
+
+_SWEEP = 10
+"""Models of a sweep of tolerances, each of which takes seconds to train."""
+
+PEOPLE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
+"""Numbers of people the slider offers, below that of all."""
+
+FIRST = 20
+"""Models trained before anybody asks for more."""
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Models:
+    """Whose numbers of which models.
+
+    Attributes
+    ----------
+    family : str
+        One of `core.release.people.MODELS`.
+    columns : tuple of str
+        Prediction columns, for the family "given".
+    people : int
+        How many people, 0 for all.
+    group : int
+        The group that counts as 1.
+    """
+
+    family: str
+    columns: tuple[str, ...]
+    people: int
+    group: int
+
+    @property
+    def most(self) -> int:
+        """Most models there can be."""
+        return {"audited": 1, "given": len(self.columns), "tolerances": _SWEEP}.get(self.family, COUNTS[-1])
+
+    @property
+    def first(self) -> int:
+        """Models that are there before anybody asks for more."""
+        return self.most if self.family == GIVEN else min(FIRST, self.most)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Positions of the slider."""
+        return tuple(dict.fromkeys([*(c for c in COUNTS if c < self.most), self.most]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Precision:
+    """What is published of each model, and how precisely."""
+
+    statistics: tuple[str, ...]
+    sizes: bool
+    decimals: int | None
+    epsilon: float | None
+
+    def settings(self, count: int, seed: int) -> ReleaseSettings:
+        """Return the settings of a card of so many models."""
+        return ReleaseSettings(
+            count=count,
+            statistics=self.statistics,
+            sizes=self.sizes,
+            decimals=self.decimals,
+            epsilon=self.epsilon,
+            seed=seed,
+        )
+
+
+_KEPT: dict[str, Any] = {"persist_state": "session"}
+
+_FAMILIES = {
+    "mixed": "A natural family, mixed",
+    "audited": "The audited model alone",
+    "seeds": "Family: resampled records",
+    "depths": "Family: depths of the tree",
+    "features": "Family: feature subsets",
+    "tolerances": "Family: fair, tolerance sweep",
+    "given": "Prediction columns of the table",
+}
+
+_WAYS = {"exact": "Exact", "rounded": "Rounded", "noise": "Noise"}
+
+_SIZES = "sizes"
+
+_SHORT = {
+    "sp_gap": "SP gap",
+    "tpr_gap": "TPR gap",
+    "fpr_gap": "FPR gap",
+    "sp_rate": "SP rates",
+    "tpr_rate": "TPR rates",
+    "fpr_rate": "FPR rates",
+    _SIZES: "Group sizes",
+}
+
+_FIRST_PEOPLE = 1_000
+
+
+def places() -> tuple[Any, ...]:
+    """Return the places of the first row: models, people, how precisely, and how exactly that is."""
+    return tuple(st.columns([25, 23, 24, 18], gap="small", vertical_alignment="bottom"))
+
+
+def models(row: tuple[Any, ...], table: Table, dataset: AuditDataset, test: int) -> Models:
+    """Choose the models and the people.
+
+    Parameters
+    ----------
+    row : tuple
+        As `places` returns it.
+    test : int
+        How many people the numbers can be about.
+    """
+    candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
+    with row[0]:
+        family = _family(given=bool(candidates), brought=dataset.roles.gives_predictions)
+    with row[1]:
+        people = _people(test)
+    columns = _columns(table, dataset, candidates) if family == "given" else ()
+    group = _group(dataset) if dataset.n_groups > 2 else 1
+    return Models(family=family, columns=columns, people=people, group=group)
+
+
+def _family(*, given: bool, brought: bool) -> str:
+    """Choose the models: the audited ones first where their predictions came with the table, else a family."""
+    offered = [name for name in _FAMILIES if given or name != "given"]
+    first = "audited" if brought else "mixed"
+    value = st.selectbox(
+        "Which models",
+        offered,
+        index=offered.index(first),
+        key="release_family_brought" if brought else "release_family",
+        format_func=_FAMILIES.__getitem__,
+        help=(
+            "The audited model comes first. A natural family is what a developer trains on the way to one model, none "
+            "of them told the attribute: other training records, depths, features, or fair models for other tolerances."
+        ),
+        **_KEPT,
+    )
+    return value if value in offered else first
+
+
+def _people(test: int) -> int:
+    """Choose how many test people the numbers are about; 0 is all."""
+    offered = [n for n in PEOPLE if n < test] + [test]
+    first = _FIRST_PEOPLE if _FIRST_PEOPLE in offered else offered[-1]
+    value = st.select_slider(
+        "People the numbers are about",
+        offered,
+        value=first,
+        key=f"release_people_{test}",
+        format_func=lambda n: f"all {count(n)}" if n == test else count(n),
+        help="Test people, whom no model was trained on. Where they are fewer, each counts for more in every number.",
+        **_KEPT,
+    )
+    return 0 if value == test else int(value)
+
+
+def _group(dataset: AuditDataset) -> int:
+    value = st.selectbox(
+        "Group, against all others",
+        list(range(dataset.n_groups)),
+        index=1,
+        key=f"release_group_{dataset.roles.key}_{dataset.n_groups}",
+        format_func=dataset.group_names.__getitem__,
+        **_KEPT,
+    )
+    return int(value or 0)
+
+
+def _columns(table: Table, dataset: AuditDataset, candidates: tuple[str, ...]) -> tuple[str, ...]:
+    first = [dataset.roles.prediction] if dataset.roles.prediction in candidates else []
+    like = [name for name in candidates if "pred" in name.casefold() and name not in first]
+    return tuple(
+        st.multiselect(
+            "Prediction columns",
+            candidates,
+            default=[*first, *like],
+            key=f"release_columns_{table.fingerprint[:16]}",
+            help="Columns of two values, written as the label is or as 0 and 1; none of them is a feature then.",
+        )
+    )
+
+
+def precision(row: tuple[Any, ...]) -> Precision:
+    """Choose what is published of each model, and how precisely.
+
+    Parameters
+    ----------
+    row : tuple
+        Places for the way and for how much of it.
+    """
+    with row[0]:
+        way = panels.pick("How precisely", _WAYS, key="release_way", default="exact")
+    with row[1]:
+        decimals, epsilon = _how(way)
+    chosen = st.pills(
+        "What is published",
+        [*STATISTICS, _SIZES],
+        selection_mode="multi",
+        default=["sp_gap", "tpr_gap", "fpr_gap", _SIZES],
+        key="release_statistics",
+        format_func=_SHORT.__getitem__,
+        help="; ".join(f"{_SHORT[name]}: {STATISTIC_TITLES[name].lower()}" for name in STATISTICS)
+        + ". A gap is the rate of the first group minus that of the others. Group sizes: in all and with either label; "
+        "noise comes with them.",
+        **_KEPT,
+    )
+    return Precision(
+        statistics=tuple(name for name in STATISTICS if name in (chosen or ())),
+        sizes=_SIZES in (chosen or ()) or epsilon is not None,
+        decimals=decimals,
+        epsilon=epsilon,
+    )
+
+
+def _how(way: str) -> tuple[int | None, float | None]:
+    if way == "rounded":
+        decimals = st.select_slider("Decimals", [1, 2, 3, 4, 5, 6], value=3, key="release_decimals", **_KEPT)
+        return int(decimals), None
+    if way == "noise":
+        value = st.select_slider(
+            "Privacy budget ε",
+            EPSILONS,
+            value=10.0,
+            key="release_epsilon",
+            format_func="{:g}".format,
+            help="Of all its numbers together, group sizes included: one person's attribute, all else being the same, "
+            "makes no card more than e to the ε times as likely. Smaller is more private.",
+            **_KEPT,
+        )
+        return None, float(value)
+    return None, None
+
+
+def number_of_models(chosen: Models) -> int:
+    """Return the number of models; the slider that sets it stands under its chart."""
+    value = int(st.session_state.get(_slider_key(chosen), chosen.first))
+    return value if value in chosen.counts else chosen.first
+
+
+def number_slider(chosen: Models, value: int) -> None:
+    """Draw the slider of the number of models."""
+    if len(chosen.counts) > 1:
+        st.select_slider("Models on the card", chosen.counts, value=value, key=_slider_key(chosen), **_KEPT)
+
+
+def _slider_key(chosen: Models) -> str:
+    return f"release_count_{chosen.most}"

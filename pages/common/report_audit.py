@@ -1,0 +1,359 @@
+"""The attacks of a release audit in the background, what is shown of them, and the reports as files.
+
+The policy is no part of the attacks: whoever changes a limit is judged anew without one.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.audit import AuditConfig
+from core.csv_table import csv_of_frame
+from core.datasets.dataset import Table
+from core.decision import ReleaseAudit, SelfTest, audit_steps, failed_tests, plan_text, provenance
+from core.fingerprint import code_fingerprint, fingerprint
+from core.policy import Policy, judge, policy_text, verdict_frame
+from core.report import CheckRow, check_rows, csv_files, document, to_html, to_json
+from pages.common import cached, panels, report_plan, shell, state
+from pages.common import report_policy as policies
+from pages.common.background import Background, Job, State, Store, time_left
+from pages.common.report_board import self_test_board
+from pages.common.report_plan import Subject
+
+if TYPE_CHECKING:
+    from core.report import AttackedPeople
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What the attacks found.
+
+    Attributes
+    ----------
+    audit : ReleaseAudit
+        Judged by FairLeak's own policy; `core.policy.judge` judges its measurements by another.
+    people : AttackedPeople or None
+        Whom an edition for others is attacked on.
+    """
+
+    audit: ReleaseAudit
+    people: AttackedPeople | None = field(repr=False)
+
+
+class Attacks(Background):
+    """The attacks on one subject."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        model = subject.model_file.fingerprint if subject.model_file else ""
+        attacks = replace(subject.plan, title="", policy="")
+        key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
+        store, total = cached.store_of(subject.table.name), audit_steps(subject.plan)
+        super().__init__("release", store, key, self._attack, lane="decision", total=total)
+
+    def _attack(self, job: Job) -> Found:
+        from core.decision import audit_with_people
+        from core.policy import default_policy
+        from core.report import meter_of
+
+        audit, people = audit_with_people(
+            self.subject.plan,
+            self.subject.table,
+            default_policy(),
+            model_file=self.subject.model_file,
+            report=job.report,
+            meter=meter_of,
+        )
+        return Found(audit=audit, people=people)
+
+    @property
+    def status(self) -> str:
+        """Why there is no verdict: "attacking", "stopped" or "failed"."""
+        if self.state == State.FAILED:
+            return "failed"
+        return "stopped" if self.stopped else "attacking"
+
+    def show_progress(self) -> None:
+        """Show progress, a problem, or an offer to start again."""
+        self.show(_stage, "Start again", again="Try again", icon=":material/refresh:")
+
+
+def _stage(job: Job) -> str:
+    if job.stopping:
+        return "Stopping after this step"
+    if job.state == State.WAITING:
+        return "Waiting for another audit on this server"
+    return f"Attacking the model: step {min(job.done + 1, job.total)} of {job.total}, {time_left(job)}"
+
+
+class SelfTests(Background):
+    """The test of FairLeak itself, kept for everybody, and in the user's cache folder; made by a process of its own."""
+
+    def __init__(self) -> None:
+        store, key = cached.store_of(state.default("dataset")), fingerprint("self-test", code_fingerprint())
+        super().__init__("self_test", store, key, self._test, lane="self_test")
+
+    @property
+    def found(self) -> tuple[SelfTest, ...]:
+        """The results; none until all are there."""
+        return self.result or ()
+
+    def _test(self, job: Job) -> tuple[SelfTest, ...]:
+        from core.datasets.catalog import default_cache_folder
+        from core.decision import self_test_apart
+
+        return self_test_apart(default_cache_folder().parent / "self-test", report=job.report)
+
+    def show_progress(self) -> None:
+        """Show how far the test is, in one line."""
+        if self.job is not None and self.job.busy:
+            left = "stopping" if self.job.stopping else time_left(self.job)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.caption(f"FairLeak tests itself, for reports made from then on: {100 * self.job.share:.0f}%, {left}")
+                st.button("Stop", key="cancel_self_test", on_click=self.cancel, type="tertiary")
+
+    def warn(self) -> None:
+        """Say which attacks failed the test."""
+        for test in self.found:
+            if not test.passed:
+                panels.problem(
+                    f"{test.attack}: {test.told}",
+                    point="Self-test failed: the attack missed a planted leak, or flagged a model without one.",
+                )
+
+    def draw(self) -> None:
+        """Draw the results."""
+        shell.whisper(
+            "FairLeak, tested on itself",
+            "How often it calls a leak where there is none by construction, and how often it catches a planted one; "
+            "in brackets 95%. Judged are the shares",
+        )
+        if self.found:
+            st.html(self_test_board(self.found))
+        elif self.busy:
+            st.caption("Under way; the results will stand here and in every report made after that.")
+        else:
+            self.show(time_left, "Test FairLeak on itself")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An audit as it is judged now.
+
+    Attributes
+    ----------
+    people : AttackedPeople or None
+        Whom an edition for others is attacked on.
+    store : Store
+        Where its documents are kept.
+    key : str
+        Fingerprint of all of it.
+    """
+
+    audit: ReleaseAudit
+    people: AttackedPeople | None = field(repr=False)
+    store: Store = field(repr=False)
+    key: str
+
+    def document(self, edition: str = "internal") -> dict[str, Any]:
+        """Return the report of an edition, made once."""
+        made: dict[str, Any] = self.store.remember(
+            fingerprint("release document", self.key, edition),
+            lambda: document(self.audit, edition=edition, people=self.people),
+        )
+        return made
+
+    def rows(self) -> tuple[CheckRow, ...]:
+        """Return the checks with everything a reader is told of them."""
+        return check_rows(self.document())
+
+
+def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
+    """Judge what was found by a policy; no attack is run.
+
+    Parameters
+    ----------
+    work : Work
+        Finished.
+    tests : tuple of SelfTest
+        FairLeak's tests of itself as far as they are there.
+    """
+    found: Found | None = work.result
+    assert found is not None
+    plan = replace(found.audit.plan, title=work.subject.plan.title)
+    attribute, failed = found.audit.data.attribute, failed_tests(tests)
+    audit = replace(
+        found.audit,
+        plan=plan,
+        verdict=judge(policy, found.audit.measurements, attribute=attribute, failed_tests=failed),
+        self_tests=tests,
+        provenance=provenance(plan, policy),
+    )
+    key = fingerprint("release", work.key, plan.title, policy, list(tests))
+    return Shown(audit=audit, people=found.people, store=work.store, key=key)
+
+
+FILES = {
+    "html": ("Report (HTML)", "html", "text/html", ":material/download:"),
+    "json": ("Findings (JSON)", "json", "application/json", ":material/data_object:"),
+    "csv": ("Tables (CSV)", "zip", "application/zip", ":material/table:"),
+    "policy": ("Policy (TOML)", "toml", "application/toml", ":material/rule:"),
+    "plan": ("Plan (TOML)", "toml", "application/toml", ":material/checklist:"),
+}
+"""Kind -> label, ending, type and icon."""
+
+_DATE = (1980, 1, 1, 0, 0, 0)
+"""Time of every file in an archive, so that the same tables make the same archive."""
+
+
+def file(shown: Shown, kind: str, edition: str = "internal") -> bytes:
+    """Return a file of an edition; plan and policy are the same for all.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `FILES`.
+    edition : {"internal", "disclosure"}
+    """
+    if kind == "policy":
+        return policy_text(shown.audit.verdict.policy).encode("utf-8")
+    if kind == "plan":
+        return plan_text(replace(shown.audit.plan, policy="policy.toml")).encode("utf-8")
+    told = shown.document(edition)
+    if kind == "csv":
+        return _archive(csv_files(told, edition=edition))
+    return (to_html if kind == "html" else to_json)(told, edition=edition).encode("utf-8")
+
+
+def _archive(files: Mapping[str, bytes]) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
+    return made.getvalue()
+
+
+def _button(shown: Shown, kind: str, edition: str, *, first: bool) -> None:
+    label, ending, mime, icon = FILES[kind]
+    name = {"policy": "policy", "plan": "plan", "csv": f"fairleak-{edition}-tables"}.get(kind, f"fairleak-{edition}")
+    st.download_button(
+        label,
+        data=partial(file, shown, kind, edition),
+        file_name=f"{name}.{ending}",
+        mime=mime,
+        key=f"download_{edition}_{kind}",
+        icon=icon,
+        type="primary" if first else "secondary",
+        on_click="ignore",
+    )
+
+
+def internal_files(shown: Shown) -> None:
+    """Draw the buttons of the internal edition, and which report it is."""
+    told = shown.document()
+    mark, made = str(told["fingerprint"]), str(told["times"].get("started", ""))[:10]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for kind in FILES:
+            _button(shown, kind, "internal", first=kind == "html")
+        st.caption(
+            f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · FairLeak {told['provenance']['fairleak']}", width="content"
+        )
+
+
+def _edition(shown: Shown) -> None:
+    """Draw the edition for others: what an attack and the meter read in it, what it withholds, and its files."""
+    shell.whisper(
+        "An edition for others",
+        "Small cells withheld; no seeds, paths or details; attacked and metered before it is written",
+    )
+    with st.spinner("Writing the edition, and attacking it"):
+        told = shown.document("disclosure")
+    st.markdown(f"**What its own numbers give away:** {shell.escape(told['edition_attack']['told'])}")
+    if metered := shown.document().get("release_meter"):
+        st.markdown(f"**Read by the release meter:** {shell.escape(metered['told'])}")
+        if metered["control"]:
+            st.caption(shell.escape(metered["control"]))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for kind in ("html", "json", "csv"):
+            _button(shown, kind, "disclosure", first=kind == "html")
+    for note in told["withheld"]["notes"]:
+        st.caption(shell.escape(note))
+
+
+def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Shown | None) -> None:
+    """Draw a section.
+
+    Parameters
+    ----------
+    name : str or None
+        A key of `controls.SECTIONS`.
+    shown : Shown or None
+        None while there is no verdict; what needs one says so.
+    """
+    if name == "judged":
+        _policy(config)
+    elif name == "attacked":
+        report_plan.attacks(config, table)
+    elif name == "self_test":
+        tested.draw()
+    elif name == "guide":
+        st.markdown(GUIDE)
+    elif name is not None and shown is None:
+        st.caption("There is no verdict yet.")
+    elif name == "edition" and shown is not None:
+        _edition(shown)
+    elif name == "numbers" and shown is not None:
+        _numbers(shown)
+
+
+def _policy(config: AuditConfig) -> None:
+    attribute = config.roles.attribute if config.roles else "the attribute"
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        shell.whisper("The policy", "What a release must keep to")
+        policies.choose(config)
+    with right:
+        shell.whisper("Its limits", "A change is judged by at once; nothing is attacked again")
+        policies.editor(config, attribute)
+
+
+def _numbers(shown: Shown) -> None:
+    import pandas as pd
+
+    tables = {"Checks": verdict_frame(shown.audit.verdict)}
+    tables |= {title: pd.DataFrame(list(rows)) for title, rows in shown.audit.tables.items() if rows}
+    shell.whisper("The numbers", "Shares as they are; the same tables are in the reports")
+    title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or "Checks"
+    table = tables[title]
+    st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 380)
+    panels.download("CSV", lambda: csv_of_frame(table), "fairleak-release.csv", key="csv_release")
+
+
+GUIDE = (
+    "**The scale.** Every bar runs from 0 to twice the limit, the limit in the middle; green is allowed. The dot is "
+    "the measured number, the thick line the interval it is judged by; ▸ means that it goes on beyond the bar. Open "
+    "a row to read what was attacked, what the attacker knows, and against which control.\n\n"
+    "**Pass and fail** are said only where the whole interval is on one side of the limit. All limits are decided "
+    "together (Holm's correction), so that the chance that any number exactly at its limit is called kept or broken "
+    "is at most what the confidence leaves, 5% as a rule. The interval judged by is therefore wider than the 95% one "
+    "written below the bar.\n\n"
+    "**Inconclusive** means that the interval holds the limit: more people would tell. **Not run** means that there is "
+    "no number, with the reason; an attack that broke is not run either. Both block a release that requires the check. "
+    "A check that is not required is shown and never blocks.\n\n"
+    "**Measured, declared, combined.** A measured number comes from an attack that was run, or from counting. A "
+    "declared one follows from what is planned, such as a privacy budget, and nothing was attacked. A combined one "
+    "rests on both.\n\n"
+    "**Limits** are the policy's. But for the four-fifths rule, FairLeak's own are starting points with no standard "
+    "behind them, and are marked so; replace them by yours. A limit changed here is judged by at once, without "
+    "attacking again, and says that it was changed until you say who set it and why.\n\n"
+    "**What it does not say.** A pass holds for these attacks on this model and this table. It is no statement about "
+    "attacks nobody has tried. `python -m core audit plan.toml` repeats the audit on the command line, with the plan "
+    "and the policy downloaded here beside your table; `verify` and `replay` check a report later."
+)

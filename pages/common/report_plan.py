@@ -1,0 +1,287 @@
+"""What a release audit is about: the plan that sidebar and page describe, and the form that asks for the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.audit import AuditConfig
+from core.datasets.dataset import Table
+from core.decision import (
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+    catalogue_plan,
+    suggested_outputs,
+)
+from core.fingerprint import fingerprint
+from core.models import GIVEN
+from pages.common import cached, shell
+
+if TYPE_CHECKING:
+    from core.models.files import ModelFile
+
+
+_ASKED, _RELEASED = "release_asked", "release_outputs"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the page asks beyond the sidebar.
+
+    Attributes
+    ----------
+    title : str
+        What to call the audit in the report; the table's title when empty.
+    outputs, answers, membership, guard
+        As in `core.decision.AuditPlan`.
+    """
+
+    outputs: OutputsPlan
+    answers: PlannedAnswers
+    membership: MembershipPlan
+    guard: GuardPlan
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is audited.
+
+    Attributes
+    ----------
+    table : Table
+        As it was uploaded, where a model file answers.
+    config : AuditConfig
+        With the roles, also where the plan leaves them to the catalogue.
+    """
+
+    plan: AuditPlan
+    table: Table
+    config: AuditConfig
+    model_file: ModelFile | None = None
+
+
+def asked(config: AuditConfig, table: Table) -> Asked:
+    """Return what was asked on the page, or what is asked before anybody has: what the model at hand allows.
+
+    What is released goes with the people and predictions it was said of; everything else stays for others.
+    """
+    kept: Asked | None = st.session_state.get(_ASKED)
+    released: dict[Any, OutputsPlan] = st.session_state.get(_RELEASED, {})
+    outputs = released.get(_released_of(config, table)) or _first_outputs(config, table)
+    return replace(kept or _standard(config), outputs=outputs)
+
+
+def keep_asked(config: AuditConfig, table: Table, wanted: Asked) -> None:
+    """Ask this from now on."""
+    st.session_state[_ASKED] = wanted
+    st.session_state[_RELEASED] = {_released_of(config, table): wanted.outputs}
+
+
+def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
+    roles = config.roles
+    return (table.fingerprint, config.method == GIVEN, roles and roles.prediction, roles and roles.score)
+
+
+def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
+    roles = config.roles or table.roles[0]
+    if config.method != GIVEN:
+        return OutputsPlan()
+    answered = cached.own_model()
+    kind = "file" if answered is not None and roles.prediction == answered.prediction else "predictions"
+    return suggested_outputs(cached.dataset_of(table, roles), kind)
+
+
+def _standard(config: AuditConfig) -> Asked:
+    first = catalogue_plan("demo")
+    return Asked(
+        outputs=first.outputs,
+        answers=first.answers,
+        membership=first.membership if config.method != GIVEN else MembershipPlan(shadows=0),
+        guard=first.guard,
+    )
+
+
+def subject(config: AuditConfig, table: Table, wanted: Asked) -> Subject:
+    """Return what the settings describe; as a plan the command line reads from a file and repeats."""
+    roles = config.roles or table.roles[0]
+    parts: dict[str, Any] = {
+        "outputs": wanted.outputs,
+        "answers": wanted.answers,
+        "membership": wanted.membership,
+        "guard": wanted.guard,
+        "title": wanted.title,
+    }
+    if roles in table.roles:
+        data = DataPlan(dataset=table.name, attribute=roles.key)
+        plan = AuditPlan(data=data, config=replace(config, roles=None), **parts)
+        return Subject(plan=plan, table=table, config=config)
+    data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
+    model, model_file = ModelPlan(), None
+    threshold = roles.threshold
+    roles = replace(roles, threshold=model.threshold)
+    answered = cached.own_model() if table.uploaded else None
+    columns = (roles.prediction, roles.score)
+    if answered is not None and columns == (answered.prediction, answered.score):
+        model_file, table = answered.model_file, answered.asked
+        model = ModelPlan(
+            kind="file",
+            file=answered.name,
+            threshold=answered.threshold,
+            features=answered.features,
+            positive=answered.positive,
+        )
+        roles = replace(roles, prediction="", score="")
+    elif roles.gives_predictions:
+        model = ModelPlan(kind="predictions", threshold=threshold)
+    plan = AuditPlan(data=data, model=model, config=replace(config, roles=roles), **parts)
+    return Subject(plan=plan, table=table, config=config, model_file=model_file)
+
+
+def released(outputs: OutputsPlan) -> str:
+    """Say what is released about each person."""
+    if outputs.released == "labels":
+        return "Labels only"
+    if outputs.decimals is None:
+        return "Scores as they are"
+    return f"Scores rounded to {outputs.decimals} decimal{'s' * (outputs.decimals != 1)}"
+
+
+SECTIONS = {
+    "judged": "Policy and limits",
+    "attacked": "What is attacked",
+    "edition": "Edition for others",
+    "self_test": "Self-test",
+    "numbers": "Numbers",
+    "guide": "How the verdict is reached",
+}
+
+_MECHANISMS = {
+    "exact": "Exact answers",
+    "rounded": "Rounded answers",
+    "laplace": "Laplace noise",
+    "cauchy": "Cauchy noise, smooth",
+    "noisy_sums": "Noisy sums",
+}
+
+_MOST_DECIMALS = 6
+_SHADOWS = (0, 4, 8, 16, 32, 64, 128)
+
+
+def section() -> str | None:
+    """Choose what is shown below the verdict; nothing, until somebody chooses."""
+    return st.segmented_control(
+        "Look further",
+        list(SECTIONS),
+        key="further_release",
+        format_func=SECTIONS.__getitem__,
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+
+
+def attacks(config: AuditConfig, table: Table) -> None:
+    """Draw the form of what is attacked; its button starts the attacks anew."""
+    now = asked(config, table)
+    answers, mark = now.answers, fingerprint("asked", now)[:8]
+    shell.whisper(
+        "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
+    )
+    with st.form(f"attacks_{mark}"):
+        left, right = st.columns(2, vertical_alignment="bottom")
+        title = left.text_input(
+            "Title of the report", value=now.title, key=f"asked_title_{mark}", max_chars=200, placeholder="the table's"
+        )
+        offered = _outputs(config, now.outputs)
+        outputs = right.selectbox(
+            "What is released about each person",
+            offered,
+            index=offered.index(now.outputs),
+            key=f"asked_outputs_{mark}",
+            format_func=released,
+            help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
+        )
+        first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
+        questions = first.number_input(
+            "Answers to bias questions",
+            0,
+            1000,
+            answers.questions,
+            key=f"asked_questions_{mark}",
+            help="How many are planned in all; 0 promises to answer none. More than 100 take long.",
+        )
+        people = second.number_input("People they are about", 4, 5000, answers.people, key=f"asked_people_{mark}")
+        mechanism = third.selectbox(
+            "How they are answered",
+            list(_MECHANISMS),
+            index=list(_MECHANISMS).index(answers.mechanism),
+            key=f"asked_mechanism_{mark}",
+            format_func=_MECHANISMS.__getitem__,
+        )
+        epsilon = fourth.number_input(
+            "ε of all together",
+            0.01,
+            1000.0,
+            max(0.01, answers.epsilon),
+            step=0.1,
+            key=f"asked_epsilon_{mark}",
+            help="Not used by exact and rounded answers. Rounded answers have three decimals.",
+        )
+        left, right = st.columns(2, vertical_alignment="bottom")
+        shadows = left.select_slider(
+            "Shadow models of LiRA",
+            sorted({*_SHADOWS, now.membership.shadows}),
+            value=now.membership.shadows,
+            key=f"asked_shadows_{mark}",
+            disabled=config.method == GIVEN,
+            help="Models trained like the audited one, with and without each person; 0 leaves LiRA out. Given "
+            "predictions cannot be trained again.",
+        )
+        budget = right.number_input(
+            "AttriGuard: columns changed per person",
+            0.0,
+            1000.0,
+            now.guard.budget,
+            step=0.5,
+            key=f"asked_budget_{mark}",
+            help="On average; 0 if records are published as they are. The default policy sets no limit to it.",
+        )
+        if not st.form_submit_button("Attack by this plan", key=f"asked_keep_{mark}", type="primary"):
+            return
+    planned = PlannedAnswers(
+        questions=int(questions),
+        people=int(people),
+        mechanism=str(mechanism),
+        epsilon=float(epsilon),
+        decimals=answers.decimals,
+        repeats=answers.repeats,
+    )
+    keep_asked(
+        config,
+        table,
+        Asked(
+            title=(title or "").strip(),
+            outputs=outputs,
+            answers=planned,
+            membership=MembershipPlan(shadows=int(shadows)),
+            guard=GuardPlan(budget=float(budget)),
+        ),
+    )
+    st.rerun()
+
+
+def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:
+    """Return what can be released: of given labels without scores only these."""
+    labels = OutputsPlan(released="labels")
+    if config.method == GIVEN and not (config.roles and config.roles.score):
+        return [labels]
+    rounded = [OutputsPlan(decimals=places) for places in range(1, _MOST_DECIMALS + 1)]
+    offered = [OutputsPlan(), *rounded, labels]
+    return offered if now in offered else [now, *offered]

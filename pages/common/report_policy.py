@@ -1,0 +1,307 @@
+"""The policy a release is judged by: one of FairLeak's or the user's file, with the limits changed on the page.
+
+Policies stay in the session. A file that breaks a rule is answered in one sentence; the policy before it stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import streamlit as st
+
+from core.config import AuditConfig
+from core.errors import InputError
+from core.fingerprint import fingerprint
+from core.models import GIVEN
+from core.policy import CHECKS, Limit, Policy, default_policy, limit_text, policy_text, predictions_policy, read_policy
+from pages.common import panels, shell
+
+_SHIPPED = {"default": default_policy, "predictions": predictions_policy}
+_OWN = "own"
+_TITLES = {"default": "FairLeak's default", "predictions": "FairLeak's, for predictions alone"}
+_CHOSEN, _BOX, _FILE, _KEPT, _PROBLEM = (
+    f"release_policy_{part}" for part in ("chosen", "box", "file", "kept", "problem")
+)
+
+CHANGED = "changed on the Report page"
+"""What stands for the author of a change of which nobody has said who made it."""
+
+_ROOM = 170
+"""Characters kept of a name to which something is added."""
+
+
+def chosen(config: AuditConfig) -> str:
+    """Return which policy is chosen; before anybody has, the one that asks for what is at hand."""
+    labels_alone = config.method == GIVEN and not (config.roles and config.roles.score)
+    name = str(st.session_state.get(_CHOSEN) or ("predictions" if labels_alone else "default"))
+    return name if name in _SHIPPED or _own() is not None else "default"
+
+
+def _own() -> tuple[str, Policy] | None:
+    own: tuple[str, Policy] | None = st.session_state.get(_FILE)
+    return own
+
+
+def _base(name: str) -> Policy:
+    own = _own()
+    return _SHIPPED[name]() if name in _SHIPPED or own is None else own[1]
+
+
+def current(config: AuditConfig) -> Policy:
+    """Return the chosen policy as it stands, changes of this session included."""
+    name = chosen(config)
+    kept: Policy | None = st.session_state.get(_KEPT, {}).get(name)
+    return kept or _base(name)
+
+
+def is_changed(config: AuditConfig) -> bool:
+    """Whether the chosen policy was changed in this session."""
+    return current(config) != _base(chosen(config))
+
+
+def keep(config: AuditConfig, policy: Policy) -> None:
+    """Judge by a changed policy from now on; one that only differs from the file by its limits gets a name of its own.
+
+    Raises
+    ------
+    InputError
+        If it could not be read back from a file.
+    """
+    base = _base(chosen(config))
+    if policy.name == base.name and policy != base:
+        policy = replace(policy, name=_marked(base.name), author=_marked(base.author), date=_today())
+    try:
+        read_policy(policy_text(policy), name="The policy")
+    except InputError as error:
+        raise InputError(str(error).removeprefix("The policy: ")) from None
+    st.session_state.setdefault(_KEPT, {})[chosen(config)] = policy
+
+
+def changed_limit(before: Limit | None, after: Limit) -> Limit:
+    """Return a limit that does not give another's author, reason and source for a value these were not about.
+
+    Parameters
+    ----------
+    before : Limit or None
+        The limit as it stood; None if there was none.
+    after : Limit
+        As it was filled in. Fields that were left as they stood are filled anew where the value has changed.
+    """
+    if before is None:
+        reason = "Added on the Report page; no reason was given."
+        return replace(
+            after,
+            author=after.author.strip() or CHANGED.capitalize(),
+            date=after.date.strip() or _today(),
+            rationale=after.rationale.strip() or reason,
+        )
+    if (before.value, before.required) == (after.value, after.required):
+        return after
+    was = limit_text(before.check, before.value) + ("" if before.required else ", not required")
+    left: dict[str, Any] = {
+        "author": _marked(before.author),
+        "date": _today(),
+        "rationale": f"Changed on the Report page from {was}; no reason was given.",
+        "source": "" if before.value != after.value else before.source,
+    }
+    return replace(after, **{key: new for key, new in left.items() if getattr(after, key) == getattr(before, key)})
+
+
+def with_limit(policy: Policy, limit: Limit) -> Policy:
+    """Return a policy with one limit put in the place of the same check's, or added at the end."""
+    if any(there.check == limit.check for there in policy.limits):
+        limits = tuple(limit if there.check == limit.check else there for there in policy.limits)
+    else:
+        limits = (*policy.limits, limit)
+    return replace(policy, limits=limits)
+
+
+def without_limit(policy: Policy, check: str) -> Policy:
+    """Return a policy that does not ask for a check."""
+    return replace(policy, limits=tuple(limit for limit in policy.limits if limit.check != check))
+
+
+def _marked(text: str) -> str:
+    return f"{text.removesuffix(f', {CHANGED}')[:_ROOM]}, {CHANGED}"
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def choose(config: AuditConfig) -> None:
+    """Draw the choice of a policy, and the box for a file."""
+    own = _own()
+    options = [*_SHIPPED, *([_OWN] if own else [])]
+    titles = {**_TITLES, _OWN: own[0] if own else ""}
+    st.session_state[_BOX] = chosen(config)
+    st.selectbox(
+        "Policy", options, key=_BOX, format_func=titles.__getitem__, on_change=_choose, help="Judged by at once."
+    )
+    file = st.file_uploader(
+        "Your own policy (TOML)",
+        key="policy_file",
+        max_upload_size=1,
+        on_change=_forget_problem,
+        help="Kept in this session only. The policy downloaded on this page is an example to start from.",
+    )
+    if file is not None and st.session_state.get("policy_read") != file.file_id:
+        _read(file.file_id, file.name, file.getvalue())
+    if sentence := st.session_state.get(_PROBLEM):
+        panels.problem(sentence)
+    policy = current(config)
+    st.caption(shell.escape(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}."))
+    st.caption(shell.escape(policy.rationale))
+    if is_changed(config):
+        st.button("Undo all changes", key="reset_policy", icon=":material/undo:", on_click=_reset, args=(config,))
+
+
+def _choose() -> None:
+    st.session_state[_CHOSEN] = st.session_state[_BOX]
+
+
+def _forget_problem() -> None:
+    st.session_state.pop(_PROBLEM, None)
+
+
+def _reset(config: AuditConfig) -> None:
+    st.session_state.get(_KEPT, {}).pop(chosen(config), None)
+
+
+def _read(file_id: str, name: str, content: bytes) -> None:
+    st.session_state["policy_read"] = file_id
+    try:
+        policy = read_policy(content, name=name)
+    except InputError as error:
+        st.session_state[_PROBLEM] = str(error)
+        return
+    st.session_state[_FILE] = (name, policy)
+    st.session_state.get(_KEPT, {}).pop(_OWN, None)
+    st.session_state[_CHOSEN] = _OWN
+    st.rerun()
+
+
+_WHOLE = "whole"
+_LIMIT_PROBLEM = "release_limit_problem"
+
+_UNITS: dict[str, tuple[str, float, float, float, float, str, float]] = {
+    "points": ("in points", 100.0, -100.0, 100.0, 0.5, "%.2f", 0.05),
+    "percent": ("in percent", 100.0, 0.0, 100.0, 0.5, "%.2f", 0.75),
+    "gap": ("from 0 to 1", 1.0, 0.0, 1.0, 0.005, "%.3f", 0.05),
+    "ratio": ("from 0 to 1", 1.0, 0.0, 1.0, 0.01, "%.3f", 0.8),
+    "bits": ("in bits a person", 1.0, -10.0, 10.0, 0.01, "%.3f", 0.05),
+    "columns": ("in columns", 1.0, 0.0, 999_999_999.0, 0.5, "%.1f", 3.0),
+}
+"""Unit -> how it is told, factor from a share, least, most, step, format, and the value a new limit starts with."""
+
+
+def editor(config: AuditConfig, attribute: str) -> None:
+    """Draw the choice of a limit and its form; a change is judged by at once."""
+    policy = current(config)
+    limits = {limit.check: limit for limit in policy.limits}
+
+    def title(name: str) -> str:
+        if name == _WHOLE:
+            return "Name, author and confidence of the whole policy"
+        told = CHECKS[name].title.format(attribute=attribute)
+        return told[:1].upper() + told[1:] + ("" if name in limits else " (not asked)")
+
+    options = [*limits, *(name for name in CHECKS if name not in limits), _WHOLE]
+    chosen = st.selectbox("Limit", options, key="release_limit", format_func=title) or options[0]
+    mark = f"{chosen}_{fingerprint(policy)[:8]}"
+    with st.form(f"limit_form_{mark}"):
+        if chosen == _WHOLE:
+            wanted, gone = _whole(policy, mark), False
+        else:
+            wanted, gone = _one(policy, chosen, limits.get(chosen), mark)
+    if wanted is not None:
+        _keep_or_tell(config, wanted)
+    elif gone:
+        _keep_or_tell(config, without_limit(policy, chosen))
+    if sentence := st.session_state.get(_LIMIT_PROBLEM):
+        panels.problem(sentence)
+
+
+def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Policy | None, bool]:
+    """Draw the form of one limit; returns the changed policy, and whether the limit is to go."""
+    found = CHECKS[check]
+    unit, factor, least, most, step, shape, first = _UNITS[found.unit]
+    st.caption(shell.escape(found.definition))
+    left, right = st.columns(2, vertical_alignment="bottom")
+    shown = round(factor * (first if limit is None else float(limit.value)), 10)
+    typed = left.number_input(
+        f"{'At least' if found.at_least else 'At most'}, {unit}",
+        min_value=least,
+        max_value=most,
+        value=shown,
+        step=step,
+        format=shape,
+        key=f"limit_value_{mark}",
+    )
+    required = right.toggle("A release needs it", value=limit is None or limit.required, key=f"limit_required_{mark}")
+    now = limit or Limit(check=check, value=first)
+    texts = _texts({"author": now.author, "date": now.date, "rationale": now.rationale, "source": now.source}, mark)
+    left, right = st.columns([2, 1])
+    judge = left.form_submit_button("Judge by this limit", key=f"limit_keep_{mark}", type="primary")
+    gone = limit is not None and right.form_submit_button("Do not ask for it", key=f"limit_drop_{mark}")
+    if not judge:
+        return None, gone
+    value = now.value if limit is not None and typed == shown else round(float(typed or 0.0) / factor, 12)
+    after = replace(now, value=value, required=bool(required), **texts)
+    return with_limit(policy, changed_limit(limit, after)), False
+
+
+def _texts(fields: dict[str, str], mark: str) -> dict[str, str]:
+    """Draw a box for each text; returns what is in them."""
+    labels = {
+        "author": "Who set it",
+        "date": "When (YYYY-MM-DD)",
+        "rationale": "Why this value",
+        "source": "Source: law, standard, paper or document (may be empty)",
+    }
+    places = dict(zip(("author", "date"), st.columns(2), strict=True))
+    made = {}
+    for name, value in fields.items():
+        if name in places:
+            made[name] = places[name].text_input(labels[name], value=value, key=f"limit_{name}_{mark}")
+        else:
+            made[name] = st.text_area(labels[name], value=value, key=f"limit_{name}_{mark}", height=90)
+    return {name: (value or "").strip() for name, value in made.items()}
+
+
+def _whole(policy: Policy, mark: str) -> Policy | None:
+    """Draw the form of what is said of the policy as a whole; returns the changed policy."""
+    made: dict[str, Any] = {}
+    labels = {"name": "Name", "version": "Version", "author": "Who answers for it", "date": "Since (YYYY-MM-DD)"}
+    for place, (name, label) in zip(st.columns(2) * 2, labels.items(), strict=True):
+        made[name] = (place.text_input(label, value=getattr(policy, name), key=f"policy_{name}_{mark}") or "").strip()
+    made["rationale"] = st.text_area(
+        "What it is for, and why it leaves out what it does not ask for",
+        value=policy.rationale,
+        key=f"policy_rationale_{mark}",
+        height=120,
+    ).strip()
+    level = st.number_input(
+        "Confidence over all limits together, in percent",
+        min_value=50.0,
+        max_value=99.99,
+        value=round(100 * policy.level, 10),
+        step=0.5,
+        format="%.2f",
+        key=f"policy_level_{mark}",
+    )
+    if not st.form_submit_button("Judge by this policy", key=f"policy_keep_{mark}", type="primary"):
+        return None
+    return replace(policy, **made, level=round(float(level) / 100.0, 12))
+
+
+def _keep_or_tell(config: AuditConfig, policy: Policy) -> None:
+    try:
+        keep(config, policy)
+    except InputError as error:
+        st.session_state[_LIMIT_PROBLEM] = str(error)
+        return
+    st.session_state.pop(_LIMIT_PROBLEM, None)
+    st.rerun()
