@@ -4,7 +4,7 @@ from core.attriguard.table.attackers import LEARNERS, TABLE_ATTACKER_TITLES, Att
 from core.attriguard.table.card import Card, Version
 from core.attriguard.table.columns import Column, table_columns
 from core.attriguard.table.concentration import ColumnNoise, column_noise
-from core.attriguard.table.defender import DEFENDERS, Defender, fit_defender
+from core.attriguard.table.defender import TABLE_DEFENDERS, Defender, fit_defender
 from core.attriguard.table.guard import TableGuard, guard_table
 from core.attriguard.table.moves import Moves, table_moves
 from core.attriguard.table.people import TablePeople, audit_people, people_of
@@ -14,10 +14,10 @@ from core.attriguard.table.search import change_columns, table_representatives
 from core.attriguard.table.settings import TableSettings
 
 __all__ = [
-    "DEFENDERS",
     "LEARNERS",
     "LEAST_EXPECTED",
     "TABLE_ATTACKER_TITLES",
+    "TABLE_DEFENDERS",
     "Attacker",
     "Card",
     "Column",

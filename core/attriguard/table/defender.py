@@ -17,7 +17,7 @@ from core.attriguard.table.columns import Column
 from core.attriguard.table.encoding import Encoder, fit_encoder
 from core.validation import choice
 
-DEFENDERS = ("logistic", "ranges")
+TABLE_DEFENDERS = ("logistic", "ranges")
 
 _ROUNDS = 2000
 
@@ -80,7 +80,7 @@ def fit_defender(
     """
     from sklearn.linear_model import LogisticRegression
 
-    encoder = fit_encoder(known, columns, ranges=choice(kind, DEFENDERS, name="defender") == "ranges")
+    encoder = fit_encoder(known, columns, ranges=choice(kind, TABLE_DEFENDERS, name="defender") == "ranges")
     classifier = LogisticRegression(max_iter=_ROUNDS).fit(encoder.transform(known), truth)
     weights, offsets = classifier.coef_, classifier.intercept_
     if len(offsets) == 1:

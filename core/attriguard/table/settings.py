@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from core.attriguard.table.defender import DEFENDERS
+from core.attriguard.table.defender import TABLE_DEFENDERS
 from core.attriguard.table.rules import LEAST_EXPECTED, Pair
 from core.attriguard.targets import TARGETS
 from core.settings import Settings
@@ -59,7 +59,7 @@ class TableSettings(Settings):
         ),
     ] = 0.01
     defender: Annotated[
-        str, Param("Defender", "The classifier the noise is found against: {options}.", options=DEFENDERS)
+        str, Param("Defender", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS)
     ] = "logistic"
     target: Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)] = "uniform"
     given: Annotated[tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.")] = ()

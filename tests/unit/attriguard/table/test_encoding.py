@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attriguard.table import DEFENDERS, fit_defender, table_columns
+from core.attriguard.table import TABLE_DEFENDERS, fit_defender, table_columns
 from core.attriguard.table.encoding import fit_encoder
 from core.errors import InputError
 from tests.table_people import people
 
 
-@pytest.mark.parametrize("kind", DEFENDERS)
+@pytest.mark.parametrize("kind", TABLE_DEFENDERS)
 @pytest.mark.parametrize("m", [2, 4])
 def test_terms_add_up_to_the_classifiers_scores(kind: str, m: int) -> None:
     village = people(m)
