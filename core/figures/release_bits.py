@@ -46,8 +46,8 @@ def draw_release_bits(
     for tick in _round_steps(low, high):
         sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
         if tick:
-            words = bits_text(tick).removesuffix(".0")
-            sketch.remark(words, palette.grey, x=0, y=tick, refs=("paper", "y"), shift=(0, 8), size=12)
+            level = bits_text(tick).removesuffix(".0")
+            sketch.remark(level, palette.grey, x=0, y=tick, refs=("paper", "y"), shift=(0, 8), size=12)
     xs = list(range(len(studies)))
     clipped = [(max(s.measured.bits.low, low), min(s.measured.bits.high, high)) for s in studies]
     if len(studies) > 1:

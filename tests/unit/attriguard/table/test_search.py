@@ -189,14 +189,6 @@ def test_nobody_to_protect() -> None:
     assert empty.size.shape == (0, 2) and empty.noisy.shape == (0, 5)
 
 
-def test_progress_is_told_value_by_value() -> None:
-    own, told = case(3, u=5), []
-    table_representatives(
-        own.village.public, own.defender, own.moves, own.rules, report=lambda done, total: told.append((done, total))
-    )
-    assert told == [(1, 3), (2, 3), (3, 3)]
-
-
 def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     own = case(3, pairs=RULES)
     whole = own.noise()
