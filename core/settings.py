@@ -153,8 +153,12 @@ def validate(made: object, *, but: Collection[str] = (), place: Place | None = N
         On the first that breaks its rule.
     """
     for name, setting in params(type(made)).items():
-        if name not in but:
-            checked(setting, getattr(made, name), place.of(name) if place else name)
+        if name in but:
+            continue
+        value, told_name = getattr(made, name), place.of(name) if place else name
+        if setting.many and isinstance(value, list):  # what is read becomes a tuple, what is made must be one: a key
+            raise broken(told_name, "be a tuple", value)
+        checked(setting, value, told_name)
 
 
 def checked(setting: Setting, value: Any, name: str) -> Any:
@@ -213,10 +217,10 @@ def _one(setting: Setting, value: Any, name: str) -> Any:
         outside = outside or huge or (math.isinf(value) and not param.infinite)
         if param.infinite and value == math.inf:
             return math.inf
+    if outside and setting.many and setting.rule == "be a finite number":
+        raise broken(name, f"be a list of {_LISTS[base]}", value)
     if outside:
-        raise broken(
-            name, f"be a list of {_LISTS[base]}" if setting.many and not math.isfinite(value) else setting.rule, value
-        )
+        raise broken(name, setting.rule, value)
     return base(value)
 
 

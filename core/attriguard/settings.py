@@ -46,7 +46,9 @@ class GuardSettings(Result):
     target: Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)] = (
         "train_shares"
     )
-    given: Annotated[tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.")] = ()
+    given: Annotated[
+        tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.", least=0.0)
+    ] = ()
     margin: Annotated[float, Param("Margin", "Lead of the wanted value.", least=0.0)] = 0.0
     attackers: Annotated[
         tuple[str, ...], Param("Attackers", "Who attacks, in this order.", options=ATTACKER_TITLES)

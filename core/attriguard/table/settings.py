@@ -62,7 +62,9 @@ class TableSettings(Settings):
         str, Param("Defender", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS)
     ] = "logistic"
     target: Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)] = "uniform"
-    given: Annotated[tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.")] = ()
+    given: Annotated[
+        tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.", least=0.0)
+    ] = ()
     margin: Annotated[float, Param("Margin", "Lead of the wanted value.", least=0.0)] = 0.0
     trained_budgets: Annotated[
         tuple[float, ...],
