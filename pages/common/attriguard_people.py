@@ -110,7 +110,7 @@ def people() -> People:
             config=config,
             dataset=dataset,
         )
-    ratings = _own() if name == state.OWN_RATINGS else cached.ratings_of(name, _folder(name))
+    ratings = _own() if name == state.OWN_RATINGS else cached.ratings_of(name)
     store = cached.store_of(name)
     return People(data=name, attribute=ratings.attribute, values=ratings.values, store=store, ratings=ratings)
 
@@ -118,10 +118,6 @@ def people() -> People:
 def published(who: People) -> tuple[tuple[float, float], ...]:
     """Return the paper's curve, where these are the paper's people."""
     return tuple(PUBLISHED_CURVE.items()) if who.data == "google_play" else ()
-
-
-def _folder(name: str) -> Any:
-    return cached.google_play() if name == "google_play" else None
 
 
 def _own() -> Ratings:

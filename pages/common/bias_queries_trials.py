@@ -11,8 +11,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig, audit_key
-from core.datasets.dataset import AuditDataset, Table
+from core.audit import AuditConfig
+from core.datasets.dataset import Table
 from core.fingerprint import fingerprint
 from core.queries import Asking, Leak, QuestionAccuracy, Trials
 from core.questions import QueryPool
@@ -35,15 +35,9 @@ def pool_of(config: AuditConfig, table: Table) -> QueryPool:
     def work(job: Job) -> QueryPool:
         from core.questions import query_pool
 
-        return query_pool(config, dataset, _trained(store, config, dataset))
+        return query_pool(config, dataset, cached.trained_model(store, config, dataset))
 
     return need(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
-
-
-def _trained(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
-    """Return the audited model if an audit has trained it already."""
-    audit = store.get(audit_key(config, dataset))
-    return None if audit is None else audit.findings.model
 
 
 class Asked:

@@ -147,8 +147,9 @@ def google_play() -> Path | None:
     return folder if local and all((folder / name).is_file() for name in RATING_FILES) else None
 
 
-def ratings_of(name: str, folder: Path | None = None) -> Ratings:
-    """Return built-in ratings: those in a folder, or the invented ones; waits while they are read."""
+def ratings_of(name: str) -> Ratings:
+    """Return built-in ratings: those of Google Play, or the invented ones; waits while they are read."""
+    folder = google_play() if name == "google_play" else None
 
     def fetch(job: Job) -> Ratings:
         from core.datasets import demo_ratings, read_ratings
@@ -283,6 +284,12 @@ def findings_of(config: AuditConfig, table: Table) -> tuple[AuditFindings, Audit
     """Return a finished audit and its data; waits with a progress bar while it runs."""
     dataset = dataset_of(table, config.roles or table.roles[0])
     return _audit(config, dataset).findings, dataset
+
+
+def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
+    """Return the audited model if an audit has trained it already."""
+    audit = store.get(audit_key(config, dataset))
+    return None if audit is None else audit.findings.model
 
 
 def curve(

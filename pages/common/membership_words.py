@@ -9,7 +9,6 @@ from core.membership import (
     ATTACK_TITLES,
     AttackFindings,
     DisparityResult,
-    GapResult,
     MembershipFindings,
     RangeTable,
     most_caught,
@@ -62,12 +61,6 @@ def ranges_of(attack: AttackFindings, result: DisparityResult) -> RangeTable | N
     return next((table for table in attack.ranges if table.group == result.group), None)
 
 
-def low_fpr_of(found: MembershipFindings, result: DisparityResult) -> GapResult | None:
-    """Return LiRA's gap of a comparison, once LiRA is there."""
-    attack = found.attacks.get("lira")
-    return next((one for one in attack.low_fpr if one.group == result.group), None) if attack is not None else None
-
-
 def tells_apart(estimate: Estimate) -> bool:
     """Whether an interval leaves out 0."""
     return estimate.low > 0.0 or estimate.high < 0.0
@@ -88,7 +81,7 @@ def finding(found: MembershipFindings, code: int, chosen: Chosen, state: str) ->
         return _published(result, attack, names, control)
     if attack.muted:
         return _muted(found, result, attack, names, chosen, state)
-    grey = f"TPR − FPR gap {_limits(result.advantage_gap)}. {_auc(found, attack, state)} {control}"
+    grey = f"TPR − FPR gap {gap(result.advantage_gap.value)} ({_span(result.advantage_gap)}). {_auc(found, attack, state)} {control}"
     return _leaks(result, names, len(found.group_names) > 2), grey
 
 
@@ -182,10 +175,6 @@ def _interval(estimate: Estimate) -> str:
 
 def _span(estimate: Estimate) -> str:
     return f"{gap(estimate.low)} to {gap(estimate.high)}"
-
-
-def _limits(estimate: Estimate) -> str:
-    return f"{gap(estimate.value)} ({_span(estimate)})"
 
 
 def _capital(words: str) -> str:
