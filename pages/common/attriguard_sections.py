@@ -582,8 +582,7 @@ def _form(who: People, guard: Any, now: Changes) -> None:
         )
     if st.button("Use these rules", key="guard_use_rules", type="primary"):
         _apply(who, guard, now, tuple(frozen), rules, tuple(told[words] for words in allowed), written)
-    if sentence := st.session_state.get("guard_rules_problem"):
-        panels.problem(sentence)
+    panels.kept_problem("guard_rules_problem")
 
 
 def _words(pair: Pair) -> str:

@@ -81,7 +81,8 @@ def finding(found: MembershipFindings, code: int, chosen: Chosen, state: str) ->
         return _published(result, attack, names, control)
     if attack.muted:
         return _muted(found, result, attack, names, chosen, state)
-    grey = f"TPR − FPR gap {gap(result.advantage_gap.value)} ({_span(result.advantage_gap)}). {_auc(found, attack, state)} {control}"
+    real = result.advantage_gap
+    grey = f"TPR − FPR gap {gap(real.value)} ({_span(real)}). {_auc(found, attack, state)} {control}"
     return _leaks(result, names, len(found.group_names) > 2), grey
 
 
