@@ -35,10 +35,9 @@ from core.membership import (
     summarise_curve,
 )
 from core.models import GIVEN
-from core.wording import count, gap, interval, percent
+from core.wording import count, epsilon_text, gap, interval, percent
 from pages.common import membership_words as words
 from pages.common import panels, shell, state, wording
-from pages.common.membership_controls import epsilon_text
 from pages.common.membership_study import REPEATS, Curve, Grown, Membership, steady
 
 _ABOVE = {

@@ -14,9 +14,9 @@ from core.membership import (
     most_caught,
 )
 from core.models import GIVEN
-from core.wording import count, gap, percent
+from core.wording import count, epsilon_text, gap, percent
 from pages.common import shell
-from pages.common.membership_controls import Chosen, epsilon_text
+from pages.common.membership_controls import Chosen
 
 _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
 """Exponents below which a factor has three decimals, from which on it has none, and from which on it is not told."""
