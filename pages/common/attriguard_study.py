@@ -49,7 +49,7 @@ class _Steps(Iterator[Grown]):
         return next(self._steps)
 
 
-class Guarding(Background):
+class DefenceStudy(Background):
     """The study of one defence of some people."""
 
     def __init__(self, who: People, defence: Defence) -> None:

@@ -40,7 +40,7 @@ def pool_of(config: AuditConfig, table: Table) -> QueryPool:
     return need(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
 
 
-class Asked:
+class QueryTrials:
     """One way of asking: its trials, and everything computed from them."""
 
     def __init__(self, pool: QueryPool, asking: Asking, store: Store, key: str, filed: Any) -> None:
@@ -98,7 +98,7 @@ class Asked:
         given = self._once("prior given sizes", lambda: prior_given_sizes(self.trials.prior, self.trials.n_advantaged))
         return accuracy_limit_with_prior(given, 2 * epsilon)
 
-    def curve(self, mechanism: Any) -> Background:
+    def background(self, mechanism: Any) -> Background:
         """Return the work that fills the curve."""
         key, total = fingerprint(self.key, repr(mechanism)), len(CURVES) * len(self.trials.numbers)
 
@@ -127,7 +127,7 @@ class Asked:
 
     def points(self, mechanism: Any) -> list[Leak]:
         """Return the leaks of the curve that are there."""
-        return self.curve(mechanism).partial
+        return self.background(mechanism).partial
 
     def curves(self, mechanism: Any) -> dict[str, list[Leak]]:
         """Return them by decoder."""
@@ -135,7 +135,7 @@ class Asked:
         return {decoder: [leak for leak in points if leak.decoder == decoder] for decoder in CURVES}
 
 
-def asked(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) -> Asked:
+def query_trials(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) -> QueryTrials:
     """Return one way of asking these people.
 
     Raises
@@ -146,7 +146,7 @@ def asked(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) ->
     dataset = dataset_of(table, config.roles or table.roles[0])
     store, key = store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
     filed = cached.point_store(config.dataset, dataset)
-    return store.remember(key, lambda: Asked(pool, asking, store, key, filed))  # type: ignore[no-any-return]
+    return store.remember(key, lambda: QueryTrials(pool, asking, store, key, filed))  # type: ignore[no-any-return]
 
 
 def show(curves: Sequence[Background]) -> None:

@@ -22,7 +22,7 @@ from pages.common import cached, panels, shell
 from pages.common import release_words as words
 from pages.common.background import Background, Job, Store, need, want
 from pages.common.release_controls import Models, Precision
-from pages.common.report_plan import asked, subject
+from pages.common.report_plan import plan_of, subject
 
 if TYPE_CHECKING:
     import pandas
@@ -245,7 +245,7 @@ def card_plan(
     count : int
         Models shown.
     """
-    found = subject(config, table, asked(config, table))
+    found = subject(config, table, plan_of(config, table))
     if models.family == GIVEN and found.model_file is not None:
         return None
     if models.family == "tolerances" and count < models.most:  # a sweep is as fine as its count: others come out

@@ -48,7 +48,7 @@ class Subject:
     model_file: ModelFile | None = None
 
 
-def asked(config: AuditConfig, table: Table) -> AuditPlan:
+def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     """Return what was asked on the page, or what is asked before anybody has: what the model at hand allows.
 
     It is a plan whose data, model and settings are still to be filled in from the sidebar. What is released goes with
@@ -60,7 +60,7 @@ def asked(config: AuditConfig, table: Table) -> AuditPlan:
     return replace(kept or _standard(config), outputs=outputs)
 
 
-def keep_asked(config: AuditConfig, table: Table, wanted: AuditPlan) -> None:
+def keep_plan(config: AuditConfig, table: Table, wanted: AuditPlan) -> None:
     """Ask this from now on."""
     st.session_state[_ASKED] = wanted
     st.session_state[_RELEASED] = {_released_of(config, table): wanted.outputs}
@@ -159,7 +159,7 @@ def section() -> str | None:
 
 def attacks(config: AuditConfig, table: Table) -> None:
     """Draw the form of what is attacked; its button starts the attacks anew."""
-    now = asked(config, table)
+    now = plan_of(config, table)
     answers, mark = now.answers, fingerprint("asked", now)[:8]
     shell.whisper(
         "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
@@ -235,7 +235,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
         membership=MembershipPlan(shadows=int(shadows)),
         guard=GuardPlan(budget=float(budget)),
     )
-    keep_asked(config, table, plan)
+    keep_plan(config, table, plan)
     st.rerun()
 
 
