@@ -152,15 +152,19 @@ def query_trials(config: AuditConfig, table: Table, pool: QueryPool, asking: Ask
 def show(curves: Sequence[Background]) -> None:
     """Show how far the curves of a chart are, with a button that stops them, or that goes on with them."""
     busy = [curve.job for curve in curves if curve.job is not None and curve.job.busy]
-    failed = next((curve.job for curve in curves if curve.job is not None and curve.state == State.FAILED), None)
+    failed = [curve for curve in curves if curve.state == State.FAILED]
     if busy:
         done, total = (sum(values) for values in zip(*((job.done, job.total) for job in busy), strict=True))
         bar, button = st.columns([5, 1], vertical_alignment="center")
         bar.progress(done / total if total else 0.0, text=f"{done} of {total} points of the curves")
         halting = all(job.stopping for job in busy)
         button.button("Cancel", key="cancel_curves", width="stretch", disabled=halting, on_click=_stop)
-    elif failed is not None:
-        panels.problem(failed.error)
+    elif failed:
+        panels.problem(failed[0].job.error if failed[0].job else "")
+        if st.button("Try again", key="again_curves", icon=":material/refresh:"):
+            for curve in failed:
+                curve.start()
+            st.rerun()
     elif any(curve.stopped for curve in curves) and st.button(
         "Stopped. Go on with the curves", key="start_curves", icon=":material/play_arrow:"
     ):

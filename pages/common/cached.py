@@ -296,25 +296,20 @@ def curve(
     findings: AuditFindings, dataset: AuditDataset, *, adversary: str, cost: str, as_published: bool
 ) -> dict[float, Disclosure]:
     """Return the disclosures over the slider's range, computing them if need be."""
-    audit = _audit(findings.config, dataset)
+    audit, label = _audit(findings.config, dataset), "Telling the attacker every tolerance"
     if (adversary, cost, as_published) not in audit.curves:
+
+        def work(job: Job) -> bool:
+            audit.fill(adversary, cost, as_published, job.report)
+            return True
+
         if len(findings.group_names) == 2:
-            with st.spinner("Telling the attacker every tolerance"):
+            with st.spinner(label):
                 audit.fill(adversary, cost, as_published, lambda done, total: None)
         else:
-            _fill_with_progress(audit, dataset, adversary, cost, as_published)
+            key = fingerprint("curve", audit_key(findings.config, dataset), adversary, cost, as_published)
+            need(store_of(findings.config.dataset), key, label, work)
     return audit.curves[adversary, cost, as_published]
-
-
-def _fill_with_progress(audit: _Audit, dataset: AuditDataset, adversary: str, cost: str, as_published: bool) -> None:
-    config = audit.findings.config
-
-    def work(job: Job) -> bool:
-        audit.fill(adversary, cost, as_published, job.report)
-        return True
-
-    key = fingerprint("curve", audit_key(config, dataset), adversary, cost, as_published)
-    need(store_of(config.dataset), key, "Telling the attacker every tolerance", work)
 
 
 def disclosure(
