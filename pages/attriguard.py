@@ -12,7 +12,7 @@ from pages.common import attriguard_sections as sections
 from pages.common import attriguard_words as words
 from pages.common import panels
 from pages.common.attriguard_controls import last_budget
-from pages.common.attriguard_study import Guarding
+from pages.common.attriguard_study import DefenceStudy
 from pages.common.background import State, want
 
 shell.head("attriguard", badge=people.badge())
@@ -25,7 +25,7 @@ who, defence = controls.defence()
 from core.figures import draw_budget, draw_value_noise, value_noise
 
 colours = shell.palette()
-work = Guarding(who, defence)
+work = DefenceStudy(who, defence)
 busy = want(work)
 work.wait_for_first()
 opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn anew

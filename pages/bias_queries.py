@@ -28,13 +28,13 @@ opening = st.empty()
 answering = controls.answering(published)
 asking = controls.asking(pool, config.seed)
 try:
-    people = bias_queries_trials.asked(config, table, pool, asking)
+    people = bias_queries_trials.query_trials(config, table, pool, asking)
 except InputError as error:
     panels.problem(str(error))
     st.stop()
 mechanism = controls.mechanism(answering)
 exact = Exact(absolute=answering.absolute)
-curves = [people.curve(one) for one in dict.fromkeys([mechanism, exact])]
+curves = [people.background(one) for one in dict.fromkeys([mechanism, exact])]
 busy = want(*curves)
 
 

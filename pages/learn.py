@@ -18,7 +18,7 @@ left, right = st.columns([3, 2], gap="large")
 with left:
     lessons.shown_table(case.table)
 with right:
-    solved = lessons.asked(case)
+    solved = lessons.question(case)
     lessons.sheets(case)
 if solved:
     lessons.solution(case)

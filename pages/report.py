@@ -11,7 +11,7 @@ from pages.common import report_board as board
 from pages.common import report_policy as policies
 from pages.common.background import want
 from pages.common.report_audit import Attacks, SelfTests, judged
-from pages.common.report_plan import asked, subject
+from pages.common.report_plan import plan_of, subject
 
 shell.head("report", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
@@ -20,7 +20,7 @@ config, table = cached.audited()
 from core.policy import judge
 
 policy = policies.current(config)
-wanted = asked(config, table)
+wanted = plan_of(config, table)
 attacks, tested = Attacks(subject(config, table, wanted)), SelfTests()
 want(attacks)
 release = None

@@ -81,14 +81,7 @@ def ratings_settings(defence: Defence) -> GuardSettings:
     """Return the settings of a study on ratings."""
     from core.attriguard import GuardSettings
 
-    return GuardSettings(
-        policy=defence.policy,
-        defender=defence.defender,
-        target=defence.target,
-        given=defence.given,
-        margin=defence.margin,
-        seed=defence.seed,
-    )
+    return GuardSettings(policy=defence.policy, **_shared(defence))
 
 
 def table_settings(defence: Defence) -> TableSettings:
@@ -101,12 +94,13 @@ def table_settings(defence: Defence) -> TableSettings:
         rules=changes.rules,
         added=changes.added,
         removed=changes.removed,
-        defender=defence.defender,
-        target=defence.target,
-        given=defence.given,
-        margin=defence.margin,
-        seed=defence.seed,
+        **_shared(defence),
     )
+
+
+def _shared(defence: Defence) -> dict[str, Any]:
+    """Return what settings of ratings and of tables have in common."""
+    return {name: getattr(defence, name) for name in ("defender", "target", "given", "margin", "seed")}
 
 
 def last_budget(study: Study) -> float:
@@ -265,12 +259,12 @@ def _target(who: People) -> tuple[str, tuple[float, ...], str]:
     try:
         st.session_state[kept] = _shares(written, who.values)
     except InputError as error:
-        return target, st.session_state.get(kept) or _shares(start, who.values), _until_then(error)
+        return (
+            target,
+            st.session_state.get(kept) or _shares(start, who.values),
+            f"{str(error).removesuffix('.')}; until then the last valid shares count.",
+        )
     return target, st.session_state[kept], ""
-
-
-def _until_then(error: InputError) -> str:
-    return f"{str(error).removesuffix('.')}; until then the last valid shares count."
 
 
 def _even(m: int) -> list[float]:

@@ -110,7 +110,7 @@ def people() -> People:
             config=config,
             dataset=dataset,
         )
-    ratings = _own() if name == state.OWN_RATINGS else cached.ratings_of(name, _folder(name))
+    ratings = _own() if name == state.OWN_RATINGS else cached.ratings_of(name)
     store = cached.store_of(name)
     return People(data=name, attribute=ratings.attribute, values=ratings.values, store=store, ratings=ratings)
 
@@ -118,10 +118,6 @@ def people() -> People:
 def published(who: People) -> tuple[tuple[float, float], ...]:
     """Return the paper's curve, where these are the paper's people."""
     return tuple(PUBLISHED_CURVE.items()) if who.data == "google_play" else ()
-
-
-def _folder(name: str) -> Any:
-    return cached.google_play() if name == "google_play" else None
 
 
 def _own() -> Ratings:
@@ -143,21 +139,17 @@ def _box() -> None:
         "Your own ratings (up to 200 MB)",
         key="guard_upload",
         accept_multiple_files=True,
-        on_change=_forget_problem,
+        on_change=panels.forget,
+        args=("guard_problem",),
         help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
     )
     handed = [file.file_id for file in files or []]
     lost = cached.own_ratings() is None and "guard_problem" not in st.session_state
     if files and (lost or st.session_state.get("guard_read") != handed):
         _read(files, handed)
-    if sentence := st.session_state.get("guard_problem"):
-        panels.problem(sentence)
+    panels.kept_problem("guard_problem")
     if cached.own_ratings() is not None:
-        st.button("Remove your ratings", key="guard_remove", icon=":material/delete:", on_click=_remove)
-
-
-def _forget_problem() -> None:
-    st.session_state.pop("guard_problem", None)
+        st.button("Remove your ratings", key="guard_remove", icon=":material/delete:", on_click=cached.drop_own_ratings)
 
 
 def _read(files: Any, handed: list[str]) -> None:
@@ -191,7 +183,3 @@ def _refused(files: Any) -> str:
         return ""
     named = ", ".join(f"“{name}”" for name in problems)
     return f"Remove {named} first, which cannot be used: the ratings are one table, one zip archive or the four files."
-
-
-def _remove() -> None:
-    cached.drop_own_ratings()

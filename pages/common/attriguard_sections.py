@@ -22,7 +22,7 @@ from pages.common import attriguard_controls as controls
 from pages.common import panels, shell, wording
 from pages.common.attriguard_controls import Changes, Pair, last_budget
 from pages.common.attriguard_people import People
-from pages.common.attriguard_study import Grown, Guarding
+from pages.common.attriguard_study import DefenceStudy, Grown
 from pages.common.background import State
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 _FOLLOWING = ("person", "cost", "others")  # what depends on the budget
 
 
-def draw(name: str, work: Guarding) -> None:
+def draw(name: str, work: DefenceStudy) -> None:
     """Draw a section by its name; what tells of all attackers follows as they come."""
     grown = work.wait_for_first()
     controls.stand(controls.budget(grown.study) if name in _FOLLOWING else None)
     st.fragment(_draw)(name, work)
 
 
-def _draw(name: str, work: Guarding) -> None:
+def _draw(name: str, work: DefenceStudy) -> None:
     grown = work.wait_for_first()
     _SECTIONS[name](work, grown, controls.budget(grown.study))
 
@@ -49,7 +49,7 @@ _MOST_VALUES = 3  # that get a column each
 _MAKERS = {"logistic": "Logistic", "logistic_margin": "… with margin", "network": "Network"}
 
 
-def _transfer_section(work: Guarding, grown: Grown, budget: float) -> None:
+def _transfer_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the heat map of attackers and wanted values; of ratings also that of other noise."""
     if not _changed(grown.study).any():
         shell.whisper("No noise was found", "So there is none that could fool anybody")
@@ -114,7 +114,7 @@ def _margin_helps(plain: float, margin: float) -> str:
     )
 
 
-def _other(work: Guarding, grown: Grown) -> Drawing:
+def _other(work: DefenceStudy, grown: Grown) -> Drawing:
     from core.attriguard import transfer
 
     made: Any = work.need("transfer", "Showing noise to attackers", lambda report: transfer(grown.guard, report=report))
@@ -135,7 +135,7 @@ _SIDE_BY_SIDE = 4
 """Most values whose records fit beside each other."""
 
 
-def _person_section(work: Guarding, grown: Grown, budget: float) -> None:
+def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the card, with a field to step through the people."""
     st.fragment(_person)(grown, budget)
 
@@ -239,7 +239,7 @@ def _stars(rating: float) -> str:
     return f"{rating:g}" if rating else "–"
 
 
-def _where_section(work: Guarding, grown: Grown, budget: float) -> None:
+def _where_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the shares of all changes that a budget without limit would make."""
     study = grown.study
     found = work.need("where", "Counting changes", lambda report: _carried(grown))
@@ -282,7 +282,7 @@ _POINTS = 20
 _NUMBERS = {10: "ten"}
 
 
-def _cost_section(work: Guarding, grown: Grown, budget: float) -> None:
+def _cost_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw what gets worse with the noise."""
     (_of_table if grown.study.unit == "columns" else _of_ratings)(work, grown, budget)
 
@@ -291,7 +291,7 @@ def _budgets(grown: Grown) -> list[float]:
     return [float(b) for b in np.linspace(0.0, last_budget(grown.study), _POINTS + 1)]
 
 
-def _of_table(work: Guarding, grown: Grown, budget: float) -> None:
+def _of_table(work: DefenceStudy, grown: Grown, budget: float) -> None:
     from core.attriguard import table_utility
 
     who, last = work.who, last_budget(grown.study)
@@ -361,7 +361,7 @@ def _curve(utility: Any, grown: Grown) -> tuple[Any, Any]:
     return utility, utility.curve(_budgets(grown))
 
 
-def _of_ratings(work: Guarding, grown: Grown, budget: float) -> None:
+def _of_ratings(work: DefenceStudy, grown: Grown, budget: float) -> None:
     from core.attriguard.recommendation import recommendation
 
     made, curve = work.need(
@@ -412,7 +412,7 @@ _METHODS = {
 _READERS = ("logistic", "forest", "network")
 
 
-def _others_section(work: Guarding, grown: Grown, budget: float) -> None:
+def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the comparison, with AttriGuard at the slider's budget."""
     from core.attriguard import comparison
 
@@ -476,7 +476,7 @@ _NAMED_COLUMNS = 5  # columns
 _HEIGHT = 320
 
 
-def _changes_section(work: Guarding, grown: Grown, budget: float) -> None:
+def _changes_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the columns and the rules, and a form that changes them."""
     guard = grown.guard
     judged = guard.plausibility
@@ -582,8 +582,7 @@ def _form(who: People, guard: Any, now: Changes) -> None:
         )
     if st.button("Use these rules", key="guard_use_rules", type="primary"):
         _apply(who, guard, now, tuple(frozen), rules, tuple(told[words] for words in allowed), written)
-    if sentence := st.session_state.get("guard_rules_problem"):
-        panels.problem(sentence)
+    panels.kept_problem("guard_rules_problem")
 
 
 def _words(pair: Pair) -> str:

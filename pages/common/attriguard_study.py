@@ -49,7 +49,7 @@ class _Steps(Iterator[Grown]):
         return next(self._steps)
 
 
-class Guarding(Background):
+class DefenceStudy(Background):
     """The study of one defence of some people."""
 
     def __init__(self, who: People, defence: Defence) -> None:
@@ -68,8 +68,7 @@ class Guarding(Background):
         return there
 
     def _collect(self, job: Job) -> list[Any]:
-        steps: _Steps = self.store.get(fingerprint("steps", self.key))
-        return job.collect(steps)
+        return job.collect(self.store.remember(fingerprint("steps", self.key), lambda: _Steps(self._grow())))
 
     def wait_for_first(self) -> Grown:
         """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""

@@ -112,12 +112,8 @@ def _grey(
     used = f"; {study.spent(budget).value:.2f} {study.unit} used on average" if budget else ""
     return (
         f"{measure} interval{'s' * several} over {count(study.truth.size)} people: {limits}{used}. Baseline: always "
-        f"naming “{_majority(study)}” reaches {percent(floor)}."
+        f"naming “{shell.escape(study.values[int(study.shares.argmax())])}” reaches {percent(floor)}."
     )
-
-
-def _majority(study: Study) -> str:
-    return shell.escape(study.values[int(study.shares.argmax())])
 
 
 def floor(study: Study, defence: Defence) -> Estimate:

@@ -25,7 +25,7 @@ from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_words as words
 from pages.common import panels, shell
 from pages.common.bias_queries_controls import DELTA, EPSILONS, NOISES, Answering
-from pages.common.bias_queries_trials import Asked
+from pages.common.bias_queries_trials import QueryTrials
 
 if TYPE_CHECKING:
     import pandas
@@ -41,12 +41,12 @@ _DECODERS = {
 }
 
 
-def values_section(people: Asked, pool: QueryPool, mechanism: Any) -> None:
+def values_section(people: QueryTrials, pool: QueryPool, mechanism: Any) -> None:
     """Draw the recovered vector of one draw."""
     st.fragment(_values)(people, pool, mechanism)
 
 
-def _values(people: Asked, pool: QueryPool, mechanism: Any) -> None:
+def _values(people: QueryTrials, pool: QueryPool, mechanism: Any) -> None:
     from core.queries import PROGRAMS, leakage
 
     exact = mechanism.noise in ("none", "rounding") and not mechanism.absolute
@@ -80,7 +80,7 @@ def _values(people: Asked, pool: QueryPool, mechanism: Any) -> None:
 _TARGETED_NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
 
 
-def targeted_section(people: Asked, answering: Answering) -> None:
+def targeted_section(people: QueryTrials, answering: Answering) -> None:
     """Draw the curves over epsilon."""
     n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
     epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS})
@@ -110,12 +110,12 @@ def targeted_section(people: Asked, answering: Answering) -> None:
 _NOISES = ("laplace", "smooth_laplace", "cauchy", "noisy_sums")
 
 
-def noise_section(people: Asked, answering: Answering) -> None:
+def noise_section(people: QueryTrials, answering: Answering) -> None:
     """Draw the table of scales and the list of guarantees."""
     st.fragment(_noise)(people, answering)
 
 
-def _noise(people: Asked, answering: Answering) -> None:
+def _noise(people: QueryTrials, answering: Answering) -> None:
     numbers = people.trials.numbers
     m = max(controls.number_of_questions(numbers, live=people.live), 1)
     n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
@@ -136,7 +136,7 @@ def _noise(people: Asked, answering: Answering) -> None:
         st.markdown(_guarantees(people, answering))
 
 
-def _noise_table(people: Asked, answering: Answering, m: int) -> pandas.DataFrame:
+def _noise_table(people: QueryTrials, answering: Answering, m: int) -> pandas.DataFrame:
     import pandas as pd
 
     trials = people.trials
@@ -163,7 +163,7 @@ def _noise_table(people: Asked, answering: Answering, m: int) -> pandas.DataFram
     return pd.DataFrame(rows)
 
 
-def _guarantees(people: Asked, answering: Answering) -> str:
+def _guarantees(people: QueryTrials, answering: Answering) -> str:
     epsilon = answering.epsilon
     if not answering.private:
         return "Nothing: the answers carry no noise, so no privacy budget limits what they tell."

@@ -11,9 +11,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import audit_key
 from core.config import AuditConfig
-from core.datasets.dataset import AuditDataset, Table
+from core.datasets.dataset import Table
 from core.fingerprint import fingerprint
 from core.queries import Asking, Leak, QuestionAccuracy, Trials
 from core.questions import QueryPool
@@ -36,18 +35,12 @@ def pool_of(config: AuditConfig, table: Table) -> QueryPool:
     def work(job: Job) -> QueryPool:
         from core.questions import query_pool
 
-        return query_pool(config, dataset, _trained(store, config, dataset))
+        return query_pool(config, dataset, cached.trained_model(store, config, dataset))
 
     return need(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
 
 
-def _trained(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
-    """Return the audited model if an audit has trained it already."""
-    audit = store.get(audit_key(config, dataset))
-    return None if audit is None else audit.findings.model
-
-
-class Asked:
+class QueryTrials:
     """One way of asking: its trials, and everything computed from them."""
 
     def __init__(self, pool: QueryPool, asking: Asking, store: Store, key: str, filed: Any) -> None:
@@ -105,7 +98,7 @@ class Asked:
         given = self._once("prior given sizes", lambda: prior_given_sizes(self.trials.prior, self.trials.n_advantaged))
         return accuracy_limit_with_prior(given, 2 * epsilon)
 
-    def curve(self, mechanism: Any) -> Background:
+    def background(self, mechanism: Any) -> Background:
         """Return the work that fills the curve."""
         key, total = fingerprint(self.key, repr(mechanism)), len(CURVES) * len(self.trials.numbers)
 
@@ -134,7 +127,7 @@ class Asked:
 
     def points(self, mechanism: Any) -> list[Leak]:
         """Return the leaks of the curve that are there."""
-        return self.curve(mechanism).partial
+        return self.background(mechanism).partial
 
     def curves(self, mechanism: Any) -> dict[str, list[Leak]]:
         """Return them by decoder."""
@@ -142,7 +135,7 @@ class Asked:
         return {decoder: [leak for leak in points if leak.decoder == decoder] for decoder in CURVES}
 
 
-def asked(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) -> Asked:
+def query_trials(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) -> QueryTrials:
     """Return one way of asking these people.
 
     Raises
@@ -153,21 +146,25 @@ def asked(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) ->
     dataset = dataset_of(table, config.roles or table.roles[0])
     store, key = store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
     filed = cached.point_store(config.dataset, dataset)
-    return store.remember(key, lambda: Asked(pool, asking, store, key, filed))  # type: ignore[no-any-return]
+    return store.remember(key, lambda: QueryTrials(pool, asking, store, key, filed))  # type: ignore[no-any-return]
 
 
 def show(curves: Sequence[Background]) -> None:
     """Show how far the curves of a chart are, with a button that stops them, or that goes on with them."""
     busy = [curve.job for curve in curves if curve.job is not None and curve.job.busy]
-    failed = next((curve.job for curve in curves if curve.job is not None and curve.state == State.FAILED), None)
+    failed = [curve for curve in curves if curve.state == State.FAILED]
     if busy:
         done, total = (sum(values) for values in zip(*((job.done, job.total) for job in busy), strict=True))
         bar, button = st.columns([5, 1], vertical_alignment="center")
         bar.progress(done / total if total else 0.0, text=f"{done} of {total} points of the curves")
         halting = all(job.stopping for job in busy)
         button.button("Cancel", key="cancel_curves", width="stretch", disabled=halting, on_click=_stop)
-    elif failed is not None:
-        panels.problem(failed.error)
+    elif failed:
+        panels.problem(failed[0].job.error if failed[0].job else "")
+        if st.button("Try again", key="again_curves", icon=":material/refresh:"):
+            for curve in failed:
+                curve.start()
+            st.rerun()
     elif any(curve.stopped for curve in curves) and st.button(
         "Stopped. Go on with the curves", key="start_curves", icon=":material/play_arrow:"
     ):

@@ -17,7 +17,7 @@ from core.wording import count, interval, percent, points
 from pages.common import bias_queries_controls as controls
 from pages.common import shell, wording
 from pages.common.bias_queries_controls import NOISES, Answering
-from pages.common.bias_queries_trials import Asked
+from pages.common.bias_queries_trials import QueryTrials
 
 _ERROR_ROWS = ("rounded", "noisy_sums", "laplace", "smooth_laplace", "cauchy")
 _MOST_SQUARES = 400
@@ -40,19 +40,19 @@ def error_axis(m: int, answering: Answering) -> str:
     return f"Error of each of {count(max(m, 1))} answers{told}: median and 95th percentile"
 
 
-def errors(people: Asked, answering: Answering, m: int) -> list[tuple[str, ErrorQuantiles]]:
+def errors(people: QueryTrials, answering: Answering, m: int) -> list[tuple[str, ErrorQuantiles]]:
     """Return the error of an answer for every kind of noise, the same number of questions asked."""
     return [(NOISES[noise], people.errors(max(m, 1), controls.mechanism(answering, noise))) for noise in _ERROR_ROWS]
 
 
-def limit(people: Asked, answering: Answering) -> tuple[str, float] | None:
+def limit(people: QueryTrials, answering: Answering) -> tuple[str, float] | None:
     """Return the bound drawn over the leakage, and whose it is; None where nothing is guaranteed."""
     if not answering.private or not holds(people, answering):
         return None
     return "Limit with prior and group sizes", people.limit(answering.epsilon, sizes_known=True)
 
 
-def holds(people: Asked, answering: Answering) -> bool:
+def holds(people: QueryTrials, answering: Answering) -> bool:
     """Whether the noise as it is set keeps its guarantee for these groups."""
     trials = people.trials
     return bool(controls.mechanism(answering).holds(trials.n_advantaged, trials.n_disadvantaged))
@@ -64,7 +64,7 @@ def chosen_error(errors: Errors, answering: Answering) -> ErrorQuantiles | None:
 
 
 def finding(
-    people: Asked, now: Leak, prior: Estimate, errors: Errors, answering: Answering, config: AuditConfig
+    people: QueryTrials, now: Leak, prior: Estimate, errors: Errors, answering: Answering, config: AuditConfig
 ) -> tuple[str, str]:
     """Return the finding of the page, and the grey line under it."""
     attribute = shell.escape(wording.attribute(config))
@@ -131,7 +131,7 @@ def useless(errors: Errors, answering: Answering) -> str:
     return f"Half of the answers are off by more than {error_words(error.median)}; a gap lies {span}.{better}"
 
 
-def needed_answers(people: Asked, exact: Any, mechanism: Any, answering: Answering) -> str:
+def needed_answers(people: QueryTrials, exact: Any, mechanism: Any, answering: Answering) -> str:
     """Say how many answers reach 95% and everybody, and how odd the models asked about look."""
     curve = people.curves(mechanism)["strongest"]
     complete = len(curve) == len(people.trials.numbers)
@@ -149,7 +149,7 @@ def needed_answers(people: Asked, exact: Any, mechanism: Any, answering: Answeri
     )
 
 
-def _needed(most: int | None, everybody: int | None, people: Asked) -> str:
+def _needed(most: int | None, everybody: int | None, people: QueryTrials) -> str:
     last = count(people.trials.numbers[-1])
     if most is None:
         return f"{last} answers are not enough for a balanced accuracy of 95%"
@@ -160,7 +160,7 @@ def _needed(most: int | None, everybody: int | None, people: Asked) -> str:
 
 
 def found_out(
-    people: Asked,
+    people: QueryTrials,
     pool: QueryPool,
     now: Leak,
     mechanism: Any,

@@ -149,8 +149,9 @@ def google_play() -> Path | None:
     return folder if local and all((folder / name).is_file() for name in RATING_FILES) else None
 
 
-def ratings_of(name: str, folder: Path | None = None) -> Ratings:
-    """Return built-in ratings: those in a folder, or the invented ones; waits while they are read."""
+def ratings_of(name: str) -> Ratings:
+    """Return built-in ratings: those of Google Play, or the invented ones; waits while they are read."""
+    folder = google_play() if name == "google_play" else None
 
     def fetch(job: Job) -> Ratings:
         from core.datasets import demo_ratings, read_ratings
@@ -287,29 +288,30 @@ def findings_of(config: AuditConfig, table: Table) -> tuple[AuditFindings, Audit
     return _audit(config, dataset).findings, dataset
 
 
+def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
+    """Return the audited model if an audit has trained it already."""
+    audit = store.get(audit_key(config, dataset))
+    return None if audit is None else audit.findings.model
+
+
 def curve(
     findings: AuditFindings, dataset: AuditDataset, *, adversary: str, cost: str, as_published: bool
 ) -> dict[float, Disclosure]:
     """Return the disclosures over the slider's range, computing them if need be."""
-    audit = _audit(findings.config, dataset)
+    audit, label = _audit(findings.config, dataset), "Telling the attacker every tolerance"
     if (adversary, cost, as_published) not in audit.curves:
+
+        def work(job: Job) -> bool:
+            audit.fill(adversary, cost, as_published, job.report)
+            return True
+
         if len(findings.group_names) == 2:
-            with st.spinner("Telling the attacker every tolerance"):
+            with st.spinner(label):
                 audit.fill(adversary, cost, as_published, lambda done, total: None)
         else:
-            _fill_with_progress(audit, dataset, adversary, cost, as_published)
+            key = fingerprint("curve", audit_key(findings.config, dataset), adversary, cost, as_published)
+            need(store_of(findings.config.dataset), key, label, work)
     return audit.curves[adversary, cost, as_published]
-
-
-def _fill_with_progress(audit: _Audit, dataset: AuditDataset, adversary: str, cost: str, as_published: bool) -> None:
-    config = audit.findings.config
-
-    def work(job: Job) -> bool:
-        audit.fill(adversary, cost, as_published, job.report)
-        return True
-
-    key = fingerprint("curve", audit_key(config, dataset), adversary, cost, as_published)
-    need(store_of(config.dataset), key, "Telling the attacker every tolerance", work)
 
 
 def disclosure(

@@ -60,10 +60,12 @@ def _before_after(row: SweepRow) -> str:
 
 
 def _written(gain: Spread) -> str:
-    told = points(gain.mean).removesuffix(" points")
-    if math.isnan(gain.low):
-        return told
-    return f"{told} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})".replace("-", "−")
+    return _with_limits(points(gain.mean).removesuffix(" points"), gain.low, gain.high)
+
+
+def _with_limits(told: str, low: float, high: float) -> str:
+    """Return words with the limits of an interval in points, where it is known."""
+    return told if math.isnan(low) else f"{told} ({100 * low:+.1f} to {100 * high:+.1f})".replace("-", "−")
 
 
 def methods_table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
@@ -191,10 +193,7 @@ def _permuted_correction(own: Sequence[LeakPoint]) -> str:
 
 
 def _spread_words(found: Estimate) -> str:
-    told = points(found.value)
-    if math.isnan(found.low):
-        return told
-    return f"{told} ({100 * found.low:+.1f} to {100 * found.high:+.1f})".replace("-", "−")
+    return _with_limits(points(found.value), found.low, found.high)
 
 
 def _permuted_predictions(own: Sequence[LeakPoint]) -> str:

@@ -31,7 +31,8 @@ def finding(
     """Return the finding of the correction, and its interval and control."""
     strong = "" if adversary in STRONG else _strong(findings, now)
     aside = _protocol(now, as_published, adversary)
-    control = f"Baseline: always “{escape(_majority(findings, now))}” is right for {percent(now.majority)}."
+    majority = findings.group_names[max(now.groups, key=lambda group: group.before.n).group]
+    control = f"Baseline: always “{escape(majority)}” is right for {percent(now.majority)}."
     if now.after is None or now.gain is None:
         return (
             f"No correction {'found ' if now.certificate.status == 'not_solved' else ''}meets tolerance "
@@ -86,10 +87,6 @@ def _protocol(now: Disclosure, as_published: bool, adversary: str) -> str:
 
 def _bare(difference: float) -> str:
     return points(difference).removesuffix(" points")
-
-
-def _majority(findings: AuditFindings, now: Disclosure) -> str:
-    return findings.group_names[max(now.groups, key=lambda group: group.before.n).group]
 
 
 def attacker(adversary: str) -> str:

@@ -175,7 +175,9 @@ def _price(
         )
         shown = st.session_state.get(_SHOWN)
         st.session_state[_SHOWN] = words.button(quote)
-        question = None if quote is None else _question_key(ledger, made, scores, metric)
+        question = (
+            None if quote is None else fingerprint("desk question", ledger.place, made.name, np.asarray(scores), metric)
+        )
         if pressed and question is not None and shown != words.button(quote):
             _keep_problem(question, "The price has changed since it was shown; press again if it suits you.")
         elif pressed and question is not None and test_set is not None and sure:
@@ -224,7 +226,7 @@ def _quoted(
 
 
 def _ask(ledger: Ledger, made: Registration, test_set: TestSet, scores: Any, question: str, **how: Any) -> None:
-    _forget_problem()
+    st.session_state.pop(_PROBLEM, None)
     if not how["asker"].strip():
         _keep_problem(question, "Say who asks; the record needs it.")
         return
@@ -236,7 +238,7 @@ def _ask(ledger: Ledger, made: Registration, test_set: TestSet, scores: Any, que
     state.choose("desk_again", False)
     if answer.refused:
         board.count_refusal(made.name)
-    _keep_answer(question, answer, how["epsilon"])
+    st.session_state[_ANSWER] = _Answered(question, answer, how["epsilon"])
     st.rerun()
 
 
@@ -254,24 +256,9 @@ class _Answered:
     slider: float | None = None
 
 
-def _question_key(ledger: Ledger, made: Registration, scores: Any, metric: str) -> str:
-    """Return what tells questions apart, but for their price."""
-    return fingerprint("desk question", ledger.place, made.name, np.asarray(scores), metric)
-
-
-def _keep_answer(question: str, answer: LedgerAnswer, paid: float) -> None:
-    """Remember an answer, to be shown in the next run."""
-    st.session_state[_ANSWER] = _Answered(question, answer, paid)
-
-
 def _keep_problem(question: str, sentence: str) -> None:
     """Remember why there is none."""
     st.session_state[_PROBLEM] = (question, sentence)
-
-
-def _forget_problem() -> None:
-    """Forget what was wrong with the last attempt."""
-    st.session_state.pop(_PROBLEM, None)
 
 
 def _show_outcome(ledger: Ledger, made: Registration, question: str | None, *, epsilon: float, again: bool) -> None:

@@ -22,7 +22,6 @@ from pages.common import desk_words as words
 if TYPE_CHECKING:
     import pandas
 
-    from core.figures import Drawing
     from core.queries.ledger import Ledger, LedgerStatus
 
 
@@ -36,19 +35,17 @@ def chosen(statuses: Sequence[LedgerStatus]) -> LedgerStatus:
     return statuses[names.index(st.session_state["desk_name"])]
 
 
-def show(now: LedgerStatus, statuses: Sequence[LedgerStatus]) -> Drawing | None:
+def show(now: LedgerStatus, statuses: Sequence[LedgerStatus]) -> None:
     """Draw the answers of one test set beside all budgets."""
     from core.figures import GapRow, draw_gaps
     from core.figures.desk import MOST_ROWS
 
     left, right = st.columns([3, 2], gap="large")
-    drawing = None
     with left:
         if now.answers:
             shell.whisper("What was answered", words.drawn(len(now.answers), MOST_ROWS))
             rows = [GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
-            drawing = draw_gaps(rows, shell.palette())
-            panels.chart(drawing, key="desk_answers_chart")
+            panels.chart(draw_gaps(rows, shell.palette()), key="desk_answers_chart")
         else:
             shell.whisper("What was answered", "Nothing yet. Ask below: the price is shown before anything is charged")
     with right:
@@ -56,7 +53,6 @@ def show(now: LedgerStatus, statuses: Sequence[LedgerStatus]) -> Drawing | None:
         refused = st.session_state.get("desk_refused", {})
         told = [(status, words.told_budget(status, refused.get(status.registration.name, 0))) for status in statuses]
         st.html("".join(budget_bar(status, line) for status, line in told), width="stretch")
-    return drawing
 
 
 def budget_bar(status: LedgerStatus, line: str) -> str:

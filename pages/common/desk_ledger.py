@@ -60,46 +60,39 @@ def box(*, expanded: bool) -> None:
     name = "Ledger" if ledger is None else f"Ledger {shell.escape(ledger.place)}"
     with st.expander(name, icon=":material/menu_book:", expanded=expanded):
         if _pinned():
-            _pinned_box()
-            return
+            st.caption("This server keeps one ledger, at the place FAIRLEAK_LEDGER names.")
+        else:
+            _place_fields()
+        with st.container(horizontal=True):
+            st.button("Open", key="desk_open", icon=":material/folder_open:", on_click=_open_wanted)
+            st.button("Create", key="desk_create", icon=":material/add:", on_click=_open_wanted, args=(True,))
+    panels.kept_problem(_PROBLEM)
+
+
+def _place_fields() -> None:
+    st.text_input(
+        "A file, or a PostgreSQL URL for several machines",
+        value=_default(),
+        key=_FIELD,
+        on_change=_hide_password,
+        help="A password in a URL is taken out at once and kept in this session's memory only.",
+        persist_state="session",
+    )
+    if "://" in str(st.session_state.get(_FIELD)):
+        kept = bool(st.session_state.get(_SECRET))
         st.text_input(
-            "A file, or a PostgreSQL URL for several machines",
-            value=_default(),
-            key=_FIELD,
-            on_change=_hide_password,
-            help="A password in a URL is taken out at once and kept in this session's memory only.",
+            "Password of the database",
+            type="password",
+            key=_SECRET_FIELD,
+            on_change=_take_password,
+            placeholder="kept in this session" if kept else "leave empty if it needs none",
             persist_state="session",
         )
-        if "://" in str(st.session_state.get(_FIELD)):
-            kept = bool(st.session_state.get(_SECRET))
-            st.text_input(
-                "Password of the database",
-                type="password",
-                key=_SECRET_FIELD,
-                on_change=_take_password,
-                placeholder="kept in this session" if kept else "leave empty if it needs none",
-                persist_state="session",
-            )
-        with st.container(horizontal=True):
-            st.button("Open", key="desk_open", icon=":material/folder_open:", on_click=_open_typed)
-            st.button("Create", key="desk_create", icon=":material/add:", on_click=_open_typed, args=(True,))
-    if sentence := st.session_state.get(_PROBLEM):
-        panels.problem(sentence)
 
 
 def _pinned() -> str:
     """Return the only place this server may open, with any password in it; empty if it may open any."""
     return os.environ.get("FAIRLEAK_LEDGER", "").strip()
-
-
-def _pinned_box() -> None:
-    """Draw the buttons alone."""
-    st.caption("This server keeps one ledger, at the place FAIRLEAK_LEDGER names.")
-    with st.container(horizontal=True):
-        st.button("Open", key="desk_open", icon=":material/folder_open:", on_click=_open, args=("",))
-        st.button("Create", key="desk_create", icon=":material/add:", on_click=_open, args=("", True))
-    if sentence := st.session_state.get(_PROBLEM):
-        panels.problem(sentence)
 
 
 def _default() -> str:
@@ -149,12 +142,14 @@ def _without_secret(sentence: str) -> str:
     return sentence
 
 
-def _open_typed(create: bool = False) -> None:
+def _open_wanted(create: bool = False) -> None:
+    """Open the pinned ledger, or the one whose place was typed."""
     typed = str(st.session_state.get(_FIELD) or "")
-    if _CREDENTIALS.match(typed.strip()) or _SECRETS.search(typed):
-        _hide_password()
-        typed = str(st.session_state[_FIELD])
-    _take_password()
+    if not _pinned():
+        if _CREDENTIALS.match(typed.strip()) or _SECRETS.search(typed):
+            _hide_password()
+            typed = str(st.session_state[_FIELD])
+        _take_password()
     _open(typed.strip(), create)
 
 
@@ -232,8 +227,7 @@ def register_form(ledger: Ledger) -> None:
     )
     if pressed and found is not None:
         _register(ledger, name or "", found, float(budget), another=another)
-    if sentence := st.session_state.get(_REGISTER_PROBLEM):
-        panels.problem(sentence)
+    panels.kept_problem(_REGISTER_PROBLEM)
 
 
 def _understood(test_set: TestSet, columns: Columns) -> str:

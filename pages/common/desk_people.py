@@ -86,6 +86,7 @@ def is_audited(registration: Registration) -> bool:
 
 def audited() -> tuple[TestSet, Columns] | None:
     """Return the audited table's test records; None, said in a sentence, for an attribute in more than two groups."""
+    from core.datasets.splits import split
     from core.errors import InputError
     from core.queries.ledger import Columns, TestSet
 
@@ -97,7 +98,7 @@ def audited() -> tuple[TestSet, Columns] | None:
     advantaged = int(dataset.sensitive.mean() >= 0.5)
 
     def draw() -> TestSet:
-        rows = _test_rows()
+        rows = split(dataset, train_share=config.train_share, seed=config.seed).test
         return TestSet(
             ids=tuple(str(row + 1) for row in rows),
             attribute=(dataset.sensitive[rows] == advantaged).astype("uint8"),
@@ -121,18 +122,8 @@ def audited() -> tuple[TestSet, Columns] | None:
     return test_set, columns
 
 
-def _test_rows() -> npt.NDArray[np.intp]:
-    from core.datasets.splits import split
-
-    config, table = cached.audited()
-    dataset = cached.dataset_of(table, config.roles or table.roles[0])
-    return split(dataset, train_share=config.train_share, seed=config.seed).test
-
-
 def predicted() -> npt.NDArray[np.float64]:
     """Return the audited model's scores of the test records; waits with a progress bar while it is trained."""
-    from core.audit import audit_key
-
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles or table.roles[0])
     store = cached.store_of(config.dataset)
@@ -142,8 +133,7 @@ def predicted() -> npt.NDArray[np.float64]:
         from core.training import train_model
 
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
-        audit = store.get(audit_key(config, dataset))
-        model = train_model(config, dataset, splits) if audit is None else audit.findings.model
+        model = cached.trained_model(store, config, dataset) or train_model(config, dataset, splits)
         return model.scores[splits.test]
 
     key = fingerprint("desk scores", dataset.fingerprint, config)

@@ -49,7 +49,7 @@ def shown_table(table: ExampleTable) -> None:
     st.table(frame, hide_index=True, border="horizontal", alt=table.caption)
 
 
-def asked(case: Example) -> bool:
+def question(case: Example) -> bool:
     """Ask the question and say whether the answer is right; return whether the steps are to be shown."""
     with st.form(key=f"question_{case.name}"):
         st.markdown(f"**{shell.escape(case.question)}**")

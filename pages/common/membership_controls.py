@@ -13,6 +13,7 @@ from core.datasets.dataset import AuditDataset, Table
 from core.fingerprint import fingerprint
 from core.membership import TARGET_TITLES, TARGETS, MemberPeople, MembershipSettings, default_depth
 from core.models import GIVEN
+from core.wording import epsilon_text
 from pages.common import cached, panels
 from pages.common.background import Store, need
 
@@ -172,11 +173,6 @@ def chosen(who: People, switch: bool) -> Chosen:
         group=group,
         seed=who.config.seed,
     )
-
-
-def epsilon_text(epsilon: float) -> str:
-    """Write a privacy budget."""
-    return "∞" if math.isinf(epsilon) else f"{epsilon:g}"
 
 
 def _target(*, given: bool) -> str:

@@ -35,10 +35,9 @@ from core.membership import (
     summarise_curve,
 )
 from core.models import GIVEN
-from core.wording import count, gap, interval, percent
+from core.wording import count, epsilon_text, gap, interval, percent
 from pages.common import membership_words as words
 from pages.common import panels, shell, state, wording
-from pages.common.membership_controls import epsilon_text
 from pages.common.membership_study import REPEATS, Curve, Grown, Membership, steady
 
 _ABOVE = {
@@ -113,7 +112,7 @@ def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growi
     low, high = done[0], done[-1]
     before, after = (band.values["advantage_gap"] for band in (high, low))
     far = " so far" if growing else ""
-    tossed = list(takewhile(_coin_toss, done))
+    tossed = list(takewhile(lambda band: band.values["auc"].low <= 0.5 <= band.values["auc"].high, done))
     if tossed:
         vd = tossed[-1].values["vd"]
         still = f", though VD still reads {gap(vd.value)} there" if words.tells_apart(vd) else ""
@@ -123,10 +122,6 @@ def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growi
         f"What leaks more about {names[0]}{far}: {gap(before.value)} at ε = {epsilon_text(high.at)}, "
         f"{gap(after.value)} at {epsilon_text(low.at)}"
     )
-
-
-def _coin_toss(band: CurveBand) -> bool:
-    return band.values["auc"].low <= 0.5 <= band.values["auc"].high
 
 
 def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
@@ -297,10 +292,13 @@ _KEPT: dict[str, Any] = {"persist_state": "session"}
 
 def _others_section(work: Membership, grown: Grown) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
+    from core.membership import grouped_by
+
     offered = _offered(work)
     first, second = _choose(offered, work.who.config.dataset)
     try:
-        people = _grouped(work, first, second)
+        one = _grouping(work, first)
+        people = grouped_by(work.who.people, (one, _grouping(work, second)) if second else one)
         attack = words.shown(grown.found)
         found = _judged(work, grown, people, attack.name)
     except InputError as error:
@@ -342,14 +340,6 @@ def _choose(offered: dict[str, str], dataset: str) -> tuple[str, str]:
             **_KEPT,
         )
     return first or options[0], second or _NOBODY
-
-
-def _grouped(work: Membership, first: str, second: str) -> MemberPeople:
-    """Return the people in the groups chosen."""
-    from core.membership import grouped_by
-
-    one = _grouping(work, first)
-    return grouped_by(work.who.people, (one, _grouping(work, second)) if second else one)
 
 
 def _grouping(work: Membership, key: str) -> Any:

@@ -13,7 +13,6 @@ from typing import Any
 
 import streamlit as st
 
-from core.estimates import Estimate
 from core.fingerprint import fingerprint
 from core.membership import ATTACK_TITLES, ATTACKS, Attacked, CurveBand, MemberGuess, MembershipFindings, study_steps
 from core.models import GIVEN
@@ -114,11 +113,12 @@ _FEWEST = 5
 
 def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
     """Return the bands, without the intervals of those with too few repeats to draw one."""
-    return tuple(band if band.repeats >= _FEWEST else replace(band, values=_bare(band)) for band in bands)
-
-
-def _bare(band: CurveBand) -> dict[str, Estimate]:
-    return {name: replace(value, low=math.nan, high=math.nan) for name, value in band.values.items()}
+    return tuple(
+        band
+        if band.repeats >= _FEWEST
+        else replace(band, values={n: replace(v, low=math.nan, high=math.nan) for n, v in band.values.items()})
+        for band in bands
+    )
 
 
 class Curve(Background):

@@ -9,15 +9,14 @@ from core.membership import (
     ATTACK_TITLES,
     AttackFindings,
     DisparityResult,
-    GapResult,
     MembershipFindings,
     RangeTable,
     most_caught,
 )
 from core.models import GIVEN
-from core.wording import count, gap, percent
+from core.wording import count, epsilon_text, gap, percent
 from pages.common import shell
-from pages.common.membership_controls import Chosen, epsilon_text
+from pages.common.membership_controls import Chosen
 
 _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
 """Exponents below which a factor has three decimals, from which on it has none, and from which on it is not told."""
@@ -62,12 +61,6 @@ def ranges_of(attack: AttackFindings, result: DisparityResult) -> RangeTable | N
     return next((table for table in attack.ranges if table.group == result.group), None)
 
 
-def low_fpr_of(found: MembershipFindings, result: DisparityResult) -> GapResult | None:
-    """Return LiRA's gap of a comparison, once LiRA is there."""
-    attack = found.attacks.get("lira")
-    return next((one for one in attack.low_fpr if one.group == result.group), None) if attack is not None else None
-
-
 def tells_apart(estimate: Estimate) -> bool:
     """Whether an interval leaves out 0."""
     return estimate.low > 0.0 or estimate.high < 0.0
@@ -88,7 +81,8 @@ def finding(found: MembershipFindings, code: int, chosen: Chosen, state: str) ->
         return _published(result, attack, names, control)
     if attack.muted:
         return _muted(found, result, attack, names, chosen, state)
-    grey = f"TPR − FPR gap {_limits(result.advantage_gap)}. {_auc(found, attack, state)} {control}"
+    real = result.advantage_gap
+    grey = f"TPR − FPR gap {gap(real.value)} ({_span(real)}). {_auc(found, attack, state)} {control}"
     return _leaks(result, names, len(found.group_names) > 2), grey
 
 
@@ -182,10 +176,6 @@ def _interval(estimate: Estimate) -> str:
 
 def _span(estimate: Estimate) -> str:
     return f"{gap(estimate.low)} to {gap(estimate.high)}"
-
-
-def _limits(estimate: Estimate) -> str:
-    return f"{gap(estimate.value)} ({_span(estimate)})"
 
 
 def _capital(words: str) -> str:

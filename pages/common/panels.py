@@ -23,6 +23,18 @@ def problem(sentence: str, *, point: str = "") -> None:
     st.warning(bold + shell.escape(sentence), icon=":material/error:")
 
 
+def kept_problem(key: str) -> None:
+    """Say what is wrong as the session has kept it, if there is anything."""
+    if sentence := st.session_state.get(key):
+        problem(sentence)
+
+
+def forget(*keys: str) -> None:
+    """Let the session forget what it has kept under some keys."""
+    for key in keys:
+        st.session_state.pop(key, None)
+
+
 def choose_columns() -> NoReturn:
     """Send the user of a fresh table to the Data page."""
     st.info("Your table is here. Say on the Data page which column is the label and which the sensitive attribute.")

@@ -7,12 +7,10 @@ once somebody asks for more; the page stays meanwhile.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.audit import audit_key
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
 from core.decision.release_plan import ReleasePlan, release_text
@@ -20,12 +18,11 @@ from core.figures import draw_in_common, draw_precisions
 from core.fingerprint import fingerprint
 from core.models import GIVEN
 from core.release import Advice, ReleasedPeople, ReleaseStudy
-from pages.common import panels, shell
+from pages.common import cached, panels, shell
 from pages.common import release_words as words
 from pages.common.background import Background, Job, Store, need, want
-from pages.common.cached import store_of
 from pages.common.release_controls import Models, Precision
-from pages.common.report_plan import asked, subject
+from pages.common.report_plan import plan_of, subject
 
 if TYPE_CHECKING:
     import pandas
@@ -64,7 +61,7 @@ class ReleaseWork:
 
     def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, chosen: Models) -> None:
         self.config, self.table, self.dataset, self.chosen = config, table, dataset, chosen
-        self.store: Store = store_of(config.dataset)
+        self.store: Store = cached.store_of(config.dataset)
         self._first_group = chosen.group if chosen.family == GIVEN else 1  # the one models are made ready with
         made = (chosen.family, list(chosen.columns), self._first_group)
         whose = (dataset.fingerprint, table.fingerprint, config, *made)
@@ -127,7 +124,8 @@ class ReleaseWork:
             config = replace(config, roles=dataset.roles, method=GIVEN)
             told = {"given": several.predictions, "names": several.names}
         else:
-            told = {"audited": self._audited()}
+            model = cached.trained_model(self.store, self.config, self.dataset)
+            told = {"audited": None if model is None else model.predictions}
         return released_people(
             config,
             dataset,
@@ -137,11 +135,6 @@ class ReleaseWork:
             report=job.report,
             **told,
         )
-
-    def _audited(self) -> Any | None:
-        """Return the audited model's predictions if an audit has made them already."""
-        audit = self.store.get(audit_key(self.config, self.dataset))
-        return None if audit is None else audit.findings.model.predictions
 
     def card(self, people: ReleasedPeople, precision: Precision) -> Card:
         """Return the card at every number of models; waits with a progress bar where it takes long."""
@@ -252,7 +245,7 @@ def card_plan(
     count : int
         Models shown.
     """
-    found = subject(config, table, asked(config, table))
+    found = subject(config, table, plan_of(config, table))
     if models.family == GIVEN and found.model_file is not None:
         return None
     if models.family == "tolerances" and count < models.most:  # a sweep is as fine as its count: others come out
@@ -273,7 +266,7 @@ def download(plan: ReleasePlan | None) -> None:
         return
     st.download_button(
         "Card (TOML)",
-        data=partial(_content, plan),
+        data=lambda: release_text(plan).encode("utf-8"),
         file_name="card.toml",
         mime="application/toml",
         key="download_card",
@@ -281,7 +274,3 @@ def download(plan: ReleasePlan | None) -> None:
         on_click="ignore",
         help="For python -m core release card.toml: the same card of the same models, about the same people.",
     )
-
-
-def _content(plan: ReleasePlan) -> bytes:
-    return release_text(plan).encode("utf-8")

@@ -55,7 +55,8 @@ def finding(study: ReleaseStudy, people: ReleasedPeople) -> tuple[str, str]:
     elif study.draws is not None and not study.draws.known:
         point = f"{_card(study)} {away}; whom it pins down is not known in all of {study.draws.count} draws."
     else:
-        point = f"{_card(study)} {away} and pins nobody down{_in_any_draw(study)}."
+        draws = "" if study.draws is None else f" in any of {study.draws.count} draws of it"
+        point = f"{_card(study)} {away} and pins nobody down{draws}."
     quantity = (
         f"{_bits(bits)}; predicted without anybody's {shell.escape(study.attribute)}: "
         f"{predicted}. Named rightly: {percent(found.accuracy_before)} before, "
@@ -72,10 +73,6 @@ def _majority(study: ReleaseStudy, people: ReleasedPeople) -> str:
     if study.other == EVERYBODY_ELSE:
         return f"calling nobody “{shell.escape(study.group)}”"
     return f"calling everybody “{shell.escape(study.other)}”"
-
-
-def _in_any_draw(study: ReleaseStudy) -> str:
-    return "" if study.draws is None else f" in any of {study.draws.count} draws of it"
 
 
 def _pinned(study: ReleaseStudy, people: ReleasedPeople) -> str:
@@ -172,13 +169,9 @@ def advice(found: Advice, study: ReleaseStudy) -> str:
         other = "no noise tried does" if rounding else "rounding does not, down to one decimal"
         return f"**Advice:** {rounding or noise} pins nobody down; {other}. {where}"
     return (
-        f"**Advice:** neither rounding to one decimal nor the strongest noise tried keeps {_everybody(study)} from "
-        "being pinned down: publish fewer models."
+        f"**Advice:** neither rounding to one decimal nor the strongest noise tried keeps all {count(study.n)} people "
+        "from being pinned down: publish fewer models."
     )
-
-
-def _everybody(study: ReleaseStudy) -> str:
-    return f"all {count(study.n)} people"
 
 
 def recognised_chart(study: ReleaseStudy) -> tuple[str, str]:

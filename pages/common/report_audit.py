@@ -31,22 +31,6 @@ if TYPE_CHECKING:
     from core.report import AttackedPeople
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What the attacks found.
-
-    Attributes
-    ----------
-    audit : ReleaseAudit
-        Judged by FairLeak's own policy; `core.policy.judge` judges its measurements by another.
-    people : AttackedPeople or None
-        Whom an edition for others is attacked on.
-    """
-
-    audit: ReleaseAudit
-    people: AttackedPeople | None = field(repr=False)
-
-
 class Attacks(Background):
     """The attacks on one subject."""
 
@@ -58,12 +42,13 @@ class Attacks(Background):
         store, total = cached.store_of(subject.table.name), audit_steps(subject.plan)
         super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
-    def _attack(self, job: Job) -> Found:
+    def _attack(self, job: Job) -> tuple[ReleaseAudit, AttackedPeople | None]:
+        """Return the audit, judged by FairLeak's own policy, and whom an edition for others is attacked on."""
         from core.decision import audit_with_people
         from core.policy import default_policy
         from core.report import meter_of
 
-        audit, people = audit_with_people(
+        found: tuple[ReleaseAudit, AttackedPeople | None] = audit_with_people(
             self.subject.plan,
             self.subject.table,
             default_policy(),
@@ -71,7 +56,7 @@ class Attacks(Background):
             report=job.report,
             meter=meter_of,
         )
-        return Found(audit=audit, people=people)
+        return found
 
     @property
     def status(self) -> str:
@@ -185,19 +170,19 @@ def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
     tests : tuple of SelfTest
         FairLeak's tests of itself as far as they are there.
     """
-    found: Found | None = work.result
-    assert found is not None
-    plan = replace(found.audit.plan, title=work.subject.plan.title)
-    attribute, failed = found.audit.data.attribute, failed_tests(tests)
+    assert work.result is not None
+    found, people = work.result
+    plan = replace(found.plan, title=work.subject.plan.title)
+    attribute, failed = found.data.attribute, failed_tests(tests)
     audit = replace(
-        found.audit,
+        found,
         plan=plan,
-        verdict=judge(policy, found.audit.measurements, attribute=attribute, failed_tests=failed),
+        verdict=judge(policy, found.measurements, attribute=attribute, failed_tests=failed),
         self_tests=tests,
         provenance=provenance(plan, policy),
     )
     key = fingerprint("release", work.key, plan.title, policy, list(tests))
-    return Shown(audit=audit, people=found.people, store=work.store, key=key)
+    return Shown(audit=audit, people=people, store=work.store, key=key)
 
 
 FILES = {

@@ -16,7 +16,6 @@ from core.decision import (
     MembershipPlan,
     ModelPlan,
     OutputsPlan,
-    PlannedAnswers,
     catalogue_plan,
     suggested_outputs,
 )
@@ -29,25 +28,6 @@ if TYPE_CHECKING:
 
 
 _ASKED, _RELEASED = "release_asked", "release_outputs"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What the page asks beyond the sidebar.
-
-    Attributes
-    ----------
-    title : str
-        What to call the audit in the report; the table's title when empty.
-    outputs, answers, membership, guard
-        As in `core.decision.AuditPlan`.
-    """
-
-    outputs: OutputsPlan
-    answers: PlannedAnswers
-    membership: MembershipPlan
-    guard: GuardPlan
-    title: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,18 +48,19 @@ class Subject:
     model_file: ModelFile | None = None
 
 
-def asked(config: AuditConfig, table: Table) -> Asked:
+def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     """Return what was asked on the page, or what is asked before anybody has: what the model at hand allows.
 
-    What is released goes with the people and predictions it was said of; everything else stays for others.
+    It is a plan whose data, model and settings are still to be filled in from the sidebar. What is released goes with
+    the people and predictions it was said of; everything else stays for others.
     """
-    kept: Asked | None = st.session_state.get(_ASKED)
+    kept: AuditPlan | None = st.session_state.get(_ASKED)
     released: dict[Any, OutputsPlan] = st.session_state.get(_RELEASED, {})
     outputs = released.get(_released_of(config, table)) or _first_outputs(config, table)
     return replace(kept or _standard(config), outputs=outputs)
 
 
-def keep_asked(config: AuditConfig, table: Table, wanted: Asked) -> None:
+def keep_plan(config: AuditConfig, table: Table, wanted: AuditPlan) -> None:
     """Ask this from now on."""
     st.session_state[_ASKED] = wanted
     st.session_state[_RELEASED] = {_released_of(config, table): wanted.outputs}
@@ -99,29 +80,18 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
     return suggested_outputs(cached.dataset_of(table, roles), kind)
 
 
-def _standard(config: AuditConfig) -> Asked:
+def _standard(config: AuditConfig) -> AuditPlan:
     first = catalogue_plan("demo")
-    return Asked(
-        outputs=first.outputs,
-        answers=first.answers,
-        membership=first.membership if config.method != GIVEN else MembershipPlan(shadows=0),
-        guard=first.guard,
-    )
+    membership = first.membership if config.method != GIVEN else MembershipPlan(shadows=0)
+    return AuditPlan(answers=first.answers, membership=membership, guard=first.guard)
 
 
-def subject(config: AuditConfig, table: Table, wanted: Asked) -> Subject:
+def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     """Return what the settings describe; as a plan the command line reads from a file and repeats."""
     roles = config.roles or table.roles[0]
-    parts: dict[str, Any] = {
-        "outputs": wanted.outputs,
-        "answers": wanted.answers,
-        "membership": wanted.membership,
-        "guard": wanted.guard,
-        "title": wanted.title,
-    }
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
-        plan = AuditPlan(data=data, config=replace(config, roles=None), **parts)
+        plan = replace(wanted, data=data, config=replace(config, roles=None))
         return Subject(plan=plan, table=table, config=config)
     data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
     model, model_file = ModelPlan(), None
@@ -141,7 +111,7 @@ def subject(config: AuditConfig, table: Table, wanted: Asked) -> Subject:
         roles = replace(roles, prediction="", score="")
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
-    plan = AuditPlan(data=data, model=model, config=replace(config, roles=roles), **parts)
+    plan = replace(wanted, data=data, model=model, config=replace(config, roles=roles))
     return Subject(plan=plan, table=table, config=config, model_file=model_file)
 
 
@@ -189,7 +159,7 @@ def section() -> str | None:
 
 def attacks(config: AuditConfig, table: Table) -> None:
     """Draw the form of what is attacked; its button starts the attacks anew."""
-    now = asked(config, table)
+    now = plan_of(config, table)
     answers, mark = now.answers, fingerprint("asked", now)[:8]
     shell.whisper(
         "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
@@ -255,25 +225,17 @@ def attacks(config: AuditConfig, table: Table) -> None:
         )
         if not st.form_submit_button("Attack by this plan", key=f"asked_keep_{mark}", type="primary"):
             return
-    planned = PlannedAnswers(
-        questions=int(questions),
-        people=int(people),
-        mechanism=str(mechanism),
-        epsilon=float(epsilon),
-        decimals=answers.decimals,
-        repeats=answers.repeats,
+    planned = replace(
+        answers, questions=int(questions), people=int(people), mechanism=str(mechanism), epsilon=float(epsilon)
     )
-    keep_asked(
-        config,
-        table,
-        Asked(
-            title=(title or "").strip(),
-            outputs=outputs,
-            answers=planned,
-            membership=MembershipPlan(shadows=int(shadows)),
-            guard=GuardPlan(budget=float(budget)),
-        ),
+    plan = AuditPlan(
+        title=(title or "").strip(),
+        outputs=outputs,
+        answers=planned,
+        membership=MembershipPlan(shadows=int(shadows)),
+        guard=GuardPlan(budget=float(budget)),
     )
+    keep_plan(config, table, plan)
     st.rerun()
 
 

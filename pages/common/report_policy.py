@@ -144,13 +144,13 @@ def choose(config: AuditConfig) -> None:
         "Your own policy (TOML)",
         key="policy_file",
         max_upload_size=1,
-        on_change=_forget_problem,
+        on_change=panels.forget,
+        args=(_PROBLEM,),
         help="Kept in this session only. The policy downloaded on this page is an example to start from.",
     )
     if file is not None and st.session_state.get("policy_read") != file.file_id:
         _read(file.file_id, file.name, file.getvalue())
-    if sentence := st.session_state.get(_PROBLEM):
-        panels.problem(sentence)
+    panels.kept_problem(_PROBLEM)
     policy = current(config)
     st.caption(shell.escape(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}."))
     st.caption(shell.escape(policy.rationale))
@@ -160,10 +160,6 @@ def choose(config: AuditConfig) -> None:
 
 def _choose() -> None:
     st.session_state[_CHOSEN] = st.session_state[_BOX]
-
-
-def _forget_problem() -> None:
-    st.session_state.pop(_PROBLEM, None)
 
 
 def _reset(config: AuditConfig) -> None:
@@ -220,8 +216,7 @@ def editor(config: AuditConfig, attribute: str) -> None:
         _keep_or_tell(config, wanted)
     elif gone:
         _keep_or_tell(config, without_limit(policy, chosen))
-    if sentence := st.session_state.get(_LIMIT_PROBLEM):
-        panels.problem(sentence)
+    panels.kept_problem(_LIMIT_PROBLEM)
 
 
 def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Policy | None, bool]:

@@ -129,8 +129,9 @@ def finding(found: Landscape) -> tuple[str, MapCell | None]:
         if noiseless is None or math.isinf(epsilon):
             break
         if cell.gain.low > 0 and cell.members.high < noiseless.members.low:
+            does = "stops" if cell.members.low <= 0.5 else "weakens"
             return (
-                f"Noise at ε = {epsilon_text(epsilon)} {_effect(cell)} this attack on membership (AUC "
+                f"Noise at ε = {epsilon_text(epsilon)} {does} this attack on membership (AUC "
                 f"{noiseless.members.value:.2f} to {cell.members.value:.2f}), but not the correction: still "
                 f"{points(cell.gain)} at tolerance {tight:g}"
             ), cell
@@ -172,10 +173,6 @@ def cost(found: Landscape, cell: MapCell | None) -> str:
         f"{percent(cell.accuracy)}{without}; one answer for all is right for "
         f"{percent(found.controls()['majority_label'])}. "
     )
-
-
-def _effect(cell: MapCell) -> str:
-    return "stops" if cell.members.low <= 0.5 else "weakens"
 
 
 def quantity(found: Landscape) -> str:

@@ -82,12 +82,11 @@ def _own_roles(dataset: str) -> list[Roles]:
 def attributes(dataset: str) -> dict[str, str]:
     """Return the groupings on offer by key, and what to call them: the dataset's own, then the user's additions."""
     offered = CATALOG[dataset].attributes if dataset in CATALOG else {}
-    own = {roles.key: _title(roles) for roles in _own_roles(dataset)}
+    own = {
+        roles.key: roles.attribute + (", each value" if roles.each else ", ranges" if roles.cuts else "")
+        for roles in _own_roles(dataset)
+    }
     return offered | {column: name for column, name in own.items() if column not in offered}
-
-
-def _title(roles: Roles) -> str:
-    return roles.attribute + (", each value" if roles.each else ", ranges" if roles.cuts else "")
 
 
 def keep_roles(dataset: str, roles: Roles) -> None:

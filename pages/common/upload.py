@@ -39,20 +39,16 @@ def box() -> None:
     file = st.file_uploader(
         "Your own table (CSV or Parquet, up to 200 MB)",
         key="upload",
-        on_change=_forget_problem,
+        on_change=panels.forget,
+        args=("upload_problem",),
         help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
     )
     lost = state.dataset_name() == state.UPLOAD and cached.own_table() is None
     if file is not None and (lost or st.session_state.get("upload_read") != file.file_id):
         _read(file)
-    if sentence := st.session_state.get("upload_problem"):
-        panels.problem(sentence)
+    panels.kept_problem("upload_problem")
     if cached.own_table() is not None:
         st.button("Remove your table", key="remove_upload", icon=":material/delete:", on_click=_remove)
-
-
-def _forget_problem() -> None:
-    st.session_state.pop("upload_problem", None)
 
 
 def _read(file) -> None:  # type: ignore[no-untyped-def]
@@ -98,8 +94,7 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
             _apply(table, roles)
         if not complete:
             st.caption("Choose a label, its positive value and a sensitive attribute first.")
-        if sentence := st.session_state.get("roles_problem"):
-            panels.problem(sentence)
+        panels.kept_problem("roles_problem")
     for told in cached.cautions_of(table, roles):
         cautions.info(shell.escape(told), icon=":material/info:")
 
@@ -365,7 +360,8 @@ def _model_box(table: Table, current: Roles | None) -> None:
     file = st.file_uploader(
         "Or a model file (ONNX or skops): its answers become the prediction and the score",
         key="model_file",
-        on_change=_forget_model,
+        on_change=panels.forget,
+        args=(_MODEL_PROBLEM, _MODEL_PENDING),
         help="Pickle, joblib, PyTorch and Keras files are refused, because opening one can run any code hidden in it. "
         "Export to ONNX or skops. Kept in this session's memory only.",
     )
@@ -374,8 +370,7 @@ def _model_box(table: Table, current: Roles | None) -> None:
         _read_model(table, current, file.name, file.getvalue())
     if _MODEL_PENDING in st.session_state:
         _ask_columns(table, current)
-    if sentence := st.session_state.get(_MODEL_PROBLEM):
-        panels.problem(sentence)
+    panels.kept_problem(_MODEL_PROBLEM)
     if (model := cached.own_model()) is not None:
         columns = " and ".join(f"“{name}”" for name in (model.prediction, model.score) if name)
         st.caption(shell.escape(f"{model.name} has answered about everybody: {columns}."))
@@ -384,11 +379,6 @@ def _model_box(table: Table, current: Roles | None) -> None:
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
             _remove_model(current)
             st.rerun()
-
-
-def _forget_model() -> None:
-    for name in (_MODEL_PROBLEM, _MODEL_PENDING):
-        st.session_state.pop(name, None)
 
 
 def _read_model(table: Table, current: Roles | None, name: str, content: bytes) -> None:
@@ -439,7 +429,7 @@ def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFil
     except InputError as error:
         st.session_state[_MODEL_PROBLEM] = str(error)
         return
-    _forget_model()
+    panels.forget(_MODEL_PROBLEM, _MODEL_PENDING)
     model = OwnModel(
         model_file=model_file,
         name=name,

@@ -166,29 +166,18 @@ def asked_table(findings: AuditFindings) -> pandas.DataFrame:
 
     found, config = findings.model, findings.config
     asked = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
+    test, apart = found.unfairness_test, found.difference_test
     return pd.DataFrame(
-        [
-            {
-                "records": "training",
-                "asked": asked,
-                "unfairness": found.unfairness_train,
-                "low": None,
-                "high": None,
-                "difference between groups": found.difference_train,
-                "difference, low": None,
-                "difference, high": None,
-            },
-            {
-                "records": "unseen",
-                "asked": asked,
-                "unfairness": found.unfairness_test.value,
-                "low": found.unfairness_test.low,
-                "high": found.unfairness_test.high,
-                "difference between groups": found.difference_test.value,
-                "difference, low": found.difference_test.low,
-                "difference, high": found.difference_test.high,
-            },
-        ]
+        {
+            "records": ["training", "unseen"],
+            "asked": [asked, asked],
+            "unfairness": [found.unfairness_train, test.value],
+            "low": [None, test.low],
+            "high": [None, test.high],
+            "difference between groups": [found.difference_train, apart.value],
+            "difference, low": [None, apart.low],
+            "difference, high": [None, apart.high],
+        }
     )
 
 

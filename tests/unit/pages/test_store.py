@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pages.common.background import Job, Store
+from core.errors import InputError
+from pages.common import background
+from pages.common.background import Background, Job, State, Store, want
 from tests.patience import PATIENT
 
 
@@ -105,3 +107,71 @@ def test_a_cancelled_collection_goes_on_with_what_it_has(store: Store) -> None:
     assert again.state == "finished"
     assert store.get("k") == [0, 1, 2, 3, 4]
     assert again.share == 1.0
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+    """What a session keeps."""
+    kept: dict[str, object] = {}
+    monkeypatch.setattr(background.st, "session_state", kept)
+    return kept
+
+
+def counted(store: Store, key: str, gate: threading.Event) -> Background:
+    """Return work that counts to three, as far as a gate lets it."""
+
+    def numbers(first: int) -> Iterator[int]:
+        for n in range(first, 3):
+            yield n
+            gate.wait(PATIENT)
+
+    return Background("count", store, key, lambda job: job.collect(numbers(len(job.partial))), lane="fetch", total=3)
+
+
+def test_wanted_work_starts_by_itself_and_stops_for_other_work_of_its_name(store: Store, session: dict) -> None:
+    gate = threading.Event()
+    one, other = counted(store, "one", gate), counted(store, "other", gate)
+    assert one.state is None and one.latest is None
+    assert want(one, patience=PATIENT) and one.latest == 0
+    assert want(other, patience=PATIENT) and one.job.stopping and not one.stopped
+    gate.set()
+    for work in (one, other):
+        work.job.wait(PATIENT)
+    assert one.state == State.CANCELLED and other.state == State.FINISHED
+    assert other.result == [0, 1, 2] and not want(other)
+    want(one, patience=PATIENT)
+    one.job.wait(PATIENT)
+    assert one.result == [0, 1, 2]  # gone on with, not begun anew
+
+
+def test_work_that_a_session_has_stopped_waits_until_it_is_started(store: Store, session: dict) -> None:
+    gate = threading.Event()
+    work = counted(store, "one", gate)
+    want(work, patience=PATIENT)
+    work.cancel()
+    gate.set()
+    work.job.wait(PATIENT)
+    assert work.stopped and not want(work) and work.state == State.CANCELLED
+    session.clear()  # another session has not stopped it
+    assert not work.stopped
+    work.start().wait(PATIENT)
+    assert work.result == [0, 1, 2]
+
+
+def test_what_has_failed_is_not_tried_again_by_itself(store: Store, session: dict) -> None:
+    def broken(job: Job) -> None:
+        raise InputError("There must be people.")
+
+    work = Background("broken", store, "k", broken, lane="fetch")
+    assert not want(work, patience=PATIENT) and not want(work)
+    assert work.state == State.FAILED and work.job is not None and work.job.error == "There must be people."
+
+
+def test_what_somebody_has_begun_is_started_by_hand(store: Store, session: dict) -> None:
+    gate = threading.Event()
+    gate.set()
+    one, like = counted(store, "one", gate), counted(store, "like", gate)
+    one.begin("the same")
+    one.job.wait(PATIENT)
+    like.begin("the same")
+    assert one.result == [0, 1, 2] and like.begun("the same") and like.job is None
