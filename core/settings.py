@@ -106,9 +106,14 @@ class Setting:
         return self.param.help.replace("{options}", ", ".join(self.param.options or ()))
 
 
-@cache
-def params(cls: Any) -> types.MappingProxyType[str, Setting]:
+def params(cls: type) -> types.MappingProxyType[str, Setting]:
     """Return the settings of a class: name -> what is declared, in the order of its fields."""
+    found: Any = cls
+    return _declared(found)
+
+
+@cache
+def _declared(cls: Any) -> types.MappingProxyType[str, Setting]:
     hints = typing.get_type_hints(cls, include_extras=True)
     found = (
         _setting(field, hints[field.name]) for field in fields(cls) if typing.get_origin(hints[field.name]) is Annotated
