@@ -106,9 +106,14 @@ class Setting:
         return self.param.help.replace("{options}", ", ".join(self.param.options or ()))
 
 
-@cache
 def params(cls: type) -> types.MappingProxyType[str, Setting]:
     """Return the settings of a class: name -> what is declared, in the order of its fields."""
+    found: Any = cls
+    return _declared(found)
+
+
+@cache
+def _declared(cls: Any) -> types.MappingProxyType[str, Setting]:
     hints = typing.get_type_hints(cls, include_extras=True)
     found = (
         _setting(field, hints[field.name]) for field in fields(cls) if typing.get_origin(hints[field.name]) is Annotated
@@ -199,7 +204,7 @@ def _pairs(value: Any, name: str) -> tuple[Any, ...]:
 
 def _one(setting: Setting, value: Any, name: str) -> Any:
     base, param = setting.base, setting.param
-    kinds = {int: Integral, float: Real, tuple: (list, tuple)}
+    kinds: dict[type, Any] = {int: Integral, float: Real, tuple: (list, tuple)}
     if not isinstance(value, kinds.get(base, base)) or (isinstance(value, bool) and base is not bool):
         kind = "a day written YYYY-MM-DD" if param.form == "day" else _TYPES[base]
         raise broken(name, f"be a list of {_LISTS[base]}" if setting.many else f"be {kind}", value)

@@ -249,7 +249,7 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
     with naming(name):
         found = read_tables(content, PLAN_TABLES)
         data, model, config = read_source(found)
-        parts = {title: built(part, found[title], title) for title, part in _PARTS.items()}
+        parts: dict[str, Any] = {title: built(part, found[title], title) for title, part in _PARTS.items()}
         return built(AuditPlan, found[""], data=data, model=model, config=config, **parts)
 
 

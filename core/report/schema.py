@@ -102,7 +102,7 @@ def report_schema() -> Schema:
         {"started": {"type": "string", "pattern": _MOMENT}, "seconds": {"type": ["number", "null"], "minimum": 0}},
         ("started", "seconds"),
     )
-    content = {
+    content: dict[str, Schema] = {
         "kind": {"const": KIND},
         "schema": {"const": 1},
         "edition": {"enum": list(EDITIONS)},
