@@ -49,6 +49,7 @@ class Sweep(Background):
         self, name: str, configs: Sequence[AuditConfig], dataset: AuditDataset, measure: Any, result: Any
     ) -> None:
         self.configs, self.dataset, self.measure, self.kind = configs, dataset, measure, result
+        self.points: Any = None
         self.left: list[AuditConfig] = []
         store, key = cached.store_of(configs[0].dataset), fingerprint(name, dataset.fingerprint, list(configs))
         super().__init__("sweep", store, key, self._sweep, lane="sweep", total=len(configs), widget=name)
@@ -57,17 +58,18 @@ class Sweep(Background):
         """Return what is kept of these models."""
         from core.sweep import point_key
 
-        points = cached.point_store(self.configs[0].dataset, self.dataset)
-        found = [points.load(point_key(config, self.dataset, self.kind), self.kind) for config in self.configs]
+        self.points = cached.point_store(self.configs[0].dataset, self.dataset)  # the job may not call Streamlit
+        keys = [point_key(config, self.dataset, self.kind) for config in self.configs]
+        found = [self.points.load(key, self.kind) for key in keys]
         self.left = [config for config, point in zip(self.configs, found, strict=True) if point is None]
         return [point for point in found if point is not None]
 
     def _sweep(self, job: Job) -> list[Any]:
         from core import sweep as sweeps
 
-        points = cached.point_store(self.configs[0].dataset, self.dataset)
-        measured = sweeps.sweep(self.left, self.dataset, n_jobs=2, store=points, measure=self.measure, result=self.kind)
-        return job.collect(measured)
+        return job.collect(
+            sweeps.sweep(self.left, self.dataset, n_jobs=2, store=self.points, measure=self.measure, result=self.kind)
+        )
 
     def offer(self) -> list[Any]:
         """Show how far it is and offer to stop or start it; returns the models that are there."""

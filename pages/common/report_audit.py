@@ -165,7 +165,7 @@ def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
 
     Parameters
     ----------
-    work : Work
+    work : Attacks
         Finished.
     tests : tuple of SelfTest
         FairLeak's tests of itself as far as they are there.
@@ -278,7 +278,7 @@ def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests,
     Parameters
     ----------
     name : str or None
-        A key of `controls.SECTIONS`.
+        A key of `report_plan.SECTIONS`.
     shown : Shown or None
         None while there is no verdict; what needs one says so.
     """
