@@ -31,14 +31,14 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one sentence and end."""
-        from core.commands.terminal import visible
+        from core.cli.console import visible
 
         self.exit(UNUSABLE, f"{visible(f'{self.prog}: {message}; --help lists what there is.')}\n")
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    from core.commands import COMMANDS
+    from core.cli import COMMANDS
 
     made = _Parser(prog="python -m core", description="FairLeak: what a fair model gives away.", allow_abbrev=False)
     made.add_argument("--version", action="version", version=f"FairLeak {__version__}")
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from core.commands import Console
+    from core.cli import Console
 
     console = Console(out=sys.stdout, err=sys.stderr)
     try:

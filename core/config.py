@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
-from core.adversaries.parameters import forest_parameters
+from core.adversaries.adversary import forest_parameters
 from core.datasets.roles import Roles
 from core.fairness import METRICS
 from core.models import GIVEN, METHODS
-from core.results import Result
+from core.serialize import Result
 from core.settings import validate
 from core.study import Param
 from core.validation import LEAST_EPSILON

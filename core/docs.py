@@ -10,9 +10,9 @@ from core.settings import Tables, params, reference_rows
 
 def files() -> dict[str, Tables]:
     """Return the files a user writes: what each is called -> its tables."""
-    from core.decision.plan import PLAN_TABLES
-    from core.decision.release_plan import CARD_TABLES
     from core.policy.limits import POLICY_TABLES
+    from core.release_audit.card_plan import CARD_TABLES
+    from core.release_audit.plan import PLAN_TABLES
 
     return {
         "Plan of a release audit (`python -m core audit`)": PLAN_TABLES,
@@ -23,12 +23,11 @@ def files() -> dict[str, Tables]:
 
 def studies() -> dict[str, type]:
     """Return the settings that studies have outside of files: what each is called -> its class."""
-    from core.attriguard.settings import GuardSettings
-    from core.attriguard.table.settings import TableSettings
+    from core.attriguard.settings import GuardSettings, TableSettings
     from core.config import AuditConfig
-    from core.landscape.plan import LandscapePlan
     from core.membership.settings import MembershipSettings
-    from core.release.study import ReleaseSettings
+    from core.model_card.study import ReleaseSettings
+    from core.sweep.landscape import LandscapePlan
 
     return {
         "Audit": AuditConfig,

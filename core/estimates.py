@@ -1,19 +1,31 @@
-"""Rates with their intervals: the only form in which a measured rate leaves core.
+"""Rates with their intervals, the only form in which they leave core; how they are written.
 
 All intervals but `over_repeats` treat the attacked records as a sample of the people the model could have been trained
 on, and everything else (model, attacker, seed) as given. They say nothing about another seed; `over_repeats` does.
+
+Of several attacks on the same thing, or groups, the strongest, with an interval that holds although it was picked.
+
+What a policy asks is whether every attack keeps a limit. To call the limit kept all of them must keep it, which needs
+no correction for their number (intersection-union test, Berger 1982). With values v_j, the largest v, and upper half
+widths h_j, an interval that a policy widens by w (Holm's correction, up to F for `MOST_TESTED` limits) reaches
+v_j + w h_j; the half width max_j h_j - (v - v_j)/F around v reaches as far for every w from 1 to F.
+To call it broken one suffices, and with m attacks one may do so by chance: the lower end is the largest of the lower
+ends at level 1 - (1 - level)/m (Bonferroni). Where the least of several numbers counts, all is mirrored.
+
+How numbers are written: no more digits than the sample supports, a true minus, thousands separated.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.results import Result
+from core.serialize import Result
 
 _ALIKE = 1e-9
 """Probabilities no farther apart than this are alike: they differ by rounding."""
@@ -222,3 +234,167 @@ def rate_over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate
         min(1.0, max(0.0, limit)) if limit == limit else limit for limit in (found.low, found.high)
     )  # nan stays
     return Estimate(value=found.value, low=low, high=high, n=found.n, level=level)
+
+
+MOST_TESTED = 16
+"""Most tests that are decided together; intervals of what was picked among several are made to hold for as many."""
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return adjusted p-values in the order given, each in [0, 1] and at least the one given."""
+    m = len(p_values)
+    adjusted, largest = [0.0] * m, 0.0
+    for rank, place in enumerate(sorted(range(m), key=lambda j: p_values[j])):
+        largest = max(largest, min(1.0, (m - rank) * p_values[place]))
+        adjusted[place] = largest
+    return tuple(adjusted)
+
+
+def strongest(
+    found: Mapping[str, Estimate],
+    *,
+    freedom: int | None = None,
+    within: tuple[float, float] = (-math.inf, math.inf),
+) -> tuple[str, Estimate]:
+    """Return the largest of the values under its name, and its interval.
+
+    Parameters
+    ----------
+    found : mapping of str to Estimate
+        At least one, at one level.
+    freedom : int, optional
+        Degrees of freedom where the intervals are Student's; None for normal ones.
+    within : tuple of float
+        Smallest and largest value there can be.
+    """
+    name = max(found, key=lambda each: found[each].value)
+    own = found[name]
+    reach = _stretch(len(found), own.level, freedom)
+    low = max(each.value - reach * (each.value - each.low) for each in found.values())
+    farthest = _stretch(MOST_TESTED, own.level, freedom)
+    high = own.value + max(each.high - each.value - (own.value - each.value) / farthest for each in found.values())
+    return name, Estimate(value=own.value, low=max(within[0], low), high=min(within[1], high), n=own.n, level=own.level)
+
+
+def least(found: Mapping[str, Estimate]) -> tuple[str, Estimate]:
+    """Return the smallest of the values under its name, and its interval, of normal intervals."""
+    name, found_mirrored = strongest({key: _mirrored(each) for key, each in found.items()})
+    return name, _mirrored(found_mirrored)
+
+
+def _mirrored(found: Estimate) -> Estimate:
+    return Estimate(value=-found.value, low=-found.high, high=-found.low, n=found.n, level=found.level)
+
+
+def _stretch(number: int, level: float, freedom: int | None) -> float:
+    """Return how much wider an interval is at Bonferroni's level for so many."""
+    each = 1 - (1 - level) / number
+    return _quantile(each, freedom) / _quantile(level, freedom) if number > 1 else 1.0
+
+
+def _quantile(level: float, freedom: int | None) -> float:
+    if freedom is None:
+        return normal_quantile(level)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.5 + level / 2)) if freedom > 0 else math.nan
+
+
+_COARSE = 0.035
+"""From this half width of an interval on, percentages lose their decimal."""
+
+
+_MOST_DECIMALS = 8
+_ZEROS = (f"{0:.8f}", f"{-0.0:.8f}")
+
+_WORDS = (
+    *("none", "one", "two", "three", "four", "five", "six"),
+    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+)
+
+
+def _decimals(estimate: Estimate) -> int:
+    half = (estimate.high - estimate.low) / 2
+    return 0 if math.isnan(half) or half >= _COARSE else 1
+
+
+def percent(value: Estimate | float, *, decimals: int | None = None) -> str:
+    """Write a rate as "82.9%"; the decimal goes when the interval is wider than ±3.5 points."""
+    rate = value.value if isinstance(value, Estimate) else value
+    if math.isnan(rate):
+        return "n/a"
+    places = decimals if decimals is not None else _decimals(value) if isinstance(value, Estimate) else 1
+    return f"{100 * rate:.{places}f}%"
+
+
+def interval(value: Estimate) -> str:
+    """Write the limits of a rate as "82.4 to 83.3%"."""
+    if math.isnan(value.low):
+        return "n/a"
+    places = _decimals(value)
+    return f"{_signed_zero(100 * value.low, places)} to {_signed_zero(100 * value.high, places)}%"
+
+
+def points(value: Estimate | float) -> str:
+    """Write a difference of rates as "+7.0 points", with a true minus."""
+    difference = value.value if isinstance(value, Estimate) else value
+    return f"{_plus(100 * difference, 1)} points"
+
+
+def gap(value: float, *, decimals: int = 3) -> str:
+    """Write a signed gap as "+0.131" or "−0.079"; one that is nan as "n/a"."""
+    if math.isnan(value):
+        return "n/a"
+    return _plus(value, decimals)
+
+
+def count(number: int) -> str:
+    """Write a count as "15,375"."""
+    return f"{number:,}"
+
+
+def in_words(number: int) -> str:
+    """Write a count as in a sentence: "none", "one" to "twelve", then "13"."""
+    return _WORDS[number] if 0 <= number < len(_WORDS) else count(number)
+
+
+def epsilon_text(value: float) -> str:
+    """Write a privacy budget as "0.1", "10" or "∞"."""
+    return "∞" if math.isinf(value) else f"{value:g}"
+
+
+def tolerance_text(value: float, *, limit: float | None = None) -> str:
+    """Write a tolerance or an unfairness with the digits it has, four at most: "0.001", "0.0004", "0.2", "0".
+
+    Beside a limit it has as many more as tell it from the limit: "0.00504", above "0.005".
+    """
+    if value == 0:
+        return "0"
+    if abs(value) < 5e-5:
+        return "less than 0.0001"
+    places = 4 if limit is None else decimals_beside([value], limit, 4)
+    return f"{value:.{places}f}".rstrip("0").rstrip(".")
+
+
+def decimals_beside(values: Iterable[float], limit: float, least: int) -> int:
+    """Return how many decimals, `least` or more, tell each value from a limit that it does not equal.
+
+    Values that eight decimals cannot tell from it are taken to equal it.
+    """
+    apart = [value for value in values if not math.isnan(value) and f"{value - limit:.{_MOST_DECIMALS}f}" not in _ZEROS]
+    for places in range(least, _MOST_DECIMALS):
+        if all(f"{value:.{places}f}" != f"{limit:.{places}f}" for value in apart):
+            return places
+    return _MOST_DECIMALS
+
+
+def _plus(value: float, places: int) -> str:
+    text = f"{value:+.{places}f}"
+    if float(text) == 0:
+        return text[1:]
+    return text.replace("-", "−")
+
+
+def _signed_zero(value: float, places: int) -> str:
+    text = f"{value:.{places}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")

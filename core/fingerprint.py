@@ -18,7 +18,7 @@ import numpy as np
 
 import core
 from core.errors import FairLeakError
-from core.results import plain
+from core.serialize import plain
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from core.adversaries import permuted_by_set
-from core.attack import AttackFindings, attack_model
+from core.audit import AttackFindings, attack_model, train_model
 from core.config import AuditConfig
 from core.correction import (
     Attribution,
@@ -27,8 +27,7 @@ from core.correction import (
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import known_shares, split
 from core.estimates import Estimate
-from core.results import Result
-from core.training import train_model
+from core.serialize import Result
 
 KINDS = {"paper's": ("features", "predictions"), "strong": ("strong", "strong_predictions")}
 """Attacker -> its two kinds, without and with the audited model's predictions."""

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import calibrate, train_strong
+from core.audit import ModelFindings, train_model
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split
 from core.errors import InputError
 from core.fairness import METRIC_TITLES
-from core.results import Result
-from core.training import ModelFindings, train_model
+from core.serialize import Result
 
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer names her."""

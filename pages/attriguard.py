@@ -22,7 +22,7 @@ if st.session_state.get("guard_told_of") != people.chosen():  # what was found o
     st.session_state["guard_told_of"] = people.chosen()
 who, defence = controls.defence()
 
-from core.figures import draw_budget, draw_value_noise, value_noise
+from core.charts import draw_budget, draw_value_noise, value_noise
 
 colours = shell.palette()
 work = DefenceStudy(who, defence)

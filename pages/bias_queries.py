@@ -18,7 +18,7 @@ config, table = cached.audited()
 controls.two_groups(cached.dataset_of(table, config.roles or table.roles[0]))
 pool = bias_queries_trials.pool_of(config, table)
 
-from core.figures import draw_answer_errors, draw_leakage
+from core.charts import draw_answer_errors, draw_leakage
 from core.queries import Exact
 from pages.common import bias_queries_sections as sections
 

@@ -17,7 +17,7 @@ with shell.head("correction", badge=wording.synthetic_badge(state.dataset_name()
 config, table = cached.audited()
 findings, dataset = cached.findings_of(config, table)
 
-from core.figures import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
+from core.charts import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
 from pages.common import correction_sections as sections
 
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along

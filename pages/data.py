@@ -19,7 +19,7 @@ with right:
 table = cached.table_of(state.dataset_name())
 config = state.config(table)
 
-from core.figures import draw_groups
+from core.charts import draw_groups
 
 columns = cached.columns_of(table)
 if config is None or config.roles is None:

@@ -16,7 +16,7 @@ with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name()
     published = controls.published()
 who = controls.people()
 
-from core.figures import draw_gaps_between, draw_ranges, draw_roc
+from core.charts import draw_gaps_between, draw_ranges, draw_roc
 from pages.common import membership_sections as sections
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress

@@ -14,7 +14,7 @@ controls.model_settings()
 config, table = cached.audited()
 findings, _ = cached.findings_of(config, table)
 
-from core.figures import draw_accuracy, draw_rates
+from core.charts import draw_accuracy, draw_rates
 
 colours = shell.palette()
 with opening:

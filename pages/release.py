@@ -15,8 +15,8 @@ shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles or table.roles[0])
 
-from core.figures import draw_fullness, draw_pinned, draw_recognised, draw_release_bits
-from core.release import unpredicted
+from core.charts import draw_fullness, draw_pinned, draw_recognised, draw_release_bits
+from core.model_card import unpredicted
 
 colours = shell.palette()
 opening = st.empty()

@@ -71,7 +71,7 @@ with waiting:
     points = cached.curve(findings, dataset, **settings)
 now = cached.disclosure(points, findings, min(config.tolerance, 0.2), **settings)
 
-from core.figures import draw_disclosure
+from core.charts import draw_disclosure
 
 attribute = wording.attribute(config)
 with opening.container():

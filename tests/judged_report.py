@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from core.decision import AuditPlan, ModelSummary, ReleaseAudit, SelfTest, failed_tests
-from core.decision.measures.targeted_leakage import declared_limits
-from core.decision.provenance import plan_fingerprint, policy_fingerprint
-from core.decision.self_test.running import TRIALS
 from core.estimates import Estimate, proportion
 from core.fingerprint import code_fingerprint
 from core.policy import Measurement, Policy, judge
+from core.release_audit import AuditPlan, ModelSummary, ReleaseAudit, SelfTest, failed_tests
+from core.release_audit.answer_checks import declared_limits
+from core.release_audit.result import plan_fingerprint, policy_fingerprint
+from core.release_audit.self_tests import TRIALS
 from tests.samples_report import POLICY, sample
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from core.decision import GroupSummary, ReleaseAudit
 from core.estimates import Estimate, proportion
+from core.release_audit import GroupSummary, ReleaseAudit
 from tests.samples_report import group, sample
 
 Cells = tuple[int, ...]

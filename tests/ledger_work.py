@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core.queries.ledger import Columns, Ledger, TestSet, open_ledger
+from core.desk import Columns, Ledger, TestSet, open_ledger
 
 NAME, ATTRIBUTE = "loans", Columns(attribute="sex")
 BUDGET, COUNT, PRICE = 2.0, 0.2, 0.1

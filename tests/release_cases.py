@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.release import Published, Release
+from core.model_card import Published, Release
 
 __all__ = ["Case", "large_case", "small_case"]
 

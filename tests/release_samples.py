@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from core.release import ReleasedPeople, ReleaseSettings, ReleaseStudy, study
+from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, study
 
 __all__ = ["card", "people"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.decision import GroupSummary
+from core.release_audit import GroupSummary
 from tests.samples_report import GROUPS
 
 _FIXED = {

@@ -7,7 +7,9 @@ from typing import Any
 
 from core.config import AuditConfig
 from core.datasets import Roles
-from core.decision import (
+from core.estimates import Estimate, not_measured, proportion
+from core.policy import CHECKS, CheckVerdict, Limit, Measurement, Policy, Verdict
+from core.release_audit import (
     AuditPlan,
     DataPlan,
     DataSummary,
@@ -19,8 +21,6 @@ from core.decision import (
     ReleaseAudit,
     SelfTest,
 )
-from core.estimates import Estimate, not_measured, proportion
-from core.policy import CHECKS, CheckVerdict, Limit, Measurement, Policy, Verdict
 
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"
 FORMULA = '=HYPERLINK("http://x","y")'

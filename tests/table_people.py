@@ -6,8 +6,9 @@ from itertools import combinations, product
 
 import numpy as np
 
-from core.attriguard.table import Defender, PairRules, TablePeople
-from core.attriguard.table.columns import Column
+from core.attriguard.table_records import Column, TablePeople
+from core.attriguard.table_rules import PairRules
+from core.attriguard.table_search import Defender
 
 NAMES = ("job", "home", "club", "rooms", "pay")
 CATEGORIES = (("cook", "nurse", "smith", "clerk"), ("flat", "house", "boat"), ("chess", "choir"), (), ())

@@ -1,12 +1,18 @@
 """Attribute-inference adversaries: who learns the sensitive attribute from what people do not hide."""
 
-from core.adversaries.calibration import calibrate
-from core.adversaries.forest import ADVERSARIES, Adversary, AttackedRecords, train_adversary
-from core.adversaries.parameters import forest_parameters
+from core.adversaries.adversary import (
+    ADVERSARIES,
+    STRONG,
+    Adversary,
+    AttackedRecords,
+    calibrate,
+    forest_parameters,
+    train_adversary,
+    train_strong,
+)
 from core.adversaries.permuted import permuted_by_set
 from core.adversaries.released import ReleasedAttack, attack_released
 from core.adversaries.score_evidence import Outputs, decimals_of
-from core.adversaries.strong import STRONG, train_strong
 from core.adversaries.tuning import TunedForest, tune_forest
 
 __all__ = [

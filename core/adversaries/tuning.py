@@ -19,13 +19,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.forest import ADVERSARIES, known_columns
-from core.adversaries.parameters import PINNED, forest_parameters
+from core.adversaries.adversary import ADVERSARIES, PINNED, forest_parameters, known_columns
 from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
-from core.results import Result
 from core.seeds import child_seed
+from core.serialize import Result
 from core.validation import choice, one_length, seed_value
 
 if TYPE_CHECKING:

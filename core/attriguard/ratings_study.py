@@ -1,19 +1,24 @@
-"""The whole experiment on ratings: one defender, her noise, and every attacker's guesses about the same people.
+"""The whole experiment on ratings: defender, noise, attackers, rival defences, transfer.
 
 The defender's classifier is fitted once; an attacker of the same kind uses the very same one, however strongly it is
 penalised, which is the worst case for the person attacked. Everybody learns from the people who publish their value;
 accuracy is measured on the others.
+
+Which noise fools which attacker: noise made against one classifier, shown to others.
+
+Noise that makes one classifier read a wanted value need not make another one read it. A margin buys more of that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from core.attriguard.allocation import target_distribution
 from core.attriguard.attackers import (
     ADAPTIVE,
     Attacker,
@@ -30,14 +35,16 @@ from core.attriguard.attackers import (
     fit_network,
     fit_one_vs_rest,
 )
-from core.attriguard.changes import Report
-from core.attriguard.noise import Noise
+from core.attriguard.comparators import blurme, chisquare, local_dp, qpm
 from core.attriguard.panda import representatives
+from core.attriguard.records import Noise, Report
 from core.attriguard.settings import GuardSettings
 from core.attriguard.study import Guesses, Study
-from core.attriguard.targets import target_distribution
 from core.datasets.ratings import Ratings
-from core.seeds import child_seed
+from core.estimates import Estimate, accuracy, mean, mean_rate
+from core.seeds import child_generator, child_seed
+from core.serialize import Result
+from core.validation import choice
 
 _SEARCH_STEPS = 10
 """Steps of a study each of its two searches for noise counts as."""
@@ -229,3 +236,179 @@ def _steps(settings: GuardSettings) -> int:
     again = len(settings.trained_at) - 1 if "adversarial" in settings.attackers else 0
     searches = 1 + bool(ADAPTIVE & set(settings.attackers))
     return _SEARCH_STEPS * searches + len(settings.attackers) + again
+
+
+MAKERS = {
+    "logistic": ("Logistic regression", "logistic", 0.0),
+    "logistic_margin": ("Logistic regression, C = 0.1, margin 1.5", "logistic_smooth", 1.5),
+    "network": ("Neural network", "network", 0.0),
+}
+"""Noise to try: what to call it, the defender's classifier, and the margin."""
+
+READERS = ("logistic", "forest", "network")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer(Result):
+    """Shares of noisy records that are read as the defender wants.
+
+    Attributes
+    ----------
+    makers : tuple of str
+        Keys of `MAKERS`: what the noise was made against.
+    attackers : tuple of str
+        Keys of `core.attriguard.ATTACKER_TITLES`: who reads the noisy records.
+    share : dict of (maker, attacker) to Estimate
+        Share read as the wanted value, over people and all values but the one the defender reads anyway.
+    size : dict of maker to Estimate
+        Ratings changed by the same noises, on average over people of their means.
+    """
+
+    makers: tuple[str, ...]
+    attackers: tuple[str, ...]
+    share: dict[tuple[str, str], Estimate] = field(repr=False)
+    size: dict[str, Estimate] = field(repr=False)
+
+
+def transfer(
+    guarded: Guarded, *, makers: tuple[str, ...] = tuple(MAKERS), people: int = 300, report: Report | None = None
+) -> Transfer:
+    """Show every maker's noise to logistic regression, a forest and a network.
+
+    Parameters
+    ----------
+    guarded : Guarded
+        Whose policy, classifiers and people are used; her own defender and margin are not.
+    makers : tuple of str
+        Keys of `MAKERS`.
+    people : int
+        Most people taken, drawn with the settings' seed.
+    report : callable, optional
+        Called with (makers done, makers in all); may raise `core.errors.Cancelled`.
+
+    Raises
+    ------
+    InputError
+        If a maker is none of `MAKERS`.
+    """
+    for maker in makers:
+        choice(maker, MAKERS, name="makers")
+    records = guarded.ratings.people_test
+    rng = child_generator(guarded.settings.seed, "guard transfer")
+    records = records[np.sort(rng.permutation(records.shape[0])[:people])]
+    share, size = {}, {}
+    for done, maker in enumerate(makers):
+        if report is not None:
+            report(done, len(makers))
+        _, kind, margin = MAKERS[maker]
+        noise = guarded.noise_of(records, replace(guarded.settings, defender=kind, margin=margin))
+        counted = noise.found & (np.arange(noise.size.shape[1]) != noise.predicted[:, None])
+        rows, own = np.flatnonzero(counted), counted.sum(axis=1)
+        some = own > 0
+        size[maker] = mean((noise.size * counted).sum(axis=1)[some] / own[some])
+        for reader in READERS:
+            named = np.zeros(counted.shape)
+            if rows.size:
+                named.ravel()[rows] = guarded.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
+            share[maker, reader] = mean_rate(named.sum(axis=1)[some] / own[some])
+    return Transfer(makers=makers, attackers=READERS, share=share, size=size)
+
+
+_EPSILONS = (7.0, 8.0, 9.0)
+_SLACKS = (0.25, 0.5, 1.0)
+_ADDED = (1, 3, 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(Result):
+    """One defence with one parameter.
+
+    Attributes
+    ----------
+    method : str
+        A key of `core.attriguard.comparators.COMPARATOR_TITLES`.
+    parameter : str
+        What it was set to, in words.
+    knows_truth : bool
+        Whether it was told everybody's true value; BlurMe and ChiSquare ask for it.
+    size : Estimate
+        Ratings changed per person.
+    accuracy : dict of str to Estimate
+        Share of people whose value is named, by attacker (logistic, forest, network).
+    """
+
+    method: str
+    parameter: str
+    knows_truth: bool
+    size: Estimate
+    accuracy: dict[str, Estimate]
+
+
+def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compared]:
+    """Yield every other defence at some of its settings.
+
+    Parameters
+    ----------
+    guarded : Guarded
+        The people, and the attackers who learned from the clean ratings.
+    report : callable, optional
+        Called with (defences done, defences in all); may raise `core.errors.Cancelled`.
+    """
+    tasks = _tasks(guarded)
+    for done, task in enumerate(tasks):
+        if report is not None:
+            report(done, len(tasks))
+        yield _compared(guarded, task)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task:
+    """One defence to try, not tried yet."""
+
+    method: str
+    parameter: str
+    make: Callable[[], Any]
+    knows_truth: bool = False
+
+
+def _tasks(guarded: Guarded) -> list[_Task]:
+    ratings, known = guarded.ratings, guarded.known
+    records, seed = ratings.people_test, guarded.settings.seed
+    tasks = []
+    for knows in (True, False):
+        for n in _ADDED:
+            tasks += _additions(guarded, n, knows)
+    for slack in _SLACKS:
+        rng = child_generator(seed, f"guard qpm {slack}")
+        make = partial(qpm, records, known, slack=slack, rng=rng)
+        tasks.append(_Task(method="qpm", parameter=f"slack {slack:g}", make=make))
+    for epsilon in _EPSILONS:
+        rng = child_generator(seed, f"guard local dp {epsilon}")
+        make = partial(local_dp, records, epsilon=epsilon, rng=rng)
+        tasks.append(_Task(method="local_dp", parameter=f"epsilon {epsilon:g} an entry", make=make))
+    return tasks
+
+
+def _additions(guarded: Guarded, n: int, knows_truth: bool) -> list[_Task]:
+    """Return BlurMe and ChiSquare with n items, told the truth or what logistic regression takes for it."""
+    records, known = guarded.ratings.people_test, guarded.known
+    logistic = guarded.classifier("logistic")
+    value = guarded.ratings.values_test if knows_truth else logistic.predict(records).astype(np.int64)
+    makes = {
+        "blurme": partial(blurme, records, value, known, logistic, n_added=n),
+        "chisquare": partial(chisquare, records, value, known, n_added=n),
+    }
+    told = f"{n} added"
+    return [_Task(method=name, parameter=told, make=make, knows_truth=knows_truth) for name, make in makes.items()]
+
+
+def _compared(guarded: Guarded, task: _Task) -> Compared:
+    ratings, noisy = guarded.ratings, task.make()
+    changed = (noisy != ratings.people_test).sum(axis=1)
+    return Compared(
+        method=task.method,
+        parameter=task.parameter,
+        knows_truth=task.knows_truth,
+        size=mean(np.asarray(changed, dtype=np.float64).ravel()),
+        accuracy={reader: accuracy(ratings.values_test, guarded.reader(reader).predict(noisy)) for reader in READERS},
+    )

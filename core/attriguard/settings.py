@@ -1,16 +1,18 @@
-"""How the defender defends and whom she is tried against: one frozen object, the key of everything computed from it."""
+"""What a user chooses about AttriGuard, on ratings and on a table."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated
 
+from core.attriguard.allocation import TARGETS
 from core.attriguard.attackers import ADAPTIVE, ATTACKER_TITLES
-from core.attriguard.policies import POLICIES
-from core.attriguard.targets import TARGETS
+from core.attriguard.records import POLICIES
+from core.attriguard.table_rules import LEAST_EXPECTED, Pair
+from core.attriguard.table_search import TABLE_DEFENDERS
 from core.errors import InputError
-from core.results import Result
-from core.settings import validate
+from core.serialize import Result
+from core.settings import Settings, validate
 from core.study import Param
 
 DEFENDERS = {
@@ -64,3 +66,64 @@ class GuardSettings(Result):
             raise InputError(f"given shares must come with the target given, got the target {self.target}.")
         if ADAPTIVE & set(self.attackers) and not self.trained_at:
             raise InputError("trained_at must name a budget for the attackers who train against noise, got none.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSettings(Settings):
+    """Settings of the noise and of the attackers trained against it.
+
+    Attributes
+    ----------
+    least_expected : float
+        If a pair's values were independent; at 0 whatever nobody has is forbidden.
+    added, removed : tuple of (column, value, column, value)
+    target : str
+        Uniform by default, for it tells nothing: with two unequal groups the known people's shares would still have
+        most people named rightly.
+
+    Raises
+    ------
+    InputError
+        If a setting is out of range, or a single name or number where several are asked for.
+    """
+
+    frozen: Annotated[tuple[str, ...], Param("Left alone", "Columns the noise leaves alone.")] = ()
+    rules: Annotated[
+        bool,
+        Param("Keep pairs apart", "Whether pairs of values that never occur together are kept out of changed records."),
+    ] = True
+    least_expected: Annotated[
+        float,
+        Param(
+            "Least expected",
+            "How many known people must be expected with a pair for its absence to be a rule.",
+            least=0.0,
+        ),
+    ] = LEAST_EXPECTED
+    added: Annotated[tuple[Pair, ...], Param("Pairs added", "Pairs forbidden besides those found in the data.")] = ()
+    removed: Annotated[
+        tuple[Pair, ...], Param("Pairs removed", "Pairs found in the data that are allowed all the same.")
+    ] = ()
+    domain_share: Annotated[
+        float,
+        Param(
+            "Least share",
+            "Least share of the known people that a category needs for others to be moved to it.",
+            least=0.0,
+            most=1.0,
+            below=True,
+        ),
+    ] = 0.01
+    defender: Annotated[
+        str, Param("Defender", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS)
+    ] = "logistic"
+    target: Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)] = "uniform"
+    given: Annotated[
+        tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.", least=0.0)
+    ] = ()
+    margin: Annotated[float, Param("Margin", "Lead of the wanted value.", least=0.0)] = 0.0
+    trained_budgets: Annotated[
+        tuple[float, ...],
+        Param("Trained at", "Budgets of the noise that some attackers are trained against.", least=0.0, some=True),
+    ] = (0.1, 0.25, 0.5, 0.75)
+    seed: Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)] = 42

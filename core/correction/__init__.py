@@ -1,16 +1,34 @@
 """Reconstruction correction: what a disclosed fairness bound adds to an adversary's guesses."""
 
-from core.correction.attribution import MEASURES, STEPS, Attribution, attribute_leak
-from core.correction.attribution_seeds import LeakAttribution, RepeatedMeasure, RepeatedStep, attribute_over_seeds
-from core.correction.best import gain_of_best
-from core.correction.certificate import Correction, SolverCertificate
-from core.correction.claim import Disclosed
-from core.correction.comparison import ConstraintComparison, compare_constraints
-from core.correction.control import PermutedControl, permuted_control, permuted_records
-from core.correction.disclosure import COSTS, Disclosure, disclose
-from core.correction.estimation import EstimatedConstraint, estimate_constraint, identification_rate
-from core.correction.further import MoreDisclosed, disclose_more
-from core.correction.smallest import smallest_tolerance, true_tolerance
+from core.correction.attribution import (
+    MEASURES,
+    STEPS,
+    Attribution,
+    LeakAttribution,
+    RepeatedMeasure,
+    RepeatedStep,
+    attribute_leak,
+    attribute_over_seeds,
+)
+from core.correction.certificate import Correction, Disclosed, SolverCertificate
+from core.correction.disclosure import (
+    COSTS,
+    Disclosure,
+    PermutedControl,
+    disclose,
+    gain_of_best,
+    permuted_control,
+    permuted_records,
+)
+from core.correction.estimation import (
+    ConstraintComparison,
+    EstimatedConstraint,
+    compare_constraints,
+    estimate_constraint,
+    identification_rate,
+)
+from core.correction.knowledge import MoreDisclosed, disclose_more
+from core.correction.problem import smallest_tolerance, true_tolerance
 from core.correction.soft import soft_correct
 from core.correction.solve import correct, correct_jointly
 

@@ -1,15 +1,31 @@
-"""Intervals of what a disclosure gives away, by a bootstrap through the correction itself (Efron 1979).
+"""Intervals by a bootstrap through the correction itself (Efron 1979), in blocks of prices.
 
 A correction is one optimisation over everybody: with other people the counts would differ, and with them which guesses
 are changed. An interval that takes the changes as given leaves that out. Here people are drawn anew with replacement,
 everything that is computed of them is computed again (a tolerance that was raised until it was true is raised anew),
-and the correction is solved for every draw: in blocks of neighbouring prices (`core.correction.blocks`), the projection
-by a Newton step from everybody's multipliers (`core.correction.tilt`). The attacker, the prices and so the confidence
-exponent stay as they are, and so does what was said as a number.
+and the correction is solved for every draw: in blocks of neighbouring prices (`core.correction.bootstrap`), the
+projection by a Newton step from everybody's multipliers (`core.correction.soft`). The attacker, the prices and so the
+confidence exponent stay as they are, and so does what was said as a number.
 
 An interval holds the value and so many standard deviations of the draws to either side, by Student's t, and the middle
 of the draws themselves. Where the optimum has a kink (the guesses may already agree with the promise; a tolerance is
 raised; another attacker is the best) one of the two alone is too short on one side.
+
+Blocks. Records are counted by row set, prediction, guess, block of neighbouring prices, and true group. Within a block
+any share of the people may move, at the block's mean price. What is left of the correction is a small linear program in
+the counts alone. It costs the same for a thousand people and for a million, and many samples of people are solved at
+once.
+
+Two groups. As in `core.correction.exact`, the group whose rate is too low gains x people among those predicted 1 and
+loses y among those predicted 0. With a, b its people predicted 1 and 0, m = a + b and D = a M - b P < 0, the bound
+-D <= t N min(m, N - m) is two lines in x and y,
+
+    x (M + tN) + y (P - tN) >= -D - tN m,        x (M - tN) + y (P + tN) >= -D - tN (N - m),
+
+and one with a factor that is not positive always holds. The cost is convex and piecewise linear, so an optimum lies
+where x or y is at the end of a block, or where the lines cross: all of these are tried.
+
+More groups. The same in the variables "how many leave each block" and "how many join each cell", by HiGHS.
 """
 
 from __future__ import annotations
@@ -18,15 +34,222 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats, Ints
-from core.correction.blocks import Blocks, Named
-from core.correction.tilt import Tilt
+from core.adversaries import AttackedRecords
+from core.arrays import Codes, Floats, Ints
+from core.correction.problem import WIDENING, true_tolerance
+from core.correction.soft import Tilt
 from core.estimates import Estimate
+from core.fairness import row_sets
 from core.seeds import child_generator
+
+BLOCKS = 32
+"""Blocks a cell is cut into; they grow with the price, since the cheap move first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Named:
+    """How many people of each group are named rightly, one row a sample.
+
+    `size`, `before` and `after`, of shape (samples, K), are the people of each group, and how many of them are named
+    rightly before and after the correction; `after` is nan where none was found.
+    """
+
+    size: Floats
+    before: Floats
+    after: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Blocks:
+    """People by row set (one more for those outside of all), prediction, guess, block and true group.
+
+    `place`, of shape (n,), says where each record is counted; `price`, of shape (sets + 1, 2, K, BLOCKS), is the mean
+    price of a block's records.
+    """
+
+    place: npt.NDArray[np.intp]
+    price: Floats
+
+    @classmethod
+    def of(cls, records: AttackedRecords, guess: Codes, cost: Floats | None, *, metric: str) -> Blocks:
+        """Sort records into blocks; `cost` is the price of changing each guess, None for 1 each."""
+        n, k = guess.size, records.n_groups
+        prices = np.ones(n) if cost is None else cost
+        sets = row_sets(metric, records.labels, n)
+        part = np.full(n, len(sets))
+        for number, (_, rows) in enumerate(sets):
+            part[slice(None) if rows is None else rows] = number
+        cell = (2 * part + records.predictions) * k + guess
+        order = np.lexsort((prices, cell))  # stable: ties stay in record order
+        size = np.bincount(cell, minlength=2 * k * (len(sets) + 1))
+        rank = np.empty(n)
+        rank[order] = np.arange(n) - np.repeat(np.cumsum(size) - size, size)
+        block = np.minimum(BLOCKS * np.sqrt((rank + 0.5) / size[cell]), BLOCKS - 1).astype(np.intp)
+        own = cell * BLOCKS + block
+        total = np.bincount(own, weights=prices, minlength=size.size * BLOCKS)
+        count = np.bincount(own, minlength=size.size * BLOCKS)
+        shape = (len(sets) + 1, 2, k, BLOCKS)
+        return cls(place=own * k + records.truth, price=(total / np.maximum(count, 1)).reshape(shape))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, K."""
+        return int(self.price.shape[2])
+
+    @cached_property
+    def everybody(self) -> Floats:
+        """How many people are counted where."""
+        return np.bincount(self.place, minlength=self.price.size * self.n_groups).astype(np.float64)
+
+    def corrected(self, counts: Floats, tolerance: float, *, raise_until_true: bool = False) -> Named:
+        """Correct samples of people.
+
+        Each row of `counts`, of shape (samples, places), is like `everybody`. The tolerance of each sample may be
+        raised in steps of 0.001 until it is true of it.
+        """
+        people = counts.reshape(-1, *self.price.shape, self.n_groups)
+        by_truth = people.sum(axis=(3, 4))  # sample, set, prediction, group
+        told = np.full(len(people), tolerance)
+        if raise_until_true:
+            told = np.array([true_tolerance(tolerance, each) for each in _unfairness(by_truth[:, :-1])])
+        before = np.einsum("zspgbg->zg", people)
+        after = before.copy()
+        for s, price in enumerate(self.price[:-1]):
+            after += _gained(price, people[:, s], told * WIDENING)
+        return Named(size=by_truth.sum(axis=(1, 2)), before=before, after=after)
+
+
+def _unfairness(count: Floats) -> Floats:
+    """Return the largest distance of a group's rate from everybody's, of people by sample, set, prediction, group."""
+    size = count.sum(axis=2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate, overall = count[:, :, 1] / size, count[:, :, 1].sum(axis=2) / size.sum(axis=2)
+    return np.asarray(np.nan_to_num(np.abs(rate - overall[:, :, None])).max(axis=(1, 2)))
+
+
+def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
+    """Return how many more people of each group are named rightly after the correction of one row set.
+
+    Parameters
+    ----------
+    price : ndarray of shape (2, K, blocks)
+    people : ndarray of shape (samples, 2, K, blocks, K)
+    tolerance : ndarray of shape (samples,)
+    """
+    size = people.sum(axis=4)
+    leave, join = (_of_two if price.shape[1] == 2 else _of_many)(price, size, tolerance)
+    left = np.einsum("zpgb,zpgbt->zpgt", _quotient(leave, size), people)
+    mixed = left.sum(axis=2)  # those who move, by prediction and true group; who of them goes where costs nothing
+    arrived = join * _quotient(mixed, mixed.sum(axis=2, keepdims=True))
+    return np.asarray(arrived.sum(axis=1) - np.einsum("zpgg->zg", left))
+
+
+def _quotient(part: Floats, whole: Floats) -> Floats:
+    """Return part / whole, 0 where the whole is."""
+    return np.asarray(part / np.where(whole > 0, whole, 1.0))
+
+
+def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
+    """Return how many leave each block and join each cell, two groups, all samples at once."""
+    count = size.sum(axis=3)
+    negatives, positives = count.sum(axis=2).T
+    n, each = negatives + positives, np.arange(len(size))
+    low = (count[:, 1, 1] * negatives <= count[:, 0, 1] * positives).astype(np.intp)  # the group whose rate is too low
+    a, b = count[each, 1, low], count[each, 0, low]
+    gap, slack = b * positives - a * negatives, tolerance * n
+    c = np.stack([negatives + slack, negatives - slack])
+    d = np.stack([positives - slack, positives + slack])
+    right = np.stack([gap - slack * (a + b), gap - slack * (n - a - b)])
+    holds = (c <= 0) | (d <= 0)
+    c, d, right = np.where(holds, 1.0, c), np.where(holds, 1.0, d), np.where(holds, -np.inf, right)
+    cells = ((1, 1 - low), (0, low))
+    parts = [(size[each, p, g], price[p, g]) for p, g in cells]
+    ends = [_cumulated(own) for own, _ in parts]
+    costs = [_cumulated(own * at) for own, at in parts]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        crossing = (right[0] * d[1] - right[1] * d[0]) / (c[0] * d[1] - c[1] * d[0])
+    from_y = ((right[:, :, None] - d[:, :, None] * ends[1]) / c[:, :, None]).max(axis=0)
+    x = np.hstack([ends[0], from_y, np.nan_to_num(crossing, posinf=0.0, neginf=0.0)[:, None]])
+    x = np.clip(x, 0.0, ends[0][:, -1:])
+    y = np.maximum(((right[:, :, None] - c[:, :, None] * x) / d[:, :, None]).max(axis=0), 0.0)
+    total = sum(
+        np.array([np.interp(*one) for one in zip(moved, end, cost, strict=True)])
+        for moved, end, cost in zip((x, y), ends, costs, strict=True)
+    )
+    best = np.where(y > ends[1][:, -1:] * (1 + 1e-9), np.inf, total).argmin(axis=1)
+    leave, join = np.zeros_like(size), np.zeros_like(count)
+    for (p, g), end, moved in zip(cells, ends, (x, y), strict=True):
+        chosen = moved[each, best]
+        leave[each, p, g] = np.clip(chosen[:, None] - end[:, :-1], 0.0, np.diff(end))
+        join[each, p, 1 - g] = np.minimum(chosen, end[:, -1])
+    return leave, join
+
+
+def _cumulated(rows: Floats) -> Floats:
+    """Return 0 and the running sums of each row."""
+    total = np.zeros((len(rows), rows.shape[1] + 1))
+    np.cumsum(rows, axis=1, out=total[:, 1:])
+    return total
+
+
+def _of_many(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
+    """Return the same for more groups, sample by sample; nan where HiGHS finds nothing."""
+    leave, join = np.zeros_like(size), np.zeros(size.shape[:3])
+    scaled = None
+    for number, (people, told) in enumerate(zip(size, tolerance.tolist(), strict=True)):
+        count = people.sum(axis=2)
+        if _unfairness(count[None, None])[0] <= told:
+            continue
+        if scaled is None:  # the first to be corrected sets the scale of the prices
+            scaled = _scaled(price, people, told)
+        leave[number], join[number] = _program(scaled, people, told)
+    return leave, join
+
+
+def _scaled(price: Floats, people: Floats, tolerance: float) -> Floats:
+    """Return prices in the unit of about what the optimum costs, cut where one person costs more than that.
+
+    Raw prices may span eighteen magnitudes, which HiGHS cannot tell apart.
+    """
+    unit, scaled = np.inf, np.ones_like(price)
+    for _ in range(8):
+        found = float(np.nansum(_program(scaled, people, tolerance)[0] * price))
+        if not 0.0 < found < unit / 4:
+            break
+        unit, scaled = found, np.minimum(price / found, 4.0)
+    return scaled
+
+
+def _program(price: Floats, people: Floats, tolerance: float) -> tuple[Floats, Floats]:
+    """Solve the linear program of one sample."""
+    from scipy.optimize import linprog
+
+    _, k, blocks = people.shape
+    count = people.sum(axis=2)
+    overall = count[1].sum() / count.sum()
+    # A group's people predicted p weigh so much in "rate - overall - t <= 0" and "overall - rate - t <= 0".
+    weigh = np.array([[-overall - tolerance, 1 - overall - tolerance], [overall - tolerance, overall - 1 - tolerance]])
+    of_cell = (weigh[:, None, :, None] * np.eye(k)[None, :, None, :]).reshape(2 * k, 2 * k)  # rows: side, group
+    both = np.kron(np.eye(2), np.ones(k))  # whoever leaves a cell joins another with the same prediction
+    of_block = np.repeat(np.eye(2 * k), blocks, axis=1)
+    found = linprog(
+        np.concatenate([price.ravel(), np.zeros(2 * k)]),
+        A_ub=np.hstack([-of_cell @ of_block, of_cell]),
+        b_ub=-of_cell @ count.ravel(),
+        A_eq=np.hstack([-both @ of_block, both]),
+        b_eq=np.zeros(2),
+        bounds=np.stack([np.zeros(price.size + 2 * k), np.append(people.ravel(), np.full(2 * k, np.inf))], axis=1),
+        method="highs",
+    )
+    if found.x is None:
+        return np.full_like(people, np.nan), np.full_like(count, np.nan)
+    return found.x[: price.size].reshape(people.shape), found.x[price.size :].reshape(count.shape)
+
 
 DRAWS = 100
 """Draws of people where there are two groups."""

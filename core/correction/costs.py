@@ -18,12 +18,11 @@ import numpy.typing as npt
 from core.arrays import Codes, Floats, Ints, Mask
 from core.correction.certificate import SolverStatus
 from core.correction.exact import Repairs, best_repair, full_pass, repairs
-from core.correction.problem import CELLS, Counts, RowProblem
-from core.correction.smallest import smallest_tolerance
+from core.correction.problem import CELLS, Counts, RowProblem, smallest_tolerance
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fairness import row_sets
-from core.results import Result
+from core.serialize import Result
 from core.validation import binary_array, group_array, one_length, positive_array, unit_interval
 
 if TYPE_CHECKING:

@@ -3,27 +3,57 @@
 The attacker has a guess for everybody, hears "the model satisfies this metric within this tolerance", and changes as
 few guesses as possible, the unsure ones first, until they agree with it (Ferry et al. 2023, III). What the pages and
 the sweep show is one `Disclosure`.
+
+The best attacker. A weak attacker who gains from the promise tells nothing about the release if a stronger one, or
+naming the largest group for everybody, was better before and stays better: whoever wants to know people's attribute
+takes the best. So the accuracy of the best attacker before is taken off that of the best after; the majority guess is
+among both.
+
+Best after is over the corrected guesses and the majority guess, not over what was guessed before. An attacker could
+keep her old guess, which would make 0 the least there can be; below 0 the number says that the promise misleads whoever
+believes it.
+
+Control. The promise "the model satisfies this metric within this tolerance" says something about people only through
+their predictions. Here the attacker corrects the very same guess with permuted predictions: dealt out within the row
+sets the metric compares groups on (everybody for statistical parity, each label for the others), so that the rates, the
+counts a correction may reach and the smallest tolerance stay exactly as they were, while the permuted answers are
+unrelated to the groups and the promise stays true of them up to chance. A gain that survives this does not come from
+what the model said about anybody.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.adversaries import AttackedRecords
+from core.adversaries.permuted import permuted_predictions
 from core.arrays import Codes, Floats
-from core.correction.blocks import Blocks, Named
-from core.correction.bootstrap import named_in_draws, rightly, rightly_balanced, widened
-from core.correction.certificate import SolverCertificate
+from core.correction.bootstrap import (
+    DRAWS_OF_MANY,
+    Blocks,
+    Named,
+    named_in_draws,
+    named_together,
+    rightly,
+    rightly_balanced,
+    widened,
+)
+from core.correction.certificate import Correction, SolverCertificate
 from core.correction.costs import choose_exponent, log_odds_cost, published_cost
-from core.correction.smallest import smallest_tolerance, true_tolerance
-from core.correction.solve import Correction, correct
+from core.correction.problem import smallest_tolerance, true_tolerance
+from core.correction.solve import correct
 from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
-from core.fairness import unfairness
-from core.results import Result
+from core.fairness import METRICS, unfairness
+from core.serialize import Result
 from core.validation import choice, unit_interval
+
+if TYPE_CHECKING:
+    import pandas
 
 COSTS = ("published", "log_odds", "count")
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
@@ -259,3 +289,114 @@ def _recognition(
         own = slice(group, group + 1)
         now = widened(now, rightly(named.size[:, own], named.after[:, own]))
     return GroupRecognition(group=group, before=accuracy(truth[member], guess[member]), after=now)
+
+
+DRAWS_OF_BEST = 200
+"""Draws of people; with more than two groups fewer."""
+
+
+def gain_of_best(
+    attacked: Mapping[str, AttackedRecords],
+    told: Mapping[str, Disclosure],
+    *,
+    raise_until_true: bool = False,
+    seed: int = 0,
+) -> Estimate:
+    """Return the accuracy of the best attacker after the promise minus that of the best before it.
+
+    Parameters
+    ----------
+    attacked : mapping of str to AttackedRecords
+        What each attacker says of the same people, in the same order.
+    told : mapping of str to Disclosure
+        What each reaches with the published cost, told the same; all of them corrected.
+    raise_until_true : bool
+        Whether the tolerance was raised until it was true.
+    seed : int
+        Of the draws of people; who is best is found anew in each draw.
+    """
+    one = next(iter(told.values()))
+    n = one.before.n
+    people = []
+    for name, each in told.items():
+        records, exponent = attacked[name], 1 if each.exponent is None else each.exponent
+        people.append(
+            Blocks.of(records, records.guess, published_cost(records.confidence, exponent), metric=one.metric)
+        )
+    draws = DRAWS_OF_BEST if len(one.groups) == 2 else DRAWS_OF_MANY
+    named = named_together(people, one.told, raise_until_true=raise_until_true, draws=draws, seed=seed)
+    majority = named[0].size.max(axis=1) / named[0].size.sum(axis=1)
+    before, after = (
+        np.max([majority, *(rightly(each.size, part) for each, part in zip(named, parts, strict=True))], axis=0)
+        for parts in ([each.before for each in named], [each.after for each in named])
+    )
+    reached = [each.after.value for each in told.values() if each.after is not None]
+    value = max(one.majority.value, *reached) - max(one.majority.value, *(each.before.value for each in told.values()))
+    least = paired_gain(0, 0, n).high  # where the best is the majority guess in every draw
+    own = Estimate(value=value, low=max(-1.0, value - least), high=min(1.0, value + least), n=n)
+    return widened(own, after - before, within=(-1.0, 1.0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermutedControl(Result):
+    """A correction beside its control.
+
+    Both correct the same guess and are told the same tolerance, one with the model's answers, one with these permuted.
+    The control's `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise false
+    of them.
+    """
+
+    real: Disclosure
+    permuted: Disclosure
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row for the real predictions and one for the permuted ones."""
+        import pandas as pd
+
+        rows = []
+        for name, told in (("real", self.real), ("permuted", self.permuted)):
+            row = {"predictions": name, "tolerance": told.used, "achieved": told.achieved, "changed": told.n_changed}
+            rows.append(row | told.limits("before", "after", "gain"))
+        return pd.DataFrame(rows)
+
+
+def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: str = "everybody") -> AttackedRecords:
+    """Return the records with their predictions permuted within the metric's row sets; the guesses stay.
+
+    `name` says which records these are; another one under the same seed permutes independently.
+    """
+    within = None if choice(metric, METRICS, name="metric") == "statistical_parity" else records.labels
+    return replace(records, predictions=permuted_predictions(records.predictions, within, seed=seed, records=name))
+
+
+def permuted_control(
+    attacked: AttackedRecords,
+    held_out: AttackedRecords,
+    *,
+    tolerance: float,
+    seed: int,
+    metric: str = "statistical_parity",
+    cost: str = "published",
+    raise_until_true: bool = False,
+) -> PermutedControl:
+    """Correct the same guess with the real and with permuted predictions.
+
+    The arguments are those of `core.correction.disclose`. The control is told the tolerance the real correction used,
+    raised or not, and chooses its own exponent, on held-out records with permuted predictions.
+    """
+    real = disclose(
+        attacked,
+        held_out,
+        tolerance=tolerance,
+        metric=metric,
+        cost=cost,
+        raise_until_true=raise_until_true,
+    )
+    permuted = disclose(
+        permuted_records(attacked, metric=metric, seed=seed, name="attacked"),
+        permuted_records(held_out, metric=metric, seed=seed, name="held out"),
+        tolerance=real.used,
+        metric=metric,
+        cost=cost,
+    )
+    return PermutedControl(real=real, permuted=permuted)

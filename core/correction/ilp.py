@@ -12,20 +12,32 @@ The tolerance rows are multiplied out to counts (see `core.correction.problem`).
 a feasible reconstruction found beforehand, and records that alone cost more are left out, because raw costs may span
 eighteen magnitudes. A vector is handed on only if its own counts meet the tolerance. Whether any counts do is decided
 by `allowed_interval` before CBC starts, so that CBC never has to prove infeasibility.
+
+More groups, shares, or several disclosures. Two models of the problem of `core.correction.counts`, after the appendix
+of Ferry et al. (SaTML 2023):
+
+per count    new[c, g] integer; the records that leave are the sum of one bounded segment variable a distinct cost.
+per record   one binary variable a record and group; of no use beyond small N but to check the others.
+
+As for two groups, costs are scaled by the objective of a feasible reconstruction found beforehand, records that alone
+cost more stay, and counts are handed on only if they meet every constraint in integers. That no counts do is CBC's
+word, unless the tolerance alone rules them out.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from core.arrays import Codes, Floats, Mask
+from core.arrays import Codes, Floats, Ints, Mask
+from core.correction.counts import Attained, CountOutcome, CountProblem, linear_rows
 from core.correction.exact import allowed_interval
 from core.correction.problem import CELLS, Counts, Outcome, RowProblem, flip_cheapest
-from core.integer_programs import empty_model, linear, run
+from core.solvers import empty_model, linear, run
 
 _ROW_SCALE = 1e5
 """Objective of the feasible reconstruction after scaling; CBC prints bounds with three or more decimals."""
@@ -195,3 +207,177 @@ def _objective(problem: RowProblem, vector: Codes) -> float:
 def _meets(task: _RowTask, vector: Codes) -> bool:
     own = replace(task.problem, guess=vector).counts()
     return bool(own.allowed(own.a, own.b))
+
+
+_TIGHTENING = 1e-5
+"""Margin on scaled rows when a solution within CBC's own row tolerance breaks a constraint."""
+
+_SCALE = 1e7
+"""Objective of the best known solution after scaling: CBC takes reduced costs below 1e-7 for 0."""
+
+_MUCH = 4.0
+"""Fall of the objective after which a bound found at the old scale is not trusted, and all is solved again."""
+
+_Choice = tuple[Attained, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CountTask:
+    """A problem with one choice of alternatives; costs are multiplied by 1 / `unit`, all 1 where `value` is None."""
+
+    problem: CountProblem
+    choice: _Choice
+    value: float | None
+    per_record: bool
+    margin: float = 0.0
+
+    @property
+    def unit(self) -> float:
+        return 1.0 if self.value is None else self.value / _SCALE
+
+    def costs(self, j: int) -> Floats:
+        """Return the scaled costs, in rising order, of the records that may leave group and cell j."""
+        own = np.diff(self.problem.total[j])
+        if self.value is None:
+            return np.ones(own.size)
+        kept: Floats = own[own <= self.value * (1 + 1e-9)] / self.unit
+        return kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _CountAnswer:
+    counts: Ints | None
+    bound: float
+    infeasible: bool
+
+
+def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
+    """Return the best counts CBC finds in the given time, with their lower bound.
+
+    Parameters
+    ----------
+    per_record : bool
+        One variable a record and group rather than one a count.
+    seconds : float
+        Time the models and CBC may take together. CBC looks at its clock now and then, so it may overrun a little.
+    """
+    if problem.meets(problem.old):
+        return CountOutcome(counts=problem.old.copy(), bound=0.0)
+    if any(rate.impossible(problem.n_groups) for rate in problem.rates):
+        return CountOutcome(counts=None, bound=math.inf)
+    deadline = time.perf_counter() + seconds
+    best, possible = _start(problem, per_record, deadline)
+    if best is None:
+        return CountOutcome(counts=None, bound=0.0 if possible or problem.surely_possible() else math.inf)
+    bound, before = 0.0, math.inf
+    while problem.cost_of(best) < before / _MUCH and time.perf_counter() < deadline:
+        before = problem.cost_of(best)
+        best, bound = _all(problem, per_record, best, possible, deadline)
+    value = problem.cost_of(best)
+    return CountOutcome(counts=best, bound=min(bound, value) if value >= before / _MUCH else 0.0)
+
+
+def _all(
+    problem: CountProblem, per_record: bool, best: Ints, possible: list[_Choice], deadline: float
+) -> tuple[Ints, float]:
+    """Solve every choice; return the cheapest counts, and the lowest bound."""
+    bound = math.inf
+    for choice in possible:
+        task = _CountTask(problem=problem, choice=choice, value=problem.cost_of(best), per_record=per_record)
+        answer = _believed(task, deadline)
+        bound = min(bound, answer.bound)
+        if answer.counts is not None and problem.cost_of(answer.counts) < problem.cost_of(best):
+            best = answer.counts
+    return best, bound
+
+
+def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[Ints | None, list[_Choice]]:
+    """Return feasible counts (None if none were found), and the choices that are not proved infeasible."""
+    possible, best = [], None
+    for choice in problem.choices():
+        if best is None:
+            task = _CountTask(problem=problem, choice=choice, value=None, per_record=per_record)
+            answer = _believed(task, deadline)
+            if answer.infeasible:
+                continue
+            best = answer.counts
+        possible.append(choice)
+    return best, possible
+
+
+def _believed(task: _CountTask, deadline: float) -> _CountAnswer:
+    """Solve; once more with tightened rows if the first counts break a constraint. The first bound stays."""
+    first = _run(task, deadline)
+    if first.counts is None:
+        return first
+    counts: Ints | None = first.counts
+    if not task.problem.meets(first.counts):
+        counts = _run(replace(task, margin=_TIGHTENING), deadline).counts
+        if counts is not None and not task.problem.meets(counts):
+            counts = None
+    return replace(first, counts=counts)
+
+
+def _run(task: _CountTask, deadline: float) -> _CountAnswer:
+    rows = linear_rows(task.problem, task.choice, task.margin)
+    nothing = _CountAnswer(counts=None, bound=math.inf, infeasible=True)
+    if rows.impossible:
+        return nothing
+    model, k = empty_model(), task.problem.n_groups
+    sizes = np.repeat(task.problem.old.sum(axis=1), k).tolist()
+    unknowns = [model.add_variable(f"n{j}", 0, size, "Integer") for j, size in enumerate(sizes)]
+    unknowns += [model.add_variable(f"z{j}", 1, most, "Integer") for j, most in enumerate(rows.multipliers)]
+    for row in rows.rows:
+        terms = linear((unknowns[j], value) for j, value in zip(row.index, row.coefficient, strict=True))
+        if row.low == row.high:
+            model += terms == row.low
+            continue
+        if math.isfinite(row.high):
+            model += terms <= row.high
+        if math.isfinite(row.low):
+            model += terms >= row.low
+    terms = _record_terms(model, task, unknowns) if task.per_record else _segment_terms(model, task, unknowns)
+    status, bound = run(model, linear(terms), deadline, gap=0.0 if task.value else 0.2)
+    if status < 0:
+        # Records that alone cost more than the best counts may not leave: then nothing is cheaper than these.
+        return nothing if task.value is None else replace(nothing, bound=task.value, infeasible=False)
+    counts = None
+    if status >= 1:
+        counts = np.array([round(unknown.value()) for unknown in unknowns[: len(sizes)]], dtype=np.int64)
+        counts = counts.reshape(task.problem.old.shape)
+    return _CountAnswer(counts=counts, bound=max(0.0, bound) * task.unit, infeasible=False)
+
+
+def _segment_terms(model: Any, task: _CountTask, unknowns: list[Any]) -> list[tuple[Any, float]]:
+    """Let segments take up what leaves, old - new at least; return their costs."""
+    costs: list[tuple[Any, float]] = []
+    for j, old in enumerate(task.problem.old.ravel().tolist()):
+        if not old:
+            continue
+        distinct, sizes = np.unique(task.costs(j), return_counts=True)
+        segments = [model.add_variable(f"s{j}_{i}", 0, size) for i, size in enumerate(sizes.tolist())]
+        model += linear([(segment, 1) for segment in segments] + [(unknowns[j], 1)]) >= old
+        costs += list(zip(segments, distinct.tolist(), strict=True))
+    return costs
+
+
+def _record_terms(model: Any, task: _CountTask, unknowns: list[Any]) -> list[tuple[Any, float]]:
+    """Give every record one group, and every count its records; return the costs of leaving."""
+    cells, k = task.problem.old.shape
+    held: list[list[tuple[Any, int]]] = [[(unknown, -1)] for unknown in unknowns[: cells * k]]
+    costs: list[tuple[Any, float]] = []
+    for j, old in enumerate(task.problem.old.ravel().tolist()):
+        c, g = divmod(j, k)
+        own = task.costs(j)
+        for i in range(old):
+            places = [model.add_variable(f"r{j}_{i}_{h}", 0, 1, "Integer") for h in range(k)]
+            model += linear((place, 1) for place in places) == 1
+            if i >= own.size:
+                model += linear([(places[g], 1)]) == 1
+            for h, place in enumerate(places):
+                held[c * k + h].append((place, 1))
+                if h != g and i < own.size:
+                    costs.append((place, float(own[i])))
+    for terms in held:
+        model += linear(terms) == 0
+    return costs

@@ -20,15 +20,23 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Mask
-from core.correction.certificate import Correction, SolverCertificate, SolverStatus, certify
-from core.correction.claim import Bound, Claim, Disclosed, Shares, Unfairness, bound_of, share_counts
+from core.correction.certificate import (
+    Bound,
+    Claim,
+    Correction,
+    Disclosed,
+    Shares,
+    SolverCertificate,
+    SolverStatus,
+    Unfairness,
+    bound_of,
+    certify,
+    share_counts,
+)
 from core.correction.counts import components, count_problem
-from core.correction.exact import solve_rows
-from core.correction.ilp import solve_rows_by_ilp
-from core.correction.pieces import solve_rows_within
-from core.correction.problem import Outcome, RowProblem
-from core.correction.segments import solve_counts_by_ilp
-from core.correction.smallest import group_number, smallest_tolerance
+from core.correction.exact import solve_rows, solve_rows_within
+from core.correction.ilp import solve_counts_by_ilp, solve_rows_by_ilp
+from core.correction.problem import Outcome, RowProblem, group_number, smallest_tolerance
 from core.correction.tangents import solve_counts
 from core.errors import InputError
 from core.validation import binary_array, choice, one_length, positive_array

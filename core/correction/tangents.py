@@ -11,6 +11,9 @@ On a single row set the relaxation only gives multipliers to `core.correction.en
 without HiGHS; the integer program is left with what that would take too long to list (many equal costs).
 
 Counts are handed on only if they meet every constraint in integers; HiGHS is believed for its lower bound alone.
+
+A program holds the rows of one choice of alternatives; tangents are
+shared by all of them, and are scaled by the objective of the best solution known when a program is solved.
 """
 
 from __future__ import annotations
@@ -20,11 +23,256 @@ import itertools
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
-from core.arrays import Ints
-from core.correction.counts import CountOutcome, CountProblem
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Floats, Ints
+from core.correction.counts import Attained, CountOutcome, CountProblem, Rows, linear_rows
 from core.correction.enumeration import cheapest_counts, is_one_row_set
-from core.correction.programs import TIGHTENING, Answer, Choice, Left, System, Tangents
+
+_SCALE = 1e6
+"""Objective of the best known solution after scaling: HiGHS works to 1e-6 or so."""
+
+_SETTLED = 1e-9
+"""Share of the objective below which a violated tangent is not worth adding to the relaxation."""
+
+_SMALLEST = 1e-9
+"""Coefficients below this are dropped by HiGHS."""
+
+_AROUND = (-40, -20, -10, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 10, 20, 40)
+"""Whole counts around a solution at which the integer program gets a tangent at once."""
+
+TIGHTENING = 1e-5
+"""Margin on scaled rows when a solution within HiGHS's own row tolerance breaks a constraint."""
+
+Choice = tuple[Attained, ...]
+
+
+class Left(NamedTuple):
+    """What a search may still take: seconds of this machine, and nodes of integer programs on any."""
+
+    seconds: float
+    nodes: int
+
+
+class Tangents:
+    """The tangents of all F_cg found so far."""
+
+    def __init__(self, problem: CountProblem) -> None:
+        self.problem = problem
+        self.old = problem.old.ravel().tolist()
+        self.known: set[tuple[int, int]] = set()
+
+    def _add(self, j: int, k: int) -> bool:
+        """Add the tangent of F_j at k changes, if it is new and there is a next record."""
+        if not 0 <= k < self.old[j] or (j, k) in self.known:
+            return False
+        self.known.add((j, k))
+        return True
+
+    def spread(self, value: float) -> None:
+        """Add a few tangents over all numbers of changes that cost at most `value`."""
+        for j, total in enumerate(self.problem.total):
+            most = int(np.searchsorted(total, value, side="right")) - 1
+            for k in {0, *np.geomspace(1, max(most, 1), 8).astype(int).tolist()}:
+                self._add(j, min(k, most))
+
+    def separate(self, point: Floats, heights: Floats, value: float) -> int:
+        """Add the tangents that a solution of the relaxation breaks; return how many."""
+        added = 0
+        for j, (x, height) in enumerate(zip(point.tolist(), heights.tolist(), strict=True)):
+            moved = self.old[j] - x
+            if moved > 0:
+                k = min(int(moved + 1e-9), self.old[j] - 1)
+                total = self.problem.total[j]
+                if total[k] + (total[k + 1] - total[k]) * (moved - k) > height + _SETTLED * value:
+                    added += self._add(j, k)
+        return added
+
+    def surround(self, point: npt.NDArray[Any]) -> int:
+        """Add tangents around a solution; return how many are new."""
+        added = 0
+        for j, x in enumerate(point.ravel().tolist()):
+            k = math.floor(self.old[j] - x)
+            if k >= _AROUND[0]:
+                added += sum([self._add(j, k + step) for step in _AROUND])
+        return added
+
+    def matrix(self, unit: float, width: int) -> tuple[Any, Floats]:
+        """Return the tangents as rows -slope new - height <= right, costs multiplied by `unit`.
+
+        A next record that alone would cost more than the best solution may not leave, so its tangent is left out.
+        """
+        from scipy.sparse import csr_array
+
+        rows = []
+        for j, k in sorted(self.known):
+            total = self.problem.total[j]
+            slope = (total[k + 1] - total[k]) * unit
+            if slope >= _SMALLEST and total[k + 1] * unit <= _SCALE * (1 + 1e-9):
+                rows.append((j, slope, -(total[k] * unit + slope * (self.old[j] - k))))
+        place = np.array([row[0] for row in rows], dtype=np.int64)
+        count = np.arange(len(rows))
+        data = np.concatenate([[-row[1] for row in rows], np.full(len(rows), -1.0)])
+        columns = np.concatenate([place, place + len(self.old)])
+        matrix = csr_array((data, (np.concatenate([count, count]), columns)), shape=(len(rows), width))
+        return matrix, np.array([row[2] for row in rows])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What HiGHS answers, in the costs' own unit; `counts` are rounded, `point` and `heights` are not."""
+
+    infeasible: bool = False
+    bound: float = 0.0
+    counts: Ints | None = None
+    point: Floats | None = None
+    heights: Any = None
+    nodes: int = 0
+
+
+class System:
+    """The linear rows of one choice of alternatives. Unknowns: counts, heights (scaled costs), multipliers."""
+
+    def __init__(self, problem: CountProblem, choice: Choice) -> None:
+        self.problem, self.choice = problem, choice
+        self.old = problem.old.ravel()
+        self.rows = linear_rows(problem, choice)
+        self.point: npt.NDArray[Any] = self.old
+        self.bound = 0.0
+        self.size = self.old.size
+        self.width = 2 * self.size + len(self.rows.multipliers)
+
+    def fewest_changes(self, left: Left, margin: float = 0.0) -> Answer:
+        """Return feasible counts with nearly the fewest changes."""
+        from scipy.sparse import csr_array
+
+        every = np.arange(self.size)
+        ones = np.full(2 * self.size, -1.0)
+        cuts = csr_array((ones, (np.tile(every, 2), np.arange(2 * self.size))), shape=(self.size, self.width))
+        return self._run(cuts, -self.old.astype(float), math.inf, left, margin=margin, gap=0.2)
+
+    def tightened_changes(self, answer: Answer, left: Left) -> Ints | None:
+        """Return feasible counts with tighter rows, where the first counts broke a constraint by a hair."""
+        return None if answer.counts is None else self.fewest_changes(left, TIGHTENING).counts
+
+    def relaxation(self, tangents: Tangents, value: float) -> Answer:
+        """Solve the linear relaxation."""
+        unit = _SCALE / value
+        cuts, right = tangents.matrix(unit, self.width)
+        answer = self._run(cuts, right, value, Left(math.inf, 1), whole=False)
+        if answer.point is None:
+            return answer
+        self.point, self.bound = answer.point, answer.bound / unit
+        return Answer(bound=self.bound, point=answer.point, heights=answer.heights / unit)
+
+    def multipliers(self, tangents: Tangents, value: float) -> tuple[float, float] | None:
+        """Return what a record of the positive and of the negative cell costs at the margin, in a single row set."""
+        from scipy.optimize import linprog
+        from scipy.sparse import vstack
+
+        unit = _SCALE / value
+        cuts, right = tangents.matrix(unit, self.width)
+        matrix, low, high = _matrix(self.rows, self.size, self.width)
+        same, above, below = low == high, np.isfinite(high) & (low < high), np.isfinite(low) & (low < high)
+        lows, highs = self._limits(value)
+        found = linprog(
+            self._objective(),
+            A_ub=vstack([matrix[above], -matrix[below], cuts]),
+            b_ub=np.concatenate([high[above], -low[below], right]),
+            A_eq=matrix[same],
+            b_eq=low[same],
+            bounds=np.column_stack([lows, highs]),
+            method="highs-ds",
+        )
+        if found.status != 0:
+            return None
+        positive = int(np.flatnonzero(self.problem.rates[0].positive)[0])
+        cells = (found.eqlin.marginals / unit).tolist()  # the first rows are the cells'
+        return cells[positive], cells[1 - positive]
+
+    def program(self, tangents: Tangents, value: float, left: Left, *, margin: float = 0.0) -> Answer:
+        """Solve the integer program."""
+        unit = _SCALE / value
+        cuts, right = tangents.matrix(unit, self.width)
+        answer = self._run(cuts, right, value, left, margin=margin)
+        return replace(answer, bound=answer.bound / unit)
+
+    def _objective(self) -> Floats:
+        """Return 1 for every height."""
+        return np.concatenate([np.zeros(self.size), np.ones(self.size), np.zeros(len(self.rows.multipliers))])
+
+    def _limits(self, value: float) -> tuple[Floats, Floats]:
+        """Return the limits of all unknowns in solutions that cost at most `value`: few enough records leave."""
+        limit = value * (1 + 1e-9)
+        most = [int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total]
+        cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
+        multipliers = np.array(self.rows.multipliers, dtype=float)
+        low = np.concatenate([self.old - np.array(most), np.zeros(self.size), np.ones(multipliers.size)])
+        return low, np.concatenate([cells, np.full(self.size, np.inf), multipliers])
+
+    def _run(
+        self,
+        cuts: Any,
+        right: Floats,
+        value: float,
+        left: Left,
+        *,
+        whole: bool = True,
+        margin: float = 0.0,
+        gap: float = 0.0,
+    ) -> Answer:
+        from scipy.optimize import Bounds, LinearConstraint, milp
+
+        rows = linear_rows(self.problem, self.choice, margin) if margin else self.rows
+        if rows.impossible:
+            return Answer(infeasible=True)
+        matrix, low, high = _matrix(rows, self.size, self.width)
+        options: dict[str, Any] = {"mip_rel_gap": gap} | ({"node_limit": left.nodes} if whole else {})
+        options |= {"time_limit": left.seconds} if math.isfinite(left.seconds) else {}
+
+        def answered(**more: Any) -> Any:
+            return milp(
+                self._objective(),
+                integrality=(1 - self._objective()) * whole,
+                bounds=Bounds(*self._limits(value)),
+                constraints=[LinearConstraint(matrix, low, high), LinearConstraint(cuts, -np.inf, right)],
+                options=options | more,
+            )
+
+        found = answered()
+        if found.status == 4:  # an error: its presolve fails on some problems with many equal costs
+            found = answered(presolve=False)
+        nodes = int(getattr(found, "mip_node_count", None) or 0)
+        return replace(_read(found, whole, self.problem.old.shape), nodes=nodes)
+
+
+def _read(found: Any, whole: bool, shape: tuple[int, ...]) -> Answer:
+    """Read HiGHS's answer; its status 2 means infeasible."""
+    if found.x is None:
+        bound = getattr(found, "mip_dual_bound", None)
+        return Answer(infeasible=found.status == 2, bound=bound if bound and math.isfinite(bound) else 0.0)
+    size = math.prod(shape)
+    if not whole:
+        return Answer(bound=float(found.fun), point=found.x[:size], heights=found.x[size : 2 * size])
+    counts = np.rint(found.x[:size]).astype(np.int64).reshape(shape)
+    return Answer(bound=max(0.0, float(found.mip_dual_bound)), counts=counts)
+
+
+def _matrix(rows: Rows, size: int, width: int) -> tuple[Any, Floats, Floats]:
+    """Return the rows as a sparse matrix with limits; multipliers come after the heights."""
+    from scipy.sparse import csr_array
+
+    line = np.repeat(np.arange(len(rows.rows)), [len(row.index) for row in rows.rows])
+    column = np.array([j for row in rows.rows for j in row.index], dtype=np.int64)
+    column = np.where(column >= size, column + size, column)
+    data = np.array([value for row in rows.rows for value in row.coefficient])
+    matrix = csr_array((data, (line, column)), shape=(len(rows.rows), width))
+    return matrix, np.array([row.low for row in rows.rows]), np.array([row.high for row in rows.rows])
+
 
 _CLOSED = 2e-10
 """Relative gap at which a search ends, well within what the certificate asks for."""

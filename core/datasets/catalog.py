@@ -1,23 +1,515 @@
-"""Datasets by name: the built-in demo, Adult, two tasks of the American Community Survey (Texas, 2018), and COMPAS.
+"""Datasets by name: the demo, Adult, two tasks of the American Community Survey, and COMPAS.
 
 `load` reads a dataset from the folder of local files it is given, else downloads it through fairlearn or folktables
 into the cache folder it is given (with none, nothing is kept); COMPAS is never downloaded. Every failure is one
-`DataUnavailableError` that names the alternatives.
+`DataUnavailableError` that names the alternatives. fairlearn and folktables fetch without a time limit, print, and warn
+about each retry: `fetch` runs them in a thread it stops waiting for, and keeps them quiet.
+
+ACSIncome and ACSPublicCoverage (Texas 2018) are made from the Census's file of persons when it is there; ACSIncome is
+fetched through fairlearn otherwise, ACSPublicCoverage through folktables. Codes stay text, written as in the Census's
+dictionary, so that they count as categories; where a question does not apply to a person the code is 0.
+
+COMPAS (people scored for pretrial decisions in Broward County, Florida, 2013-14, as published by ProPublica) is a table
+of the fourteen columns below, or ProPublica's own file, of which nothing else is kept (it also has names, dates of
+birth, case numbers and two columns twice).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import io
+import random
+import shutil
+import ssl
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from dataclasses import dataclass, replace
+from functools import partial
+from gzip import BadGzipFile
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.error import HTTPError, URLError
 
-from core.datasets.adult import read_adult
-from core.datasets.census import read_acs_income, read_acs_public_coverage
-from core.datasets.compas import read_compas
 from core.datasets.dataset import Table
 from core.datasets.demo import demo_table
+from core.datasets.roles import Roles
+from core.errors import DataUnavailableError
 from core.fingerprint import fingerprint_frame
-from core.results import Result
+from core.serialize import Result
 from core.validation import choice
+
+if TYPE_CHECKING:
+    import pandas
+
+T = TypeVar("T")
+
+PATIENCE = 300.0
+"""Seconds to wait for a download unless its caller says otherwise."""
+
+_ONE_AT_A_TIME = threading.Lock()  # what a library prints is caught for the whole process
+
+
+class _PatienceError(Exception):
+    """The download took longer than its caller waits."""
+
+
+def fetch(
+    get: Callable[[Path], T], *, title: str, files: str, keep_in: Path | None, folder: str, patience: float = PATIENCE
+) -> T:
+    """Run a download and return what it returns.
+
+    Parameters
+    ----------
+    get : callable
+        Takes the folder to keep the download in, and returns the data.
+    title, files : str
+        What the dataset is called, and which local files could stand in, for the message.
+    keep_in : Path or None
+        The cache folder; a temporary one is used when None.
+    folder : str
+        Name of this download's own folder in the cache; removed when the download fails.
+    patience : float, default=300
+        Seconds after which waiting stops.
+
+    Raises
+    ------
+    DataUnavailableError
+        If anything goes wrong.
+    """
+    place: Any = nullcontext(keep_in) if keep_in else TemporaryDirectory(ignore_cleanup_errors=True)
+    with place as cache:
+        home = Path(cache) / folder
+        try:
+            home.mkdir(parents=True, exist_ok=True)
+            with _quietly():
+                return _within(patience, lambda: get(home))
+        except Exception as error:
+            shutil.rmtree(home, ignore_errors=True)
+            reason = _in_plain_words(error, patience)
+            if isinstance(error, HTTPError):
+                error.close()
+    raise DataUnavailableError(
+        f"{title} could not be downloaded: {reason}. Use the built-in demo, upload a table of your own, or name a "
+        f"folder that holds {files} in the environment variable FAIRLEAK_DATA."
+    )
+
+
+def read_local(read: Callable[[], T], *, title: str, files: str, fetched: bool = True) -> T:
+    """Return what `read` makes of local files.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the data, or raises whatever it likes.
+    title, files : str
+        What the dataset is called, and the files it is read from, for the message.
+    fetched : bool, default=True
+        Whether the dataset can be downloaded instead, for the message.
+
+    Raises
+    ------
+    DataUnavailableError
+        If the files cannot be read or are not what their names say.
+    """
+    try:
+        with _quietly():
+            return read()
+    except Exception:
+        reason = f"{title} could not be read: {files} in the given folder is damaged or not in its original form."
+    if not fetched:
+        raise DataUnavailableError(f"{reason} Replace it, use the built-in demo, or upload a table of your own.")
+    raise DataUnavailableError(
+        f"{reason} Replace it, use the built-in demo, upload a table of your own, or unset the environment variable "
+        "FAIRLEAK_DATA to download the dataset."
+    )
+
+
+def _within(seconds: float, work: Callable[[], T]) -> T:
+    """Return the result of `work`, or stop waiting for it: a thread that hangs on a network cannot be ended."""
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            results.append(work())
+        except Exception as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, name="fairleak-download", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if thread.is_alive():
+        raise _PatienceError
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Catch what the libraries print and warn of, and give back the random state that folktables resets."""
+    state = random.getstate()
+    try:
+        with _ONE_AT_A_TIME, warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+            # Retries and remarks of OpenML: whether data came is what counts, and fetch tells that.
+            warnings.filterwarnings("ignore", module=r"sklearn\.datasets\._openml")
+            # Census columns of mixed type: none of them is used.
+            warnings.filterwarnings("ignore", message=r"Columns .* have mixed types")
+            yield
+    finally:
+        random.setstate(state)
+
+
+def _in_plain_words(error: Exception, patience: float) -> str:
+    if isinstance(error, HTTPError):
+        return f"the server answered with error {error.code}"
+    if isinstance(error, _PatienceError):
+        return f"no complete answer came within {patience:g} seconds"
+    if isinstance(error, TimeoutError):
+        return "the server did not answer in time"
+    if isinstance(error, (URLError, ConnectionError, ssl.SSLError)):
+        return "the server could not be reached"
+    if isinstance(error, OSError) and not isinstance(error, BadGzipFile):
+        return "the cache folder could not be written"
+    return "what arrived was incomplete or damaged"
+
+
+ADULT_PATIENCE = 90.0
+_ADULT_FILES = ("adult/adult.data", "adult/adult.test")
+ADULT_COLUMNS = {
+    "age": "number",
+    "workclass": "text",
+    "fnlwgt": "number",
+    "education": "text",
+    "education-num": "number",
+    "marital-status": "text",
+    "occupation": "text",
+    "relationship": "text",
+    "race": "text",
+    "sex": "text",
+    "capital-gain": "number",
+    "capital-loss": "number",
+    "hours-per-week": "number",
+    "native-country": "text",
+    "income": "text",
+}
+
+
+def read_adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
+    """Return the 48,842 records of Adult, training file first, and its roles: sex, race, five races, age in quarters.
+
+    Raises
+    ------
+    DataUnavailableError
+        If it can be neither read nor fetched.
+    """
+    from fairlearn.datasets import fetch_adult
+
+    title, files = "Adult", " and ".join(_ADULT_FILES)
+    paths = [data_folder / name for name in _ADULT_FILES] if data_folder else []
+    if paths and all(path.is_file() for path in paths):
+        frame = read_local(lambda: _tidy_adult(_read_uci(paths)), title=title, files=files)
+    else:
+        frame = fetch(
+            lambda home: _tidy_adult(fetch_adult(data_home=str(home)).frame),
+            title=title,
+            files=files,
+            keep_in=cache_folder,
+            folder="adult-openml",
+            patience=ADULT_PATIENCE,
+        )
+    sex = Roles(
+        label="income",
+        positive=">50K",
+        sensitive="sex",
+        group=("Female",),
+        missing="drop",
+        first_name="women",
+        other_name="men",
+    )
+    race = replace(
+        sex,
+        sensitive="race",
+        group=tuple(sorted(set(frame["race"].dropna()) - {"White"})),
+        first_name="people of other races",
+        other_name="white people",
+    )
+    each_race = replace(race, group=(), each=True, first_name="", other_name="")
+    quartiles = (28.0, 37.0, 47.0)  # of the complete records
+    age = replace(each_race, sensitive="age", each=False, cuts=quartiles, attribute_name="age group")
+    return frame, (sex, race, each_race, age)
+
+
+def black_and_white(table: Table) -> tuple[Table, Roles]:
+    """Return Adult's Black and White people alone, with race as the attribute, as Hamman et al. (2023) use it."""
+    frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
+    roles = Roles(
+        label="income",
+        positive=">50K",
+        sensitive="race",
+        group=("Black",),
+        missing="drop",
+        first_name="Black people",
+        other_name="White people",
+    )
+    return replace(table, frame=frame, roles=(roles,), fingerprint=fingerprint_frame(frame)), roles
+
+
+def _read_uci(paths: list[Path]) -> pandas.DataFrame:
+    """Read the UCI files as they are: no header, "?" for missing, perhaps a first line that begins with "|"."""
+    import pandas as pd
+
+    parts = [
+        pd.read_csv(
+            path, names=list(ADULT_COLUMNS), skipinitialspace=True, comment="|", na_values="?", keep_default_na=False
+        )
+        for path in paths
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _tidy_adult(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Bring both origins to one form: UCI's names and order, whole numbers, text without blanks or full stops."""
+    import pandas as pd
+
+    frame = frame.rename(columns={"class": "income"})
+    cells = {}
+    for name, kind in ADULT_COLUMNS.items():
+        if kind == "number":
+            cells[name] = frame[name].astype("int64")
+        else:
+            text = frame[name].astype(object).str.strip()
+            cells[name] = text.mask(text == "?")
+    cells["income"] = cells["income"].str.rstrip(".")
+    if set(cells["income"].unique()) != {"<=50K", ">50K"}:
+        raise ValueError("income takes other values than <=50K and >50K")
+    return pd.DataFrame(cells)
+
+
+_PERSONS = "2018/1-Year/psam_p48.csv"
+_FILE = f"acs/{_PERSONS}"
+_KEPT = "acs-census"  # folder of downloads in the cache
+_CENSUS_NUMBERS = ("AGEP", "SCHL", "WKHP", "PINCP")  # every other column holds codes
+_DIGITS = {"OCCP": 4, "POBP": 3, "RELP": 2}  # other codes have one digit
+
+
+def read_acs_income(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
+    """Return ACSIncome, label income above $50,000, and its roles: race, then sex.
+
+    Raises
+    ------
+    DataUnavailableError
+        If it can be neither read nor fetched.
+    """
+    from fairlearn.datasets import fetch_acs_income
+    from folktables import ACSIncome
+
+    def fetched(home: Path) -> pandas.DataFrame:
+        whole = fetch_acs_income(states=["TX"], data_home=str(home)).frame.reset_index(drop=True)
+        return _census_cells(whole[ACSIncome.features], whole["PINCP"] > 50_000, "income_over_50000")
+
+    def local(root: Path) -> pandas.DataFrame:
+        features, target, _ = ACSIncome.df_to_pandas(_read_persons(root))
+        return _census_cells(features, target["PINCP"], "income_over_50000")
+
+    title = "ACSIncome (Texas 2018)"
+    if root := _census_folder(data_folder, cache_folder):
+        frame = read_local(lambda: local(root), title=title, files=_FILE)
+    else:
+        frame = fetch(fetched, title=title, files=_FILE, keep_in=cache_folder, folder="acs-income-openml")
+    others = tuple(sorted(set(frame["RAC1P"]) - {"1"}))
+    race = Roles(
+        label="income_over_50000",
+        positive="yes",
+        sensitive="RAC1P",
+        group=others,
+        first_name="people of other races",
+        other_name="white people",
+        attribute_name="race",
+    )
+    return frame, (race, _census_sex("income_over_50000"))
+
+
+def read_acs_public_coverage(
+    data_folder: Path | None, cache_folder: Path | None
+) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
+    """Return ACSPublicCoverage, label public health insurance, and its roles: the younger quartile, then sex.
+
+    Raises
+    ------
+    DataUnavailableError
+        If it can be neither read nor fetched.
+    """
+    from folktables import ACSPublicCoverage
+
+    def made(raw: pandas.DataFrame) -> pandas.DataFrame:
+        features, target, _ = ACSPublicCoverage.df_to_pandas(raw)
+        return _census_cells(
+            features.drop(columns="ST"), target["PUBCOV"], "public_coverage"
+        )  # one state: ST is constant
+
+    title = "ACSPublicCoverage (Texas 2018)"
+    if root := _census_folder(data_folder, cache_folder):
+        frame = read_local(lambda: made(_read_persons(root)), title=title, files=_FILE)
+    else:
+        frame = fetch(
+            lambda home: made(_download_persons(home)), title=title, files=_FILE, keep_in=cache_folder, folder=_KEPT
+        )
+    limit = float(frame["AGEP"].quantile(0.25))
+    young = Roles(
+        label="public_coverage",
+        positive="yes",
+        sensitive="AGEP",
+        at_most=limit,
+        first_name=f"people up to {limit:g}",
+        other_name=f"people over {limit:g}",
+        attribute_name="age group",
+    )
+    return frame, (young, _census_sex("public_coverage"))
+
+
+def _census_sex(label: str) -> Roles:
+    return Roles(
+        label=label,
+        positive="yes",
+        sensitive="SEX",
+        group=("2",),
+        first_name="women",
+        other_name="men",
+        attribute_name="sex",
+    )
+
+
+def _census_cells(features: pandas.DataFrame, label: pandas.Series, name: str) -> pandas.DataFrame:
+    """Return numbers as whole numbers, codes as text, and the label as yes and no."""
+    import pandas as pd
+
+    whole = features.apply(pd.to_numeric).astype("int64")
+    codes = [column for column in whole.columns if column not in _CENSUS_NUMBERS]
+    texts = {column: whole[column].astype(str).str.zfill(_DIGITS.get(column, 1)).astype(object) for column in codes}
+    return whole.assign(**texts, **{name: label.map({True: "yes", False: "no"}).astype(object)})
+
+
+def _census_folder(data_folder: Path | None, cache_folder: Path | None) -> Path | None:
+    """Return the folder folktables can read from, where the Census's file is at hand."""
+    roots = [folder / name for folder, name in ((data_folder, "acs"), (cache_folder, _KEPT)) if folder]
+    return next((root for root in roots if (root / _PERSONS).is_file()), None)
+
+
+def _read_persons(root: Path, *, download: bool = False) -> pandas.DataFrame:
+    from folktables import ACSDataSource
+
+    source = ACSDataSource(survey_year="2018", horizon="1-Year", survey="person", root_dir=str(root))
+    return source.get_data(states=["TX"], download=download)
+
+
+def _download_persons(home: Path) -> pandas.DataFrame:
+    """Let folktables download aside, and keep the file only if its archive was unpacked to the end.
+
+    folktables hides what went wrong and takes any file it finds for a complete one. It removes the archive only after
+    unpacking it: an archive that is still there tells of damage, and no archive of a server out of reach.
+    """
+    kept = home / _PERSONS
+    with TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as aside:
+        made = Path(aside) / _PERSONS
+        try:
+            frame = _read_persons(Path(aside), download=True)
+        except Exception:
+            _check_complete(made)
+            raise
+        _check_complete(made)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        made.replace(kept)
+    return frame
+
+
+def _check_complete(file: Path) -> None:
+    if any(file.parent.glob("*.zip")):
+        raise ValueError("the archive was damaged")
+    if not file.is_file():
+        raise ConnectionError("nothing arrived")
+
+
+_TABLE, _PUBLISHED = "compas/compas_two_years.csv", "compas/compas-scores-two-years.csv"
+COMPAS_COLUMNS = {
+    "sex": "text",
+    "age": "int64",
+    "age_cat": "text",
+    "race": "text",
+    "juv_fel_count": "int64",
+    "juv_misd_count": "int64",
+    "juv_other_count": "int64",
+    "priors_count": "int64",
+    "c_charge_degree": "text",
+    "days_b_screening_arrest": "float64",
+    "decile_score": "int64",
+    "score_text": "text",
+    "is_recid": "int64",
+    "two_year_recid": "int64",
+}
+
+
+def read_compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
+    """Return the 7,214 records of COMPAS, label arrested again within two years, and its roles: sex, race, each race.
+
+    Parameters
+    ----------
+    data_folder : Path or None
+        Holds compas/compas_two_years.csv, or ProPublica's compas/compas-scores-two-years.csv.
+    cache_folder : Path or None
+        Not used: nothing is downloaded.
+
+    Raises
+    ------
+    DataUnavailableError
+        If neither file is there, or the file is not what its name says.
+    """
+    for name in (_TABLE, _PUBLISHED):
+        path = data_folder / name if data_folder else None
+        if path and path.is_file():
+            return read_local(partial(_read_scores, path), title="COMPAS", files=name, fetched=False), _compas_roles()
+    raise DataUnavailableError(
+        "COMPAS is read from a file of yours, never downloaded: put compas-scores-two-years.csv, which ProPublica "
+        f"publishes in its GitHub repository propublica/compas-analysis, at {_PUBLISHED} in a folder named in the "
+        "environment variable FAIRLEAK_DATA, or use the built-in demo or upload a table of your own."
+    )
+
+
+def _read_scores(path: Path) -> pandas.DataFrame:
+    """Return the fourteen columns, the first of two with one name; an empty cell is a missing value."""
+    import pandas as pd
+
+    whole = pd.read_csv(path, usecols=list(COMPAS_COLUMNS), keep_default_na=False, na_values=[""])
+    cells = {
+        name: whole[name].astype(object).str.strip() if kind == "text" else whole[name].astype(kind)
+        for name, kind in COMPAS_COLUMNS.items()
+    }
+    if not set(cells["two_year_recid"].unique()) <= {0, 1} or "African-American" not in set(cells["race"]):
+        raise ValueError("two_year_recid or race takes other values than ProPublica's")
+    return pd.DataFrame(cells)
+
+
+def _compas_roles() -> tuple[Roles, ...]:
+    sex = Roles(
+        label="two_year_recid",
+        positive="1",
+        sensitive="sex",
+        group=("Female",),
+        excluded=("decile_score", "is_recid"),  # the score in ten steps; nearly the label itself
+        missing="drop",
+        first_name="women",
+        other_name="men",
+    )
+    race = replace(
+        sex,
+        sensitive="race",
+        group=("African-American",),
+        first_name="African-American people",
+        other_name="people of other races",
+    )
+    return sex, race, replace(race, group=(), each=True, first_name="", other_name="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

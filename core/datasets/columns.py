@@ -1,18 +1,61 @@
-"""Columns of a table: what kind each is, which can be features, and their cells as numbers."""
+"""Columns of a table: kinds, identifiers, which can be features, their cells as numbers.
+
+Numbers alone do not tell that they name people rather than measure them: an amount in cents may differ in every record
+too. A column is taken for an identifier only if its numbers count the records (as many whole numbers as records, one
+after the other), or if they are whole, nearly all differ, and the column's name says so. A name with "id" or "key" says
+so anywhere; "number", "nr" or "no" only at its end ("case number", not "number of visits"), and only where every number
+is another one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import math
+import re
+from collections.abc import Container, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.identifiers import identifier_reason
 from core.errors import InputError
 
 if TYPE_CHECKING:
     import pandas
+
+_SURE = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "ssn", "identifier", "identifiant", "kennung"}
+_AT_THE_END = {"nr", "no", "num", "number", "nummer", "numero", "número", "numéro", "#"}
+_ENDINGS = ("nummer", "kennzeichen", "kennziffer")
+_PARTS = re.compile(r"[A-ZÄÖÜ]?[a-zà-ÿß]+|[A-ZÄÖÜ]+(?![a-z])|#")
+_FEW = 20
+
+
+def identifier_reason(values: npt.NDArray[np.float64], records: int, name: str) -> str:
+    """Return why a column of numbers is no feature, or nothing.
+
+    Parameters
+    ----------
+    values : ndarray of shape (filled cells,)
+        Finite numbers.
+    records : int
+        How many records there are.
+    name : str
+        The column's.
+    """
+    if not (values == np.round(values)).all():
+        return ""
+    distinct = np.unique(values).size
+    if distinct == records and values.max() - values.min() == distinct - 1:
+        return "numbers the records"
+    if distinct <= _FEW or not _says_so(name, every_one=distinct == values.size, most=distinct > values.size / 2):
+        return ""
+    return "is called like an identifier and holds a different whole number in most records (rename it to keep it)"
+
+
+def _says_so(name: str, *, every_one: bool, most: bool) -> bool:
+    parts = [part.casefold() for part in _PARTS.findall(name)]
+    if most and _SURE.intersection(parts):
+        return True
+    return every_one and bool(parts) and (parts[-1] in _AT_THE_END or parts[-1].endswith(_ENDINGS))
 
 
 _FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
@@ -194,3 +237,48 @@ def _stray(text: pandas.Series) -> pandas.Series:
 def _is_identifier(text: pandas.Series) -> bool:
     distinct = text.nunique()
     return bool(distinct > _FEW_VALUES and distinct > text.notna().sum() / 2)
+
+
+MISSING_WORDS = ("", "?", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "Null", "NULL")
+"""Cells that count as missing, after trimming."""
+
+MOST_CELLS = 50_000_000
+"""Most cells of a table."""
+
+
+def empty_file(name: str) -> InputError:
+    """Return the error for a file without content."""
+    return InputError(f"The file {quoted(name)} is empty; choose a file with column names and records.")
+
+
+def megabytes(size: int) -> str:
+    """Write a size in bytes as megabytes, rounded up to a tenth."""
+    return f"{math.ceil(size / 1024**2 * 10) / 10:,g} MB"
+
+
+def check_names(names: Sequence[str], *, without: Container[int] = ()) -> None:
+    """Refuse columns without a name, and names that stand twice; places in `without`, from 0, are not looked at."""
+    for place, name in enumerate(names, 1):
+        if place - 1 in without:
+            continue
+        if not name:
+            raise InputError(f"Every column must have a name, column {place} has none; name it or delete it.")
+        if (first := names.index(name) + 1) < place:
+            raise InputError(
+                f"Every column must have a name of its own, columns {first} and {place} are both called {quoted(name)}."
+            )
+
+
+def check_rows(count: int, max_rows: int) -> None:
+    """Refuse more records than the limit."""
+    if count > max_rows:
+        raise InputError(f"The table must not have more than {max_rows:,} records; draw a random sample of them.")
+
+
+def cleaned(column: Any) -> Any:
+    """Trim the cells and empty those that say that nothing is there."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    column = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.is_in(column, pa.array(MISSING_WORDS)), pa.scalar(None, pa.string()), column)

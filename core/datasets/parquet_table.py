@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from core.datasets.cells import MOST_CELLS, check_names, check_rows, cleaned, megabytes
-from core.datasets.columns import quoted
+from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, megabytes, quoted
 from core.errors import InputError
 
 _BATCH = 2_000
@@ -28,7 +27,7 @@ def _damage_told(name: str) -> Iterator[None]:
 def parquet_columns(
     content: bytes, name: str, max_bytes: int, max_columns: int, max_rows: int
 ) -> tuple[list[str], list[Any]]:
-    """Return the names and the cells of the columns; see `core.datasets.table.read_table`."""
+    """Return the names and the cells of the columns; see `core.datasets.read_table.read_table`."""
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 

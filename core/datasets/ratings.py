@@ -1,28 +1,144 @@
-"""Who rated what: people's ratings of items as sparse records, and the private attribute of each of them.
+"""Who rated what, as sparse records with a private attribute each: read, checked, invented.
 
 The people come in two parts: those who publish their attribute, from whom everybody learns, and those who keep it to
-themselves. A record has one entry an item: 0 for no rating, otherwise a rating in (0, 1].
+themselves. A record has one entry an item: 0 for no rating, otherwise a rating in (0, 1]. A user's own ratings come as
+four text files (a line a person: sparse entries ``item:rating`` with blanks between, and one label a line), as one long
+table, or as a zip archive of either; no byte of an upload is written to disk.
+
+The invented ratings are of people who do not exist, in cities that do not exist. Most go to apps that are liked
+everywhere, in proportion to how well known they are and to a taste (one of five) that has nothing to do with the city.
+Each city has some apps of its own (its trams, its newspaper), which few people elsewhere rate: through them the city
+shows.
 """
 
 from __future__ import annotations
 
+import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import quoted
-from core.datasets.ratings_text import label_lines, rating_lines
+from core.datasets.columns import empty_file, is_number, megabytes, quoted
+from core.datasets.read_table import read_columns
 from core.errors import DataUnavailableError, InputError
 from core.files import content_of
 from core.fingerprint import fingerprint
-from core.results import Result
+from core.seeds import child_generator
+from core.serialize import Result
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+MOST_ITEMS = 100_000
+"""Item numbers run from 0 to one below this."""
+
+
+def rating_lines(
+    content: bytes, name: str
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the records of a file, in the three arrays of a csr matrix: row starts (n + 1,), columns, ratings.
+
+    An empty line is a person who rated nothing.
+
+    Raises
+    ------
+    InputError
+        If the file is empty or not text, an entry is not ``item:rating``, an item number is not a whole number below
+        100,000 or occurs twice in a line, or a rating lies outside [0, 1].
+    """
+    rows = [line.split() for line in _lines(content, name)]
+    starts = np.zeros(len(rows) + 1, dtype=np.int64)
+    np.cumsum([len(row) for row in rows], out=starts[1:])
+    pairs = [entry.partition(":") for row in rows for entry in row]
+    try:
+        columns = np.array([int(item) for item, _, _ in pairs], dtype=np.int64)
+        ratings = np.array([float(rating) for _, _, rating in pairs], dtype=np.float64)
+    except (ValueError, OverflowError):
+        raise _not_an_entry(rows, name) from None
+    wrong = (columns < 0) | (columns >= MOST_ITEMS)
+    if wrong.any():
+        told = f"Item numbers must be from 0 to {MOST_ITEMS - 1}, got {columns[wrong][0]}"
+        raise InputError(f"{told} {_where(wrong, starts, name)}.")
+    wrong = ~((ratings >= 0) & (ratings <= 1))
+    if wrong.any():
+        raise InputError(f"Ratings must be in [0, 1], got {ratings[wrong][0]:g} {_where(wrong, starts, name)}.")
+    _check_once(starts, columns, name)
+    return starts, columns, ratings
+
+
+def label_lines(content: bytes, name: str, *, expected: int, users: str) -> list[str]:
+    """Return one label a line.
+
+    Parameters
+    ----------
+    content, name
+        The file and what it is called.
+    expected : int
+        Number of people in the file of ratings.
+    users : str
+        What that file is called.
+
+    Raises
+    ------
+    InputError
+        If there are more or fewer labels than people, or a line is empty.
+    """
+    labels = [line.strip() for line in _lines(content, name)]
+    if len(labels) != expected:
+        raise InputError(f"{name} must have one label for each of the {expected} lines of {users}, got {len(labels)}.")
+    if "" in labels:
+        raise InputError(f"{name} must have a label in every line, got none in line {labels.index('') + 1}.")
+    return labels
+
+
+def _lines(content: bytes, name: str) -> list[str]:
+    if not content.strip():
+        raise empty_file(name)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} must be text in UTF-8, got bytes that are none.") from None
+    return text.removesuffix("\n").split("\n")
+
+
+def _not_an_entry(rows: list[list[str]], name: str) -> InputError:
+    """Return the error for the first entry that is no ``item:rating``."""
+    for number, row in enumerate(rows, 1):
+        for entry in row:
+            item, _, rating = entry.partition(":")
+            try:
+                fine = abs(int(item)) < 2**62 and not math.isnan(float(rating))
+            except ValueError:
+                fine = False
+            if not fine:
+                return InputError(
+                    f"Entries must be item:rating with a whole number and a number, got {quoted(entry)} "
+                    f"in line {number} of {name}."
+                )
+    return InputError(f"Entries of {name} must be item:rating with a whole number and a number.")
+
+
+def _where(wrong: npt.NDArray[np.bool_], starts: npt.NDArray[np.int64], name: str) -> str:
+    """Return the line of the first wrong entry."""
+    return f"in line {int(np.searchsorted(starts, np.flatnonzero(wrong)[0], side='right'))} of {name}"
+
+
+def _check_once(starts: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], name: str) -> None:
+    """Refuse an item that one person rates twice."""
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    order = np.lexsort((columns, rows))
+    same = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
+    if same.any():
+        first = order[1:][same].min()
+        line = int(rows[first]) + 1
+        raise InputError(
+            f"An item must occur once in a line, got item {columns[first]} twice in line {line} of {name}."
+        )
 
 
 MOST_VALUES = 30
@@ -244,3 +360,240 @@ def _natural(label: str) -> tuple[int, int, str]:
 def _is_whole(label: str) -> bool:
     """Return whether a label is a whole number short enough to be a name; a raised 2 is a digit, but no number."""
     return label.isdecimal() and len(label) <= _MOST_DIGITS
+
+
+_COLUMNS = ("user", "item", "rating")
+_TABLES = (".csv", ".tsv")
+_TEST_SHARE = 0.1
+_LEAST_TESTED, _LEAST_USERS = 10, 30
+_MOST_RATINGS = 5_000_000
+_SHAPES = f"the four files {', '.join(RATING_FILES)}, one CSV table with columns user, item, rating and the attribute"
+
+
+def ratings_from_files(files: dict[str, bytes], *, seed: int = 42, max_bytes: int = 200 * 1024 * 1024) -> Ratings:
+    """Read a user's own ratings.
+
+    Parameters
+    ----------
+    files : dict of str to bytes
+        Names and contents: the four files of `core.datasets.ratings.RATING_FILES`; or one table with a line a rating
+        and the columns user, item, rating and the private attribute (ratings of 1 to 5 stars are divided by 5; a line
+        without item and rating is a user who rated nothing); or a zip archive of either.
+    seed : int, default=42
+        Draws the tenth of a table's users, at least 10, who keep the attribute to themselves.
+    max_bytes : int
+        The largest upload accepted, unpacked.
+
+    Raises
+    ------
+    InputError
+        If the files are something else, or are damaged; one sentence fit for the user.
+    """
+    files = {PurePath(name).name: content for name, content in files.items()}
+    if len(files) == 1 and next(iter(files)).lower().endswith(".zip"):
+        files = _unpacked(*next(iter(files.items())), max_bytes)
+    total = sum(len(content) for content in files.values())
+    if total > max_bytes:
+        raise InputError(f"The ratings must not be larger than {megabytes(max_bytes)}, got {megabytes(total)}.")
+    if set(RATING_FILES) <= set(files):
+        source = "Your own ratings, read into memory and stored nowhere."
+        return ratings_of_lines(
+            files, title="Your ratings", source=source, attribute="attribute", item="item", uploaded=True
+        )
+    if len(files) == 1 and next(iter(files)).lower().endswith(_TABLES):
+        return _table(*next(iter(files.items())), seed)
+    raise InputError(f"Ratings must be {_SHAPES}, or a zip archive of either, got {quoted(', '.join(files), 80)}.")
+
+
+def _unpacked(name: str, content: bytes, max_bytes: int) -> dict[str, bytes]:
+    """Return the files in a zip archive, no more than `max_bytes` of them."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            inside = [entry for entry in archive.infolist() if not entry.is_dir() and "__MACOSX" not in entry.filename]
+            if sum(entry.file_size for entry in inside) > max_bytes:
+                raise InputError(f"The archive must not unpack to more than {megabytes(max_bytes)}, {name} does.")
+            return {PurePath(entry.filename).name: archive.read(entry) for entry in inside}
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError):
+        raise InputError(
+            f"The file {quoted(name)} must be a whole zip archive without a password, got one that cannot be unpacked."
+        ) from None
+
+
+def _table(name: str, content: bytes, seed: int) -> Ratings:
+    """Read one line a rating."""
+    if not content.strip():
+        raise empty_file(name)
+    table, _ = read_columns(content, name, max_columns=50, max_rows=_MOST_RATINGS, office=False)
+    names, columns = table.column_names, table.columns
+    lower = [title.lower() for title in names]
+    attribute = [title for title in names if title.lower() not in _COLUMNS]
+    if len(names) != 4 or len(attribute) != 1 or len(set(lower)) != 4:
+        raise InputError(
+            f"A table of ratings must have the columns user, item, rating and one private attribute, "
+            f"got {quoted(', '.join(names), 80)}."
+        )
+    if not len(columns[0]):
+        raise InputError(f"A table of ratings must have lines under its header, {quoted(name)} has none.")
+    users, items, ratings = (columns[lower.index(title)] for title in _COLUMNS)
+    told = _texts(columns[names.index(attribute[0])])
+    return _split(_texts(users), _texts(items), _stars(ratings, _texts(items)), told, attribute[0], name, seed)
+
+
+def _texts(column: Any) -> np.ndarray:
+    """Return a column's cells as text, None where there is nothing."""
+    return np.array([None if cell is None else str(cell) for cell in column.to_pylist()], dtype=object)
+
+
+def _stars(column: Any, items: np.ndarray) -> np.ndarray:
+    """Return the ratings in [0, 1]; 0 where nothing was rated."""
+    cells = column.to_pylist()
+    strange = [cell for cell in cells if isinstance(cell, (str, bool))]
+    if strange:
+        told = next((cell for cell in strange if isinstance(cell, str) and not is_number(cell)), strange[0])
+        raise InputError(f"Ratings must be numbers, got {quoted(told)}.")
+    there = np.array([item is not None for item in items])
+    if any((cell is not None) != rated for cell, rated in zip(cells, there, strict=True)):
+        raise InputError("Every line of a table of ratings must have both an item and a rating, or neither.")
+    ratings = np.array([0.0 if cell is None else float(cell) for cell in cells])
+    stars = ratings.max(initial=0.0) > 1
+    low, high = (1.0, 5.0) if stars else (0.0, 1.0)
+    outside = ratings[there & ~((ratings >= low) & (ratings <= high))]
+    if outside.size:
+        raise InputError(f"Ratings must be from 1 to 5, or all in [0, 1], got {outside[0]:g}.")
+    return ratings / 5 if stars else ratings
+
+
+def _split(
+    users: np.ndarray, items: np.ndarray, ratings: np.ndarray, told: np.ndarray, attribute: str, name: str, seed: int
+) -> Ratings:
+    """Put the lines together by user, and draw who keeps the attribute to herself."""
+    import pandas as pd
+    from scipy import sparse
+
+    if any(user is None for user in users):
+        raise InputError("Every line of a table of ratings must have a user, got one without.")
+    rows, people = pd.factorize(users)
+    if len(people) < _LEAST_USERS:
+        raise InputError(f"A table of ratings must have at least {_LEAST_USERS} users, got {len(people)}.")
+    value = _one_each(rows, people, told, attribute)
+    columns, known = pd.factorize(items)  # nothing rated is -1
+    if not 1 <= len(known) <= MOST_ITEMS:
+        raise InputError(f"A table of ratings must have 1 to {MOST_ITEMS} items, got {len(known)}.")
+    there = columns >= 0
+    twice = pd.DataFrame({"user": rows[there], "item": columns[there]}).duplicated()
+    if twice.any():
+        first = np.flatnonzero(there)[int(np.argmax(twice.to_numpy()))]
+        raise InputError(
+            f"A user must rate an item once, got user {quoted(users[first])} and item {quoted(items[first])} twice."
+        )
+    whole = sparse.csr_array((ratings[there], (rows[there], columns[there])), shape=(len(people), len(known)))
+    order = child_generator(seed, "who keeps the attribute").permutation(len(people))
+    hidden = np.sort(order[: max(_LEAST_TESTED, round(_TEST_SHARE * len(people)))])
+    public = np.sort(order[hidden.size :])
+    return build_ratings(
+        (whole[public], whole[hidden]),
+        (value[public].tolist(), value[hidden].tolist()),
+        title=name,
+        source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
+        attribute=attribute,
+        items=[str(item) for item in known],
+        uploaded=True,
+    )
+
+
+def _one_each(rows: np.ndarray, people: np.ndarray, told: np.ndarray, attribute: str) -> np.ndarray:
+    """Return each user's value of the attribute; every line must tell the same."""
+    if any(cell is None for cell in told):
+        line = next(i for i, cell in enumerate(told) if cell is None)
+        raise InputError(f"Every line must tell {quoted(attribute)}, got none for user {quoted(people[rows[line]])}.")
+    value = np.empty(len(people), dtype=object)
+    value[rows] = told
+    other = value[rows] != told
+    if other.any():
+        user = people[rows[int(np.argmax(other))]]
+        raise InputError(f"Each user must have one value of {quoted(attribute)}, got several for user {quoted(user)}.")
+    return value
+
+
+_CITIES = ("Ardenholm", "Belcaro", "Corvale", "Dunmere", "Estrova", "Fennick", "Galdora", "Hollin")
+_CITY_SHARES = (0.20, 0.17, 0.15, 0.13, 0.11, 0.10, 0.08, 0.06)
+_LOCAL = ("trams", "parking", "news", "weather", "library", "football", "radio", "markets", "cinema", "museums")
+_GENERAL = ("chat", "maps", "photos", "puzzle", "racing", "music", "recipes", "budget", "running", "languages")
+_TASTES = 5
+_PEOPLE, _ITEMS, _TEST = 3000, 600, 300
+_LOCAL_APPS = 30  # of each city
+_LOCAL_SHARE = 0.12  # of a person's ratings go to her city's own apps, and as much to those of all cities
+_STARS = (0.2, 0.4, 0.6, 0.8, 1.0)
+_STAR_SHARES = (0.04, 0.03, 0.07, 0.18, 0.68)
+
+Floats = npt.NDArray[np.float64]
+
+
+def demo_ratings(seed: int = 2018) -> Ratings:
+    """Invent 3,000 people of 8 cities and their ratings of 600 apps; 300 of them keep their city to themselves.
+
+    Parameters
+    ----------
+    seed : int, default=2018
+        Same seed, same ratings.
+    """
+    from scipy import sparse
+
+    rng = child_generator(seed, "demo ratings")
+    city = rng.choice(len(_CITIES), size=_PEOPLE, p=_CITY_SHARES)
+    taste = rng.integers(_TASTES, size=_PEOPLE)
+    weights = _weights(city, taste, _appeal(rng))
+    wanted = np.minimum(8 + rng.geometric(1 / 9, size=_PEOPLE), 80)
+    # the apps with the largest (log weight + Gumbel noise) are a draw without replacement
+    keys = np.log(weights) + rng.gumbel(size=weights.shape)
+    order = np.argsort(-keys, axis=1)[:, : wanted.max()]
+    rows = np.repeat(np.arange(_PEOPLE), wanted)
+    columns = np.concatenate([order[i, :count] for i, count in enumerate(wanted)])
+    stars = rng.choice(_STARS, size=rows.size, p=_STAR_SHARES)
+    people = sparse.csr_array((stars, (rows, columns)), shape=(_PEOPLE, _ITEMS))
+    labels = [_CITIES[i] for i in city]
+    return build_ratings(
+        (people[_TEST:], people[:_TEST]),
+        (labels[_TEST:], labels[:_TEST]),
+        title="Invented ratings",
+        source="Synthetic: people, cities and ratings invented for demonstrations; there is no real person in it.",
+        attribute="city",
+        items=_item_names(),
+        synthetic=True,
+    )
+
+
+def _appeal(rng: np.random.Generator) -> Floats:
+    """Return how well known each app is among people of each taste, (tastes, items): few are, most are not."""
+    known = 1.0 / (3.0 + rng.permutation(_ITEMS))
+    group = rng.integers(_TASTES, size=_ITEMS)
+    return np.asarray(known * np.where(group == np.arange(_TASTES)[:, None], 9.0, 0.4))
+
+
+def _weights(city: npt.NDArray[np.int64], taste: npt.NDArray[np.int64], appeal: Floats) -> Floats:
+    """Return how likely each person rates each app, up to scale, (people, items)."""
+    local = np.arange(_ITEMS) // _LOCAL_APPS
+    local[local >= len(_CITIES)] = -1
+    everywhere = np.where(local < 0, appeal[taste], 0.0)
+    everywhere /= everywhere.sum(axis=1, keepdims=True)
+    fame = np.where(local >= 0, 1.0 / (1.0 + np.arange(_ITEMS) % _LOCAL_APPS), 0.0)
+    own = np.where(local == city[:, None], fame, 0.0)
+    own /= own.sum(axis=1, keepdims=True)
+    anybody = fame / fame.sum()
+    return np.asarray((1 - 2 * _LOCAL_SHARE) * everywhere + _LOCAL_SHARE * (own + anybody) + 1e-12)
+
+
+def _item_names() -> list[str]:
+    """Return a name an app: a city's own by the city, the others by what they do."""
+    names = []
+    for i in range(_ITEMS):
+        city, place = divmod(i, _LOCAL_APPS)
+        if city < len(_CITIES):
+            again, kind = divmod(place, len(_LOCAL))
+            names.append(f"{_CITIES[city]} {_LOCAL[kind]}{f' {again + 1}' if again else ''}")
+        else:
+            again, kind = divmod(i - len(_CITIES) * _LOCAL_APPS, len(_GENERAL))
+            names.append(f"{_GENERAL[kind]} {again + 1}")
+    return names

@@ -1,12 +1,32 @@
-"""What each column of a table is for: label, sensitive attribute and its groups, predictions, what to leave out."""
+"""What each column is for, and from a sensitive column to groups.
+
+Two groups come from chosen values or from one limit; the chosen people are group 1, everybody else group 0. Otherwise
+groups are numbered from 0: values from the most frequent to the rarest, ranges from the lowest up.
+
+One spelling counts for one value: "Yes", "YES" and "yes " in a column of categories are the same answer. Taken as one
+are spellings that differ only in capitals, in blanks inside, or in how an accent is coded (one character or two).
+Capitals count where a value is one or two letters long and no usual answer, as they may carry meaning there (genotypes,
+grades). Only columns of few values are touched, never names or identifiers.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated
+import itertools
+import math
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
-from core.results import Result
+import numpy as np
+
+from core.datasets.columns import as_text, is_number, is_numeric, listed, quoted
+from core.errors import InputError
+from core.serialize import Result
 from core.study import Param
+
+if TYPE_CHECKING:
+    import pandas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,3 +103,193 @@ class Roles(Result):
     def key(self) -> str:
         """Name under which the grouping is chosen: the column, and how it is split where that is not in two."""
         return self.sensitive + ("/each" if self.each else "/ranges" if self.cuts else "")
+
+
+_MOST_VALUES = 50
+_SHORT_ANSWERS = {"y", "n", "t", "f", "m", "w", "d", "x", "no", "ja", "si", "sì", "sí", "on"}
+
+
+def spelling_key(value: str) -> str:
+    """Return what all spellings of a value have in common."""
+    text = " ".join(unicodedata.normalize("NFC", value).split())
+    folded = unicodedata.normalize("NFC", text.casefold())
+    return folded if len(folded) > 2 or folded in _SHORT_ANSWERS else text
+
+
+def as_written(frame: pandas.DataFrame, roles: Roles) -> Roles:
+    """Return the roles with the positive label and the first group as the table writes them.
+
+    Somebody who says "yes" means the "Yes" of the table, and by "1" its "1.0", if no value is written exactly so and
+    only one is meant; other values stay, to be refused by name.
+    """
+    return replace(
+        roles,
+        positive=_meant(frame, roles.label, (roles.positive,))[0],
+        group=_meant(frame, roles.sensitive, roles.group),
+    )
+
+
+def _meant(frame: pandas.DataFrame, column: str, said: tuple[str, ...]) -> tuple[str, ...]:
+    if column not in frame.columns or not frame.columns.is_unique:
+        return said
+    there = [str(value) for value in as_text(frame[column]).dropna().unique()]
+    if len(there) > 2 * _MOST_VALUES or set(said) <= set(there):
+        return said
+    same = [[one for one in there if _loosely(one) == _loosely(value)] for value in said]
+    return tuple(
+        found[0] if value not in there and len(found) == 1 else value for value, found in zip(said, same, strict=True)
+    )
+
+
+def _loosely(value: str) -> str:
+    return repr(float(value)) if is_number(value) else spelling_key(value)
+
+
+def one_spelling(names: Sequence[str], columns: Sequence[Any], notes: list[str]) -> list[Any]:
+    """Return the columns with the most frequent spelling of each value; adds to `notes` where there were several."""
+    changed, result = [], []
+    for name, column in zip(names, columns, strict=True):
+        spelled = _spelled(column)
+        if spelled is not None:
+            changed.append(name)
+        result.append(column if spelled is None else spelled)
+    if changed:
+        notes.append(
+            "Spellings of a value that differ only in capitals, blanks or the coding of accents are taken as one in: "
+            f"{listed(changed)}."
+        )
+    return result
+
+
+def _spelled(column: Any) -> Any:
+    """Return the column with one spelling a value, or None if it has that already."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.type):
+        return None
+    few = pc.unique(column[:10_000])
+    if len(few) > 2 * _MOST_VALUES:
+        return None
+    counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(column.drop_null()).to_pylist()}
+    best: dict[str, str] = {}
+    for value in sorted(counts, key=lambda value: (-counts[value], len(value), value)):
+        best.setdefault(spelling_key(value), value)
+    if len(best) == len(counts) or len(best) > _MOST_VALUES:
+        return None
+    values = pa.array(list(counts), pa.string())
+    written = pa.array([best[spelling_key(value)] for value in counts], pa.string())
+    return written.take(pc.index_in(column, values).combine_chunks())
+
+
+MINIMUM_PER_GROUP = 30
+"""Fewest records of each group, and of each label value, with which an audit starts."""
+
+MOST_GROUPS = 20
+
+_COMPANY = 4
+"""Fewest values among which a lone rare one is taken together with the next, so that two stay by themselves."""
+
+Groups = tuple["pandas.Series", tuple[str, ...], str]
+"""Codes (missing where the value is), names by code, and a note on values taken together ("" without one)."""
+
+
+def groups_of(column: pandas.Series, roles: Roles) -> Groups:
+    """Return the groups of a sensitive column.
+
+    Parameters
+    ----------
+    column : Series of shape (n,)
+        The sensitive column as it was read.
+    roles : Roles
+        Says how the groups are told apart.
+
+    Raises
+    ------
+    InputError
+        If the groups are told apart in several ways or in none, a value or limit does not fit the column, or there
+        are fewer than two groups or more than `MOST_GROUPS`.
+    """
+    name = quoted(roles.sensitive)
+    ways = [bool(roles.group), roles.at_most is not None, roles.each, bool(roles.cuts)]
+    if sum(ways) > 1:
+        raise InputError(f"The groups of {name} must be told apart by values or by a limit, got both.")
+    if roles.each:
+        return _each_value(column, name)
+    if roles.at_most is not None or roles.cuts:
+        return _ranges(column, roles, name)
+    return _chosen(column, roles, name)
+
+
+def _chosen(column: pandas.Series, roles: Roles, name: str) -> Groups:
+    text = as_text(column)
+    values = set(text.dropna().unique())
+    if absent := [v for v in roles.group if v not in values]:
+        raise InputError(f"The first group must be made of values of {name}, got {quoted(absent[0])}.")
+    others = values - set(roles.group)
+    if not roles.group or len(values) < 2 or not others:
+        raise InputError(
+            f"The sensitive attribute {name} must split people into two groups; "
+            f"with {len(set(roles.group))} of its {len(values)} values chosen it does not."
+        )
+    first, other = _chosen_names(roles.group)
+    if len(others) == 1:
+        other = str(others.pop())
+    codes = text.isin(roles.group).astype("Int8").where(text.notna())
+    return codes, (roles.other_name or other, roles.first_name or first), ""
+
+
+def _chosen_names(group: tuple[str, ...]) -> tuple[str, str]:
+    """Return what to call the people with these values, and the others."""
+    named = group if len(group) < 4 else (*group[:2], f"{len(group) - 2} more")
+    first = " or ".join(named)
+    return first, f"not {first}" if len(group) < 3 else "the others"
+
+
+def _each_value(column: pandas.Series, name: str) -> Groups:
+    text = as_text(column)
+    sizes = text.value_counts()
+    ordered = sorted(sizes.index, key=lambda value: (-int(sizes[value]), str(value)))
+    rare = [v for v in ordered if sizes[v] < MINIMUM_PER_GROUP]
+    if len(rare) == 1 and len(ordered) >= _COMPANY and sizes[ordered[-2]] < 2 * MINIMUM_PER_GROUP:
+        rare = ordered[-2:]  # a lone rare value joins one that is hardly less rare, where others stay by themselves
+    together = len(rare) > 1 and sum(int(sizes[v]) for v in rare) >= MINIMUM_PER_GROUP
+    kept = [v for v in ordered if not (together and v in rare)]
+    names = tuple([str(v) for v in kept] + (["other values"] if together else []))
+    if not 2 <= len(names) <= MOST_GROUPS:
+        raise InputError(
+            f"With a group for each value {name} must have 2 to {MOST_GROUPS} of them, got {len(names)}; choose a "
+            "first group or limits instead."
+        )
+    code = {value: i for i, value in enumerate(kept)} | (dict.fromkeys(rare, len(kept)) if together else {})
+    note = f"{len(rare)} rare values of {name} are taken together as one group, “other values”." if together else ""
+    return text.map(code).astype("Int8"), names, note
+
+
+def _ranges(column: pandas.Series, roles: Roles, name: str) -> Groups:
+    cuts = roles.cuts if roles.at_most is None else (roles.at_most,)
+    if not is_numeric(column):
+        raise InputError(f"A limit for {name} needs a column of numbers; choose values instead.")
+    if wrong := [c for c in cuts if not math.isfinite(c)]:
+        raise InputError(f"The limit for {name} must be a finite number, got {wrong[0]!r}.")
+    if any(later <= earlier for earlier, later in itertools.pairwise(cuts)) or len(cuts) >= MOST_GROUPS:
+        told = ", ".join(f"{c:.12g}" for c in cuts)
+        raise InputError(f"The limits for {name} must rise, at most {MOST_GROUPS - 1} of them, got {told}.")
+    codes = np.searchsorted(cuts, column.to_numpy(dtype=float, na_value=np.inf), side="left")
+    if roles.at_most is not None:
+        first, other = f"{roles.sensitive} up to {roles.at_most:.12g}", f"{roles.sensitive} above {roles.at_most:.12g}"
+        names: tuple[str, ...] = (roles.other_name or other, roles.first_name or first)
+        codes = 1 - codes
+    else:
+        names = _range_names(roles.sensitive, cuts, whole=bool((column.dropna() % 1 == 0).all()))
+    import pandas as pd
+
+    return pd.Series(codes, index=column.index).astype("Int8").where(column.notna()), names, ""
+
+
+def _range_names(name: str, cuts: tuple[float, ...], *, whole: bool) -> tuple[str, ...]:
+    def between(low: float, high: float) -> str:
+        return f"{name} {low + (whole and low % 1 == 0):.12g} to {high:.12g}"
+
+    inner = [between(low, high) for low, high in itertools.pairwise(cuts)]
+    return (f"{name} up to {cuts[0]:.12g}", *inner, f"{name} above {cuts[-1]:.12g}")

@@ -1,7 +1,15 @@
-"""Text tables (CSV and its kin) from memory: separator, names, and the type of each column.
+"""Text tables (CSV and its kin) from memory: encoding, separator, records, types of columns.
 
 A caller that shows notes gets tables as offices have them: in Windows-1252, with empty lines and columns around them,
 with marks between thousands. For one that does not, nothing is decided: such files are refused, such cells stay text.
+
+Spreadsheets write a table's whole rectangle: empty lines and columns around it come as cells without content, and
+cells at the end of a line may be left out. Told to mind the edges, the reader takes them off and counts them.
+
+Excel's plain "CSV" is saved in the code page of the computer, in western Europe and America Windows-1252 ("ANSI").
+Every byte of it is one character of its own, so that equal texts stay equal and different ones different even if the
+code page was another one: the audit's numbers do not depend on the letters. A file that mixes it with UTF-8 would
+split a category in two, and is refused, and so is one whose words show that the code page was another one.
 """
 
 from __future__ import annotations
@@ -9,16 +17,233 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from core.datasets.cells import MOST_CELLS, check_names, cleaned, empty_file
-from core.datasets.columns import quoted
-from core.datasets.encodings import encoding_of
-from core.datasets.number_columns import number_columns
-from core.datasets.number_ways import Way, could_be_number, every, some
-from core.datasets.text_records import TextRecords, fits, is_record
+from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, quoted
+from core.datasets.number_format import Way, could_be_number, every, number_columns, some
 from core.errors import InputError
+
+Encoding = tuple[str, str]
+"""Name of the codec, and a note on it ("" where nothing was decided)."""
+
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_WORD = re.compile(rb"[\x80-\xff\w'\-]*[\x80-\xff][\x80-\xff\w'\-]*", re.ASCII)
+_NO_LETTER = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes without a meaning in Windows-1252
+_OTHER_PAGE = re.compile(
+    "[\xc0-\xff\u0152\u0153\u0160\u0161\u0178\u017d\u017e]{3}"  # Greek, Cyrillic and the like: no Western word
+    "|[a-z\xdf-\xff][\u0152\u0160\u0178\u017d]"  # a capital after a small letter: Mac
+    "|\\w[\u201a\u201e]"  # an opening quotation mark after a letter: DOS
+    "|\\w[\u0192\u2020\u2021\u02c6\u2030\u2039\u201c\u201d\u02dc\u203a\xa1-\xa8\xab-\xac\xaf\xb6\xb8\xbb\xbf]\\w"
+)
+
+
+def encoding_of(content: bytes, name: str, *, windows: bool) -> Encoding:
+    """Return how a text file is encoded.
+
+    Parameters
+    ----------
+    content, name
+        The file and what it is called.
+    windows : bool
+        Whether Windows-1252 is read; otherwise `undecodable` tells what is wrong.
+
+    Raises
+    ------
+    InputError
+        If the file is no text, or text in an encoding that is not read.
+    """
+    utf32 = content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE))
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not utf32:
+        return "utf-16", ""
+    sample = content[:4096]
+    zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
+    if utf32 or (zeros[1] > len(sample) / 5 and zeros[0] < len(sample) / 50):
+        kind = "UTF-32" if utf32 else "UTF-16 without its mark"
+        raise InputError(f"The file {quoted(name)} seems to be saved as {kind}; save it as UTF-8.")
+    if len(_CONTROL.findall(sample)) > len(sample) / 50:
+        raise InputError(f"The file {quoted(name)} is not text; export the table as CSV (UTF-8) or Parquet.")
+    if (place := content.find(b"\0")) >= 0:
+        raise InputError(
+            f"Line {line_of(content, place)} holds a NUL byte, which no text table may; export the table again as "
+            "UTF-8."
+        )
+    if not windows or _is_utf8(content):
+        return "utf-8-sig", ""
+    return "cp1252", _windows_note(content)
+
+
+def line_of(content: bytes, place: int) -> int:
+    """Return the line, from 1, in which a byte stands."""
+    return (content.count(b"\n", 0, place) or content.count(b"\r", 0, place)) + 1
+
+
+def undecodable(content: bytes, encoding: str) -> InputError:
+    """Return the error for bytes that are no text in the encoding."""
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if encoding != "utf-16":
+            return _not_utf8(content, error.start)
+    return InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.")
+
+
+def _not_utf8(content: bytes, start: int) -> InputError:
+    place = start - max(content.rfind(b"\n", 0, start), content.rfind(b"\r", 0, start))
+    return InputError(
+        f"Line {line_of(content, start):,} is not UTF-8 (its byte {place:,} is 0x{content[start]:02X}); "
+        "save the file as UTF-8 (in Excel: 'CSV UTF-8')."
+    )
+
+
+def _is_utf8(content: bytes) -> bool:
+    if content.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for start in range(0, len(content), 1 << 20):
+            decoder.decode(content[start : start + (1 << 20)])
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _windows_note(content: bytes) -> str:
+    """Return the note on a file in Windows-1252; refuse a file that is not all of it."""
+    if content.startswith(codecs.BOM_UTF8) or _UTF8_LETTER.search(content) or _CONTROL.search(content):
+        raise undecodable(content, "utf-8")
+    if strange := _NO_LETTER.search(content):
+        raise _not_utf8(content, strange.start())
+    for word in _WORD.finditer(content):
+        text = word.group().decode("cp1252")
+        if _OTHER_PAGE.search(text):
+            raise InputError(
+                f"Line {line_of(content, word.start()):,} is not UTF-8, and as Windows-1252 it would read "
+                f"{quoted(text)}; save the file as UTF-8 (in Excel: 'CSV UTF-8')."
+            )
+    first = next(_WORD.finditer(content)).start()
+    return (
+        "The file is not UTF-8 and was read as Windows-1252, in which Excel saves a plain CSV (see line "
+        f"{line_of(content, first):,}); if letters look wrong, save it as 'CSV UTF-8'."
+    )
+
+
+_BATCH = 20_000
+
+Record = tuple[int, list[str]]
+
+
+class TextRecords:
+    """The header and the records of a text table.
+
+    Parameters
+    ----------
+    first_line : int
+        The number of the content's first line in the file.
+    edges : bool
+        Whether lines without a filled cell, and empty cells beyond the header's names, are taken off.
+
+    Attributes
+    ----------
+    header : list of str
+        Cells of the first record; with `edges`, of the first that has a filled one if there is any.
+    blank : int
+        How many lines without a filled cell were taken off between and under the records.
+    """
+
+    def __init__(self, content: bytes, encoding: str, separator: str, *, first_line: int, edges: bool) -> None:
+        self._edges = edges
+        self.blank = 0
+        self._records = _records(content, encoding, separator, first_line)
+        self.header = next(self._records)[1]
+        if edges and not _filled(self.header):
+            found = next((record for record in self._records if _filled(record[1])), None)
+            self.header = self.header if found is None else found[1]
+
+    def columns(self, max_rows: int) -> list[Any]:
+        """Return the cells column by column, checking that every record is as wide as the header."""
+        import pyarrow as pa
+
+        parts: list[list[Any]] = [[] for _ in self.header]
+        count = 0
+        while batch := [self._checked(*record) for record in islice(self._kept(), _BATCH)]:
+            count += len(batch)
+            check_rows(count, max_rows)
+            for part, column in zip(parts, zip(*batch, strict=True), strict=True):
+                part.append(pa.array(column, pa.string()))
+        return [pa.chunked_array(part, pa.string()) for part in parts]
+
+    def _kept(self) -> Iterator[Record]:
+        for record in self._records:
+            if self._edges and not _filled(record[1]):
+                self.blank += 1
+            else:
+                yield record
+
+    def _checked(self, line: int, cells: list[str]) -> list[str]:
+        width = len(self.header)
+        if len(cells) != width:
+            if not (self._edges and fits(cells, self.header)):
+                raise InputError(
+                    f"Every record must have {width} cells like the first line, line {line:,} has "
+                    f"{len(cells):,}; add or delete separators there, or quote the cell that holds one."
+                )
+            cells = [*cells[:width], *[""] * (width - len(cells))]
+        if cells == self.header:
+            raise InputError(f"The column names must stand on the first line only, line {line:,} repeats them.")
+        return cells
+
+
+def fits(cells: list[str], header: list[str]) -> bool:
+    """Return whether a record is as wide as the header, or would be without empty cells beyond the last name."""
+    named = max((place for place, name in enumerate(header, 1) if name.strip()), default=len(header))
+    return len(cells) == len(header) or (len(cells) >= named and not _filled(cells[named:]))
+
+
+def is_record(cells: list[str]) -> bool:
+    """Return whether a line is not blank."""
+    return len(cells) > 1 or bool(cells and cells[0].strip())
+
+
+def _filled(cells: list[str]) -> bool:
+    return any(cell and not cell.isspace() for cell in cells)
+
+
+def _records(content: bytes, encoding: str, separator: str, line: int) -> Iterator[Record]:
+    """Yield the line on which each record starts, and its cells; blank lines are skipped."""
+    text = io.TextIOWrapper(io.BytesIO(content), encoding=encoding, newline="")
+    reader = csv.reader(text, delimiter=separator, skipinitialspace=True, strict=True)
+    before = line - 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise _broken(str(error), line, before + reader.line_num) from None
+        except UnicodeDecodeError:
+            raise undecodable(content, encoding) from None
+        if is_record(cells):
+            yield line, cells
+        line = before + reader.line_num + 1
+
+
+def _broken(reason: str, line: int, last: int) -> InputError:
+    if "limit" in reason:
+        return InputError(
+            f"The record that starts on line {line:,} holds a cell of more than {csv.field_size_limit():,} characters; "
+            "shorten it, or close its quotation mark."
+        )
+    if "end of data" in reason:
+        return InputError(f"A quotation mark opened in the record that starts on line {line:,} must be closed.")
+    return InputError(
+        f"Line {last:,} has text after a closing quotation mark; double the quotation marks inside a cell."
+    )
+
 
 _SEPARATORS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many bytes
@@ -29,7 +254,7 @@ _BLANK = b" \t\r\n\v\f\0" + codecs.BOM_UTF8 + codecs.BOM_UTF16_LE  # whole bytes
 def text_columns(
     content: bytes, name: str, max_columns: int, max_rows: int, *, notes: list[str] | None = None
 ) -> tuple[list[str], list[Any]]:
-    """Return the names and the cells of the columns; see `core.datasets.table.read_table`.
+    """Return the names and the cells of the columns; see `core.datasets.read_table.read_table`.
 
     What was decided is added to `notes`; without notes nothing that needs one is decided.
     """

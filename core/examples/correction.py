@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.correction import Correction, correct, smallest_tolerance
-from core.examples.example import Answer, Example, ExampleTable, Step
-from core.examples.writing import number, total
+from core.examples.example import Answer, Example, ExampleTable, Step, number, total
 from core.fairness import difference_between_groups, group_rates, unfairness
 
 _SOURCE = (

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.examples.example import Answer, Example, ExampleTable, Step
-from core.examples.writing import number, signed
+from core.examples.example import Answer, Example, ExampleTable, Step, number, signed
 from core.queries import (
     LaplaceGlobal,
     accuracy_limit,

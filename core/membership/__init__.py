@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.membership.accountings import AccountingFindings, accountings, ledger_of
-from core.membership.advantage import advantage
-from core.membership.attacked import Attacked, attacked, target_of
 from core.membership.attacks import (
     FEWEST_SHADOWS,
     TAUGHT,
@@ -29,7 +26,6 @@ from core.membership.disparity import (
     RangeTable,
     disparities,
     is_muted,
-    lira_gaps,
     recall_by_range,
     vulnerability_disparity,
 )
@@ -43,17 +39,20 @@ from core.membership.findings import (
     CurvePoint,
     MembershipFindings,
 )
-from core.membership.given import given_target
-from core.membership.grouping import column_grouping, grouped_by, table_grouping
-from core.membership.halves import taught_both_ways
-from core.membership.judging import judge
-from core.membership.people import MemberPeople, member_people
-from core.membership.promise import most_caught
-from core.membership.roc import Roc, area, roc
+from core.membership.judged_people import (
+    MembershipSplit,
+    judging_everybody,
+    member_split,
+    split_between,
+    taught_both_ways,
+)
+from core.membership.low_fpr import lira_gaps
+from core.membership.people import MemberPeople, column_grouping, grouped_by, member_people, table_grouping
+from core.membership.privacy import AccountingFindings, accountings, ledger_of, most_caught
+from core.membership.roc import Roc, advantage, area, roc
 from core.membership.settings import TARGET_TITLES, TARGETS, MembershipSettings
-from core.membership.splits import MembershipSplit, judging_everybody, member_split, split_between
-from core.membership.study import findings_of, guesses, study, study_steps
-from core.membership.targets import audited_target, default_depth
+from core.membership.study import Attacked, attacked, findings_of, guesses, judge, study, study_steps, target_of
+from core.membership.targets import audited_target, default_depth, given_target
 
 if TYPE_CHECKING:
     from core.models.dp_id3 import DPID3Classifier

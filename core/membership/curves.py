@@ -15,15 +15,16 @@ import numpy as np
 from core.arrays import Mask
 from core.errors import InputError
 from core.estimates import Estimate, not_measured, over_repeats, rate_over_repeats
-from core.membership.attacked import Attacked, attacked, clusters_of, left_by, pick, target_of, two_sides
 from core.membership.attacks import network_attack
+from core.membership.attacks.lira import Train
 from core.membership.fairpick import Clusters, outsiders_at_random, random_deletion
 from core.membership.findings import EPSILONS, CurveBand, CurvePoint
+from core.membership.judged_people import MembershipSplit, member_split
 from core.membership.people import MemberPeople
 from core.membership.roc import roc
 from core.membership.settings import MembershipSettings
-from core.membership.splits import MembershipSplit, member_split
-from core.membership.targets import Train, quality
+from core.membership.study import Attacked, attacked, clusters_of, left_by, pick, target_of, two_sides
+from core.membership.targets import quality
 from core.seeds import child_seed
 
 THETAS = (0.4, 0.6, 0.8, 1.0)

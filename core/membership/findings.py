@@ -9,7 +9,7 @@ from core.estimates import Estimate
 from core.membership.disparity import Disparities, GapResult, RangeTable
 from core.membership.roc import Roc
 from core.membership.settings import MembershipSettings
-from core.results import Result
+from core.serialize import Result
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
 """Privacy budgets of the curves."""

@@ -1,7 +1,21 @@
 """ROC curve of a membership attack: one point a distinct score, the AUC, and the TPR at a given FPR.
 
 Trees give many people the same score. The curve has one point a distinct score; between two points lies what breaking
-ties at random reaches, which is how the TPR at a given FPR is read, see `core.membership.tpr_at_fpr`.
+ties at random reaches, which is how the TPR at a given FPR is read, see `core.membership.roc`.
+
+TPR at a given FPR. Take n non-members and m members whose scores tell nothing: ordered from the highest score down,
+ties in random order, m j / (n + 1) members are expected above the j-th non-member. So an FPR of f is read at j = f (n +
+1), between whole j by interpolation, and the TPR is then f on average where nothing leaks, whatever n and whatever the
+ties. A threshold that takes all of a tie or none does not have that: it reads 0 where the highest tie is larger than f.
+With A non-members and B members above a tie of a and b, its i-th non-member has B + b i / (a + 1) members above it on
+average over the orders of the tie. That is a real attack: whoever holds these scores may toss a coin within a tie.
+
+Interval: the true FPR of a threshold at the j-th of n non-members is a Beta(j, n + 1 - j) variable, whatever the
+scores, and of m members drawn again a binomial number lies above it. The percentiles of this mixture are those of a
+bootstrap over both, computed instead of drawn. The mixture is a little too narrow where few non-members lie above the
+threshold; so the distances to its ends are stretched by 1 + `_WIDER` / j.
+
+Membership advantage: TPR - FPR at the threshold that is best on other people (Yeom et al. 2018, definition 4).
 """
 
 from __future__ import annotations
@@ -14,10 +28,101 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
-from core.estimates import Estimate, not_measured
-from core.membership.tpr_at_fpr import members_above, tpr_estimate
-from core.results import Result
+from core.estimates import Estimate, not_measured, proportion
+from core.membership.guess import best_threshold
+from core.membership.judged_people import halves
+from core.serialize import Result
 from core.validation import binary_array, one_length
+
+_SPARSE = 10
+"""Fewest members above, and below, the threshold with which the percentiles stand by themselves."""
+
+_WIDER = 1.0
+"""At ten false positives an interval is a tenth wider, at a hundred a hundredth."""
+
+_CELLS = 400
+"""Equally likely thresholds that stand for all."""
+
+
+def position(fpr: float, outsiders: int) -> float:
+    """Return the place j, from 1 at the highest score, of the non-member at which an FPR is read."""
+    return fpr * (outsiders + 1)
+
+
+def members_above(place: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
+    """Return the expected number of members above the non-member at each place, ties broken at random.
+
+    Parameters
+    ----------
+    place : array-like of float in [0, n + 1]
+        From 1 for the highest of n non-members; between whole places it is interpolated, at n + 1 everybody is above.
+    false_positives, true_positives : ndarray of shape (k,), int
+        Non-members and members at or above each distinct score, falling, after a 0 each.
+    """
+    places = np.asarray(place, dtype=np.float64)
+    below = np.floor(places)
+    share = places - below
+    return (1.0 - share) * _above(below, false_positives, true_positives) + share * _above(
+        below + 1.0, false_positives, true_positives
+    )
+
+
+def _above(place: Floats, false_positives: Ints, true_positives: Ints) -> Floats:
+    n = int(false_positives[-1])
+    inside = np.clip(place, 1, n)
+    tie = np.searchsorted(false_positives, inside, side="left")  # the last cut of the tie that holds the place
+    before, a = false_positives[tie - 1], false_positives[tie] - false_positives[tie - 1]
+    b = true_positives[tie] - true_positives[tie - 1]
+    found = true_positives[tie - 1] + b * (inside - before) / (a + 1.0)
+    return np.where(place < 1, 0.0, np.where(place > n, float(true_positives[-1]), found))
+
+
+def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, level: float) -> Estimate:
+    """Return the TPR at an FPR, and its interval.
+
+    Parameters
+    ----------
+    fpr : float in (0, 1]
+    false_positives, true_positives : ndarray of shape (k,), int
+        As for `members_above`.
+    level : float in (0, 1)
+
+    Notes
+    -----
+    Where fewer than 10 members lie above the threshold, or below it, the interval is widened to hold Wilson's: so few
+    show too little variance, none shows none.
+    """
+    from scipy.special import betaincinv
+
+    n, m = int(false_positives[-1]), int(true_positives[-1])
+    j = position(fpr, n)
+    if j >= n + 1:
+        return proportion(m, m, level=level)
+    found = float(members_above(j, false_positives, true_positives))
+    rate = betaincinv(j, n + 1 - j, (np.arange(_CELLS) + 0.5) / _CELLS)
+    shares = members_above((n + 1) * rate, false_positives, true_positives) / m
+    low, high = (_quantile(q, shares, m) / m for q in (0.5 - level / 2, 0.5 + level / 2))
+    value, wider = found / m, 1.0 + _WIDER / j
+    low, high = value - wider * (value - low), value + wider * (high - value)
+    if min(found, m - found) < _SPARSE:
+        wilson = proportion(found, m, level=level)
+        low, high = min(low, wilson.low), max(high, wilson.high)
+    return Estimate(value=value, low=max(0.0, min(value, low)), high=min(1.0, max(value, high)), n=m, level=level)
+
+
+def _quantile(q: float, shares: Floats, members: int) -> int:
+    """Return the smallest number that a mixture of binomials, all as likely, stays at or below with probability q."""
+    from scipy.special import bdtr
+
+    below, at = -1, members
+    while at - below > 1:
+        middle = (at + below) // 2
+        if float(bdtr(middle, members, shares).mean()) >= q:
+            at = middle
+        else:
+            below = middle
+    return at
+
 
 FEWEST_PEOPLE = 10
 """Fewest members, and fewest non-members, of whom a curve is drawn."""
@@ -44,7 +149,7 @@ class Roc(Result):
         """Return the TPR at this FPR, ties broken at random, so that it is the FPR on average where nothing leaks.
 
         The interval takes members and non-members, and with them the threshold, for a sample; see
-        `core.membership.tpr_at_fpr`. All is nan where `resolution_reason` gives a reason.
+        `core.membership.roc`. All is nan where `resolution_reason` gives a reason.
         """
         if self.resolution_reason(fpr):
             return not_measured(level=self.auc.level)
@@ -192,3 +297,54 @@ def _separated(value: float, m: int, n: int, z: float) -> tuple[float, float]:
 
     limit = float(brentq(excess, 0.0, 1.0 - 1e-12)) if excess(1.0 - 1e-12) < 0 else 1.0
     return (limit, 1.0) if value == 1.0 else (0.0, 1.0 - limit)
+
+
+FEWEST = 10
+"""Fewest members, and fewest non-members, whose advantage is measured."""
+
+
+def advantage(
+    score: npt.ArrayLike,
+    member: npt.ArrayLike,
+    *,
+    seed: int,
+    verdict: npt.ArrayLike | None = None,
+) -> Estimate:
+    """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
+
+    The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average. Raises `InputError` if
+    there are fewer than `FEWEST` members or non-members.
+
+    Parameters
+    ----------
+    score : array-like of shape (n,)
+        A higher one speaks for a member.
+    member : array-like of shape (n,), 0 or 1
+    verdict : array-like of shape (n,), 0 or 1, optional
+        Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
+        the other half they come from a fit that knows the membership of this one.
+
+    Notes
+    -----
+    The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
+    taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
+    """
+    scores, inside = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
+    one_length(score=scores, member=inside)
+    for told, count in (("members", int(inside.sum())), ("non-members", int((1 - inside).sum()))):
+        if count < FEWEST:
+            raise InputError(f"A membership advantage needs at least {FEWEST} {told}, got {count}.")
+    if verdict is None:
+        second = halves(inside, seed=seed)
+        called = np.zeros(inside.size, dtype=np.uint8)
+        for half in (second, ~second):
+            called[half] = scores[half] >= best_threshold(scores[~half], inside[~half])
+    else:
+        called = binary_array(verdict, name="verdict")
+        one_length(verdict=called, member=inside)
+    rates = [proportion(int(called[inside == kind].sum()), int((inside == kind).sum())) for kind in (1, 0)]
+    true, false = rates
+    value = true.value - false.value
+    below = float(np.hypot(true.value - true.low, false.high - false.value))
+    above = float(np.hypot(true.high - true.value, false.value - false.low))
+    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=inside.size)

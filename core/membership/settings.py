@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from core.models import GIVEN
-from core.models.dp_id3.ledger import ACCOUNTINGS
+from core.models.tree_budget import ACCOUNTINGS
 from core.settings import Settings
 from core.study import Param
 from core.validation import LEAST_EPSILON

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.models.dp_id3 import ACCOUNTINGS, BudgetLedger, LedgerEntry
 from core.models.fair import GIVEN, METHOD_TITLES, METHODS, FairModel, fit_model
+from core.models.tree_budget import ACCOUNTINGS, BudgetLedger, LedgerEntry
 
 if TYPE_CHECKING:
     from core.models.dp_id3 import DPID3Classifier

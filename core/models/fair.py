@@ -1,4 +1,4 @@
-"""The ways to train the audited model, all on a decision tree of depth 8 as in Ferry et al. (2023, IV-B).
+"""The ways to train the audited model, on a tree of depth 8 as in Ferry et al. (2023, IV-B).
 
 The fair methods come from fairlearn; the private tree is `core.models.dp_id3`, which is no fairness method. A
 randomised model is asked for its predictions once, with a seed; whoever needs them later is handed that one answer,
@@ -17,8 +17,57 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.fairness import METRICS
-from core.models.private import fit_private_tree
 from core.validation import choice, one_length, privacy_budget, seed_value, unit_interval
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateTree:
+    """A fitted private tree.
+
+    Attributes
+    ----------
+    tree : DPID3Classifier
+        What it asks and answers; of a column of codes, the last one stands for a missing value where there can be any.
+    """
+
+    tree: Any
+
+    def predict(self, features: Floats) -> npt.NDArray[Any]:
+        """Return the label of each record, shape (n,)."""
+        return np.asarray(self.tree.predict(_missing_last(features, self.tree.domains_)))
+
+    def predict_proba(self, features: Floats) -> Floats:
+        """Return the shares of the labels in each record's leaf, shape (n, 2)."""
+        return np.asarray(self.tree.predict_proba(_missing_last(features, self.tree.domains_)))
+
+
+def fit_private_tree(
+    features: Floats,
+    labels: npt.NDArray[np.uint8],
+    *,
+    epsilon: float,
+    domains: Sequence[int | tuple[float, float]] | None,
+    max_depth: int,
+    seed: int,
+) -> PrivateTree:
+    """Grow a private tree; for the parameters see `core.models.DPID3Classifier` and `core.models.fit_model`."""
+    from core.models.dp_id3 import DPID3Classifier
+
+    coded = features if domains is None else _missing_last(features, domains)
+    tree = DPID3Classifier(epsilon, max_depth, seed, domains=domains, classes=(0, 1))
+    return PrivateTree(tree=tree.fit(coded, labels))
+
+
+def _missing_last(features: Floats, domains: Sequence[int | tuple[float, float]]) -> Floats:
+    """Return the features with -1 in columns of codes as the last code."""
+    coded = np.array(features, dtype=np.float64)
+    for j, domain in enumerate(domains):
+        if isinstance(domain, int):
+            coded[coded[:, j] == -1, j] = domain - 1
+    return coded
+
 
 METHODS = ("exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3")
 """Names of the ways to train: in-, post- and pre-processing, the control, and training with privacy noise."""

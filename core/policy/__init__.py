@@ -1,23 +1,39 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
 from core.policy.checks import CHECKS, Check
-from core.policy.defaults import default_policy, default_text, predictions_policy, predictions_text
-from core.policy.headline import headline_and_detail
-from core.policy.judging import judge
-from core.policy.limits import POLICY_SCHEMA, Limit, Policy, check_policy, policy_text, read_policy
-from core.policy.measurement import Basis, Measurement, Outcome
-from core.policy.tables import Bullet, bullet, verdict_frame
-from core.policy.verdict import CheckVerdict, Status, Verdict
-from core.policy.words import (
+from core.policy.decisions import judge
+from core.policy.limits import (
     NO_SOURCE,
+    POLICY_SCHEMA,
     VERDICT_TITLES,
+    Limit,
+    Policy,
+    check_policy,
     control_text,
+    default_policy,
+    default_text,
     estimate_text,
     level_text,
     limit_text,
+    policy_text,
+    predictions_policy,
+    predictions_text,
     range_text,
+    read_policy,
     source_text,
     value_text,
+)
+from core.policy.verdict import (
+    Basis,
+    Bullet,
+    CheckVerdict,
+    Measurement,
+    Outcome,
+    Status,
+    Verdict,
+    bullet,
+    headline_and_detail,
+    verdict_frame,
 )
 
 __all__ = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.multiplicity import MOST_TESTED
-from core.results import Result
+from core.estimates import MOST_TESTED
+from core.serialize import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

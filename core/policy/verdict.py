@@ -1,14 +1,83 @@
-"""What a policy says about an audit: pass, fail, inconclusive, not run, for every check and for the release."""
+"""What a policy says about an audit: a status for every check and for the release.
+
+A measurement is one check's number, in the form a policy judges; the headline is what a reader acts on.
+"""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from core.estimates import Estimate
-from core.policy.limits import Limit, Policy
-from core.policy.measurement import Measurement, Outcome
-from core.results import Result
+from core.estimates import Estimate, in_words
+from core.policy.checks import CHECKS
+from core.policy.limits import Limit, Policy, level_text, limit_text, source_text
+from core.serialize import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Outcome(StrEnum):
+    """There is a number; the check could not be run here; it was begun and broke."""
+
+    DONE = "done"
+    NOT_RUN = "not_run"
+    FAILED = "failed"
+
+
+class Basis(StrEnum):
+    """An attack was run; the number follows from what the user declares; it rests on both."""
+
+    MEASURED = "measured"
+    DECLARED = "declared"
+    COMBINED = "combined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement(Result):
+    """One check's number, or the reason why there is none.
+
+    Attributes
+    ----------
+    check : str
+        One of `core.policy.CHECKS`.
+    estimate : Estimate or None
+        The number, in the unit of the check as a share (0.05 for 5 points); low = high = value where it is computed
+        and not estimated. None unless the outcome is DONE.
+    freedom : int or None
+        Degrees of freedom where the interval is Student's; None for a normal one.
+    control : Estimate or None
+        What would be reached without the model, the promise or the answers.
+    control_name : str
+        What the control is, such as "features alone" or "calling everybody a man".
+    attacked : str
+        What was attacked, and by whom, in one sentence with the number of people.
+    knows : str
+        What the attacker knows, in one sentence.
+    assumptions : tuple of str
+        What the number takes for granted, a sentence each.
+    reason : str
+        Why there is no number, in one sentence; empty when there is one.
+    details : dict of str to float
+        Further numbers by name, for tables.
+    """
+
+    check: str
+    outcome: Outcome = Outcome.DONE
+    basis: Basis = Basis.MEASURED
+    estimate: Estimate | None = None
+    freedom: int | None = None
+    control: Estimate | None = None
+    control_name: str = ""
+    attacked: str = ""
+    knows: str = ""
+    assumptions: tuple[str, ...] = ()
+    reason: str = ""
+    details: dict[str, float] | None = None
 
 
 class Status(StrEnum):
@@ -98,3 +167,218 @@ class Verdict(Result):
     def exit_code(self) -> int:
         """Return the command line's exit code: 0 pass, 1 fail, 2 inconclusive or not run."""
         return {Status.PASS: 0, Status.FAIL: 1}.get(self.overall, 2)
+
+
+_BLOCKING = (Status.FAIL, Status.INCONCLUSIVE, Status.NOT_RUN)
+_MISSED = "the attack missed a planted leak, or flagged a model without one"
+_ONE = {"fail": "fails", "inconclusive": "is inconclusive", "not_run": "was not run", "pass": "passes"}
+_SEVERAL = {"fail": "fail", "inconclusive": "are inconclusive", "not_run": "were not run", "pass": "pass"}
+
+
+def overall(rows: Sequence[CheckVerdict], *, failed_tests: Sequence[str] = ()) -> Status:
+    """Return the worst verdict of the required checks: fail, then inconclusive, then not run, then pass.
+
+    A check that could not be run, where its limit allows that, is left out; of none that was run nothing passes.
+    Where FairLeak's test of itself failed for an attack, pass is inconclusive.
+    """
+    found = {row.verdict for row in rows if row.counts}
+    if not found:
+        return Status.NOT_RUN
+    return next(
+        (verdict for verdict in _BLOCKING if verdict in found),
+        Status.INCONCLUSIVE if failed_tests else Status.PASS,
+    )
+
+
+def headline_and_detail(
+    rows: Sequence[CheckVerdict], *, level: float, failed_tests: Sequence[str] = ()
+) -> tuple[str, str]:
+    """Return the verdict as a title, and what the title leaves out."""
+    headline, detail = _of_checks(rows, level=level)
+    if not failed_tests:
+        return headline, detail
+    if overall(rows) == Status.PASS:
+        return f"Do not release yet: the self-test failed, as {_MISSED}.", _mistrust(failed_tests)
+    return headline, _joined(detail, f"The self-test failed: {_MISSED}.", _mistrust(failed_tests))
+
+
+def _mistrust(failed_tests: Sequence[str]) -> str:
+    told = "; ".join(f"“{attack}”" for attack in failed_tests)
+    return f"It failed for {told}: no verdict here can be relied on until the cause is found."
+
+
+def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]:
+    required = Counter(row.verdict for row in rows if row.counts)
+    others = Counter(row.verdict for row in rows if row.limit and not row.limit.required)
+    n, worst = required.total(), overall(rows)
+    excused = _excused(rows)
+    if not n:
+        return "Do not release yet: no required check could be run.", _joined(_optional(others))
+    if worst == Status.PASS:
+        return _kept(n, bool(others or excused)), _joined(_claim(level), excused, _optional(others))
+    warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
+    headline = f"{warning}: {_of_all(required[worst], n, worst)}."
+    if required[worst] == n:
+        return headline, _joined(excused, _optional(others))
+    return headline, _joined(_further(required, worst), _passing(required[Status.PASS]), excused, _optional(others))
+
+
+def _kept(n: int, others: bool) -> str:
+    kind = "required limit" if others else "limit"
+    if n == 1:
+        return f"The one {kind} of the policy is kept."
+    return f"{'Both' if n == 2 else f'All {in_words(n)}'} {kind}s of the policy are kept."
+
+
+def _claim(level: float) -> str:
+    return (
+        f"Decided at {level_text(level)} confidence over all limits together; "
+        "it holds for these attacks on this model and this table, and says nothing about others."
+    )
+
+
+def _of_all(count: int, n: int, verdict: Status) -> str:
+    """Write "two of six checks fail", "the only check fails", "both checks fail", "all six checks fail"."""
+    if n == 1:
+        return f"the only required check {_ONE[verdict]}"
+    if count == n:
+        return f"{'both' if n == 2 else f'all {in_words(n)}'} checks {_SEVERAL[verdict]}"
+    return f"{in_words(count)} of {in_words(n)} checks {_counted(count, verdict)}"
+
+
+def _further(required: Counter[Status], worst: str) -> str:
+    """Write "One is inconclusive and one was not run; both also block a release."."""
+    rest = {verdict: required[verdict] for verdict in _BLOCKING if verdict != worst and required[verdict]}
+    total = sum(rest.values())
+    if not total:
+        return ""
+    told = " and ".join(f"{in_words(count)} {_counted(count, verdict)}" for verdict, count in rest.items())
+    also = {1: "it also blocks", 2: "both also block"}.get(total, f"all {in_words(total)} also block")
+    return f"{_sentence(told)}; {also} a release."
+
+
+def _passing(count: int) -> str:
+    return f"{_sentence(in_words(count))} {_counted(count, Status.PASS)}."
+
+
+def _excused(rows: Sequence[CheckVerdict]) -> str:
+    """Write which checks the policy lets go because they could not be run."""
+    titles = [f"“{row.title or row.check}”" for row in rows if row.excused]
+    if not titles:
+        return ""
+    listed = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
+    return f"Not tested, which the policy allows here: {listed}."
+
+
+def _optional(others: Counter[Status]) -> str:
+    """Write what became of the limits that are not required."""
+    n = others.total()
+    if not n:
+        return ""
+    found = [(verdict, others[verdict]) for verdict in (*_BLOCKING, Status.PASS) if others[verdict]]
+    if n == 1:
+        return f"One more limit is not required; it {_ONE[found[0][0]]}."
+    told = [f"{in_words(count)} {_counted(count, verdict)}" for verdict, count in found]
+    listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+    return f"{_sentence(in_words(n))} more limits are not required; {listed}."
+
+
+def _counted(count: int, verdict: Status) -> str:
+    return (_ONE if count <= 1 else _SEVERAL)[verdict]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+_SPAN = {"columns": 1.0}
+"""Half the scale of a limit of 0, by unit; 0.05 for the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bullet(Result):
+    """Where a value lies on a scale from 0 over the limit to twice the limit.
+
+    Attributes
+    ----------
+    value, low, high : float in [0, 1]
+        Positions of the value and of the interval the verdict follows from; the limit's is 0.5. Without an interval
+        low and high are the value's.
+    value_beyond, low_beyond, high_beyond : bool
+        Whether it lies off the scale and is shown at its end.
+    """
+
+    value: float
+    low: float
+    high: float
+    value_beyond: bool
+    low_beyond: bool
+    high_beyond: bool
+
+
+def bullet(row: CheckVerdict) -> Bullet | None:
+    """Return the positions of a check's value and interval; None without a limit or without a number.
+
+    The scale of a limit L is 0 to 2L. Of a limit below 0 it is 2L to 0, and of a limit of 0 it is ±0.05, or ±1 column,
+    so that larger values are always further to the right.
+    """
+    estimate = row.measurement.estimate if row.measurement else None
+    if row.limit is None or estimate is None or math.isnan(estimate.value) or row.verdict == Status.NOT_RUN:
+        return None
+    shown = row.decided or estimate
+    limit, unit = float(row.limit.value), CHECKS[row.check].unit
+    span = abs(limit) or _SPAN.get(unit, 0.05)
+    ends = [estimate.value if math.isnan(x) else x for x in (estimate.value, shown.low, shown.high)]
+    places = [0.5 + (x - limit) / span / 2 for x in ends]
+    value, low, high = (min(1.0, max(0.0, place)) for place in places)
+    beyond = [not -1e-9 <= place <= 1 + 1e-9 for place in places]
+    return Bullet(value=value, low=low, high=high, value_beyond=beyond[0], low_beyond=beyond[1], high_beyond=beyond[2])
+
+
+def verdict_frame(verdict: Verdict) -> pandas.DataFrame:
+    """Return a verdict as a table: a row a check, in the verdict's order; numbers as shares, nan where there are none.
+
+    `basis` says whether a number was measured, declared, or rests on both; a limit's `source` is never empty.
+    """
+    import pandas as pd
+
+    return pd.DataFrame([_row(row) for row in verdict.rows])
+
+
+def _row(row: CheckVerdict) -> dict[str, str | float | int | bool]:
+    found, limit = row.measurement, row.limit
+    return {
+        "item": row.item,
+        "check": row.check,
+        "title": row.title,
+        "verdict": str(row.verdict),
+        "required": limit is not None and limit.required,
+        "blocks": row.blocks,
+        "outcome": str(found.outcome) if found else "",
+        "basis": str(found.basis) if found else "",
+        **_interval("", found.estimate if found else None, with_value=True),
+        "limit": limit.value if limit else math.nan,
+        "limit_text": limit_text(row.check, limit.value) if limit else "",
+        **_interval("decided_", row.decided),
+        "p_value": row.p_value,
+        "p_adjusted": row.p_adjusted,
+        **_interval("control_", found.control if found else None, with_value=True),
+        "control_name": found.control_name if found else "",
+        "why": row.why,
+        "attacked": found.attacked if found else "",
+        "knows": found.knows if found else "",
+        "assumptions": " ".join(found.assumptions) if found else "",
+        "author": limit.author if limit else "",
+        "date": limit.date if limit else "",
+        "rationale": limit.rationale if limit else "",
+        "source": source_text(limit) if limit else "",
+    }
+
+
+def _interval(prefix: str, estimate: Estimate | None, *, with_value: bool = False) -> dict[str, float]:
+    names = (*(("value",) if with_value else ()), "low", "high", "level")
+    return {f"{prefix}{name}": math.nan if estimate is None else getattr(estimate, name) for name in names}

@@ -1,20 +1,18 @@
 """Bias queries (Hamman et al. 2023): what answers to fairness questions reveal, and how to answer them safely.
 
-The desk that answers them within a lifetime budget has a door of its own, `core.queries.ledger`.
+The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.queries.answer_errors import ErrorQuantiles, answer_error
-from core.queries.bits import reveal_bits
 from core.queries.black_box import EpsilonAudit, black_box_epsilon
 from core.queries.compressed import RECOVERY_METHODS, recover_compressed, recover_opportunity, reveal_compressed
-from core.queries.decode import balanced_guess, decode_many, decode_noisy
 from core.queries.decoders import DECODERS, PROGRAMS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
-from core.queries.flips import recover_flips, reveal_double, reveal_flips, reveal_single
 from core.queries.gaps import equal_opportunity_gap, leakage, statistical_parity_gap
 from core.queries.guarantees import (
+    ErrorQuantiles,
     accuracy_limit,
     accuracy_limit_with_prior,
+    answer_error,
     largest_loss,
     prior_given_sizes,
     targeted_leakage,
@@ -29,17 +27,28 @@ from core.queries.mechanisms import (
     SmoothLaplace,
     SumsRelease,
 )
-from core.queries.noiseless import (
+from core.queries.paper_table import (
+    MEASURED_LEAKAGES,
     NOISELESS_ATTACKS,
     PAPER_SHARE,
+    TABLE_1,
     NoiselessRow,
+    PublishedRow,
     complete_from,
     noiseless_leakages,
     noiseless_row,
 )
-from core.queries.partition import partition_absolute, sizes_from_answer
-from core.queries.published import MEASURED_LEAKAGES, TABLE_1, PublishedRow
-from core.queries.recovery import Recovery
+from core.queries.propagation import balanced_guess, decode_many, decode_noisy
+from core.queries.reveal import (
+    Recovery,
+    partition_absolute,
+    recover_flips,
+    reveal_bits,
+    reveal_double,
+    reveal_flips,
+    reveal_single,
+    sizes_from_answer,
+)
 from core.queries.sensitivity import global_sensitivity, local_sensitivity, smooth_sensitivity
 from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, question_numbers, repeats_for
 

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.queries.checks import Floats, score_matrix
+from core.queries.gaps import Floats, score_matrix
 from core.queries.mechanisms import Mechanism
-from core.results import Result
+from core.serialize import Result
 
 TAILS = 60  # thresholds tried for each statistic and side
 CAUTION = 1000  # choosing allows this many times less error than testing, or a rare event wins by luck

@@ -1,4 +1,11 @@
-"""Recovery of everybody's attribute from few answers by compressed sensing (Hamman et al. 2023, algorithm 2).
+"""Recovery from few answers by compressed sensing (Hamman et al. 2023, algorithm 2).
+
+The linear programs of the attacks, through HiGHS' dual simplex.
+
+Rows are ranges, so answers known to within a rounding step need no second copy of the matrix. Nothing can be removed
+from these dense programs beforehand, so HiGHS' presolve, which takes as long as solving, is off. A solution is
+handed on only after its rows and bounds were recomputed. Matrices are passed as sparse: scipy turns dense ones over
+with all warnings made errors, in every thread of the process.
 
 With r = 1/N1 and s_j = r − v_j, which is 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged, the answers
 SP = H v become H s = H r − SP (the published equation 7 has the opposite sign, which recovers nobody). The programs
@@ -19,16 +26,73 @@ keeps the simplex on short paths.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.queries.checks import Floats, answer_array, check_sizes, score_matrix
-from core.queries.programs import ProgramSolution, solve_program
-from core.queries.recovery import Recovery, RecoveryStatus
+from core.queries.gaps import Floats, answer_array, check_sizes, score_matrix
+from core.queries.reveal import Recovery, RecoveryStatus
 from core.validation import binary_array, choice
+
+TOLERANCE = 1e-6  # of a row, relative to its size; HiGHS works to 1e-7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramSolution:
+    """What came of a program: `x` of shape (n,) when it is solved to the optimum, else None and why."""
+
+    x: Floats | None
+    status: RecoveryStatus
+    reason: str
+
+
+def solve_program(
+    cost: Floats,
+    matrix: Floats,
+    low: Floats,
+    high: Floats,
+    *,
+    upper: float = np.inf,
+    time_limit: float = 60.0,
+) -> ProgramSolution:
+    """Minimise cost · x subject to low <= matrix x <= high and 0 <= x <= upper.
+
+    Parameters
+    ----------
+    cost : ndarray of shape (n,)
+    matrix : ndarray of shape (m, n)
+    low, high : ndarray of shape (m,)
+        Equal where the row is an equation.
+    upper : float
+        Upper bound of every variable.
+    time_limit : float
+        Seconds.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csc_array
+
+    found = milp(  # without whole-numbered variables HiGHS solves the linear program itself
+        cost,
+        constraints=LinearConstraint(csc_array(matrix), low, high),
+        bounds=Bounds(0.0, upper),
+        options={"presolve": False, "time_limit": time_limit},
+    )
+    if found.status == 2:
+        return ProgramSolution(x=None, status=RecoveryStatus.INFEASIBLE, reason="No attributes explain every answer.")
+    if found.status != 0 or found.x is None:
+        return ProgramSolution(x=None, status=RecoveryStatus.NOT_SOLVED, reason=f"The solver stopped: {found.message}")
+    x = np.clip(found.x, 0.0, upper)
+    reached = matrix @ x
+    room = TOLERANCE * (1.0 + np.abs(matrix) @ np.abs(x))
+    if ((reached < low - room) | (reached > high + room)).any():
+        return ProgramSolution(
+            x=None, status=RecoveryStatus.NOT_SOLVED, reason="The solver's solution does not meet the answers."
+        )
+    return ProgramSolution(x=x, status=RecoveryStatus.RECOVERED, reason="")
+
 
 RECOVERY_METHODS = ("l1", "nonnegative", "box", "sizes_unknown")
 SURE = 1e-9  # a prior nearer to 0 or 1 counts as this, so that its weight is finite

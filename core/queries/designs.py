@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.queries.checks import Floats, score_matrix
+from core.queries.gaps import Floats, score_matrix
 from core.validation import choice, unit_interval
 
 DESIGNS = ("jitter", "random_binary", "targeted", "bits")

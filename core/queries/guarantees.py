@@ -1,4 +1,4 @@
-"""What a privacy budget promises against any attacker, and what the worst question really gives away of one person.
+"""What a privacy budget promises against any attacker, and how far off the answers are.
 
 Balanced accuracy throughout (Hamman et al. 2023, definition 5.1): half the chance of naming an advantaged person
 advantaged plus half that of naming a disadvantaged one disadvantaged.
@@ -13,19 +13,26 @@ max(0, w₁ − w₀, (w₁e^ε − w₀)/(1 + e^ε)), the fourth corner never w
 An attacker who knows the group sizes links people: given the sizes, a person of the other group means that somebody
 else changed too, two flips in all (such vectors can be coupled so that they differ in two places). So 2ε takes the
 place of ε, and the prior that of the prior given the sizes, P(a_j = 1 | Σ a = N1), which is a Poisson binomial law.
+
+How far off the answers are: the median and the 95th percentile of the absolute error.
+
+Never the mean: Cauchy noise has none, and the average of any sample of it is an accident. Closed forms where there are
+any, draws otherwise.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.queries.checks import Floats, check_sizes, counted
-from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, Mechanism, NoisySums, Rounded, SmoothCauchy
+from core.queries.gaps import Floats, check_sizes, counted
+from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, Mechanism, NoisySums, Rounded, SmoothCauchy, people
 from core.queries.sensitivity import local_sensitivity
+from core.serialize import Result
 
 
 def _budget(epsilon: float, sizes_known: bool) -> float:
@@ -185,3 +192,71 @@ def _two_laws(distance: float, scale: float, noise: str) -> float:
     if noise == "cauchy":
         return 0.5 + math.atan(distance / (2 * scale)) / math.pi
     return 1 - math.exp(-distance / (2 * scale)) / 2
+
+
+RANGE = 1.0  # a gap lies in [-1, 1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorQuantiles(Result):
+    """Absolute error of one answer.
+
+    Attributes
+    ----------
+    median, high : float
+        Half of the answers are off by at most `median`, 95 of 100 by at most `high`.
+    closed_form : bool
+        Computed, not drawn.
+    """
+
+    median: float
+    high: float
+    closed_form: bool
+
+    @property
+    def exceeds_range(self) -> bool:
+        """Return whether half of the answers are off by more than a gap can be: such an answer cannot be used."""
+        return self.median > RANGE
+
+
+def answer_error(
+    mechanism: Mechanism,
+    scores: npt.ArrayLike,
+    sensitive: npt.ArrayLike,
+    *,
+    rng: np.random.Generator,
+    draws: int = 2000,
+    labels: npt.ArrayLike | None = None,
+) -> ErrorQuantiles:
+    """Return the error of these questions' answers.
+
+    Parameters
+    ----------
+    scores : array-like of shape (m, n) or (n,), in [0, 1]
+    sensitive : array-like of shape (n,), 0 or 1
+    rng : numpy Generator
+        Used where there is no closed form.
+    draws : int, at least 1
+        Runs drawn then; each gives m errors.
+    labels : array-like of shape (n,), 0 or 1, optional
+        Given, the questions are about equal opportunity.
+
+    Raises
+    ------
+    InputError
+        As `Mechanism.answer`.
+    """
+    if draws < 1:
+        raise InputError(f"draws must be at least 1, got {draws!r}.")
+    h, a = people(scores, sensitive, labels)
+    truth = mechanism.exact(h, a)
+    if isinstance(mechanism, AdditiveNoise):
+        n1 = int(a.sum())
+        scale = mechanism.scale(n1, a.size - n1, len(h))
+        heavy = mechanism.noise == "cauchy"
+        middle, high = (1.0, math.tan(0.475 * math.pi)) if heavy else (math.log(2), math.log(20))
+        return ErrorQuantiles(median=middle * scale, high=high * scale, closed_form=True)
+    random = isinstance(mechanism, NoisySums)
+    errors = np.abs(mechanism.draws(h, a, rng=rng, draws=draws if random else 1) - truth)
+    median, high = np.quantile(errors, [0.5, 0.95])
+    return ErrorQuantiles(median=float(median), high=float(high), closed_form=not random)

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 
 from core.errors import InputError
-from core.queries.checks import check_sizes
+from core.queries.gaps import check_sizes
 
 
 def _edge(n: int, k: int, *, absolute: bool) -> float:

@@ -15,14 +15,13 @@ import numpy as np
 
 from core.errors import InputError
 from core.estimates import Estimate, over_repeats, rate_over_repeats
-from core.queries.checks import Floats
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
-from core.queries.gaps import leakage
+from core.queries.gaps import Floats, leakage
 from core.queries.mechanisms import Exact, NoisySums
 from core.questions import People, QueryPool
-from core.results import Result
 from core.seeds import child_generator
+from core.serialize import Result
 from core.validation import choice, seed_value
 
 

@@ -1,19 +1,17 @@
 """The report of a release audit: one JSON document, drawn as HTML, cut into CSV files, in two editions."""
 
-from core.decision.attacks.readers import AttackedPeople, attacked_people
-from core.decision.result import MeteredForm, ReportMeter
-from core.report.attacked import EditionAttack, attack_edition
+from core.release_audit.result import MeteredForm, ReportMeter
+from core.release_audit.subject import AttackedPeople, attacked_people
 from core.report.canonical import report_fingerprint
-from core.report.csv_files import csv_files
-from core.report.disclosed import disclosure_edition, document
-from core.report.document import EDITIONS, THRESHOLD
-from core.report.metering import meter_of
+from core.report.charts import BASIS_WORDS
+from core.report.disclosure_edition import disclosure_edition, document, meter_of
+from core.report.document import EDITIONS, THRESHOLD, CheckRow, check_rows, policy_of
+from core.report.edition_attack import EditionAttack, attack_edition
 from core.report.page import embedded_document, to_html
-from core.report.rows import CheckRow, check_rows, policy_of
 from core.report.schema import from_json, report_schema, to_json
 from core.report.suppression import withheld_counts
+from core.report.tables import csv_files
 from core.report.verification import Verification, verify_report
-from core.report.words import BASIS_WORDS
 
 __all__ = [
     "BASIS_WORDS",

@@ -1,21 +1,148 @@
-"""The report's charts, drawn for paper: lines over a tolerance or a budget, and rates of groups with their intervals.
+"""The report's charts and bullets as SVG: lines, rates of groups, numbers beside limits.
 
 Every line has its own dash beside its colour, every group its own marker; labels stand at the lines, not in a legend.
+Nothing is written but through `element`, which escapes every attribute and every text, so that a name from somebody's
+table stays a name. No scripts, no links, no styles: presentation attributes only.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from core.decision.attacks.inference import CORRECTED
-from core.report.numbers import estimate_of, number_of
-from core.report.svg import drawing, element, text
-from core.report.words import INK, PAPER
+from core.policy import bullet as places_of
+from core.release_audit.fairness_checks import CORRECTED
+from core.report.canonical import estimate_of, number_of
+from core.report.document import CheckRow
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
+
+
+def clean(value: Any) -> Any:
+    """Return a text without characters that are not seen but steer how others are shown; other values as they are."""
+    return _UNSEEN.sub("\ufffd", value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def element(name: str, *inside: Any, **attributes: Any) -> Markup:
+    """Return one element; underscores in attribute names become hyphens, None leaves an attribute out."""
+    told = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_number(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    content = Markup("").join(clean(part) for part in inside)
+    return Markup(f"<{name}{told}>") + content + Markup(f"</{name}>")
+
+
+def text(x: float, y: float, words: str, **attributes: Any) -> Markup:
+    """Return words at a place."""
+    return element("text", words, x=x, y=y, **attributes)
+
+
+def drawing(*inside: Any, width: float, height: float, label: str, class_: str, description: str = "") -> Markup:
+    """Return a whole drawing that says what it shows to those who do not see it."""
+    title = element("title", label)
+    desc = element("desc", description) if description else Markup("")
+    return element(
+        "svg",
+        title,
+        desc,
+        *inside,
+        viewBox=f"0 0 {width:g} {height:g}",
+        role="img",
+        aria_label=clean(f"{label} {description}".strip()),
+        class_=class_,
+        fill="none",
+    )
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{round(value, 2):g}"
+    return clean(value)
+
+
+INK, PAPER = "#22262D", "#FEFDFB"
+
+COLOURS = {
+    "fail": "#A01A13",
+    "inconclusive": "#8F6400",
+    "not_run": "#5B626D",
+    "pass": "#1B7F4B",
+    "not_asked": "#5B626D",
+}
+"""Verdict -> colour on paper; always beside its icon and its word."""
+
+GLYPHS = {
+    "fail": "M7 7l6 6M13 7l-6 6",
+    "inconclusive": "M7.6 7.9c.2-3.3 5-3.1 4.8-.1-.1 1.8-2.4 1.8-2.4 3.5M10 14v.1",
+    "not_run": "M6.5 10h7",
+    "pass": "M6 10.4l2.8 2.8L14 7.4",
+    "not_asked": "M7 10v.1M10 10v.1M13 10v.1",
+}
+"""Verdict -> path of its icon in a square of 20."""
+
+BASIS_WORDS = {
+    "measured": ("Measured", "an attack was run, or the model's answers were counted"),
+    "combined": ("Combined", "rests on measurements and on what was declared"),
+    "declared": ("Declared", "follows from what was declared; nothing was attacked"),
+}
+"""Basis -> its word, and what it means."""
+
+
+_LEFT, _WIDTH, _MIDDLE, _HEIGHT = 10.0, 240.0, 11.0, 22.0
+
+_ALLOWED, _FORBIDDEN, _NOTHING = "#CFE5D6", "#F3DEDA", "#EFEDE7"
+
+
+def bullet(row: CheckRow, *, at_least: bool) -> Markup:
+    """Return the bar of one check: limit in the middle, number with its interval, ▸ where it lies beyond."""
+    if not row.limit:
+        return Markup("")
+    places = places_of(row.verdict)
+    sides = (_FORBIDDEN, _ALLOWED) if at_least else (_ALLOWED, _FORBIDDEN)
+    half = _WIDTH / 2
+    parts = [
+        element("rect", x=_LEFT + i * half, y=_MIDDLE - 4, width=half, height=8, fill=side if places else _NOTHING)
+        for i, side in enumerate(sides)
+    ]
+    parts.append(element("path", d=f"M{_LEFT + half:g} 0.5v{_HEIGHT - 1:g}", stroke=INK, stroke_width=2))
+    if places is not None:
+        colour = COLOURS[row.verdict.verdict]
+        start, stop = (_LEFT + _WIDTH * place for place in (places.low, places.high))
+        if stop > start:
+            parts.append(element("rect", x=start, y=_MIDDLE - 2.5, width=stop - start, height=5, fill=colour))
+        at = _LEFT + _WIDTH * places.value
+        parts.append(element("circle", cx=at, cy=_MIDDLE, r=6, fill=colour, stroke=PAPER, stroke_width=1.5))
+        sides_beyond = {
+            place > 0.5
+            for place, beyond in (
+                (places.value, places.value_beyond),
+                (places.low, places.low_beyond),
+                (places.high, places.high_beyond),
+            )
+            if beyond
+        }
+        parts += [_arrow(right, colour) for right in sorted(sides_beyond)]
+    return drawing(*parts, width=2 * _LEFT + _WIDTH, height=_HEIGHT, label=_label(row), class_="bullet")
+
+
+def _arrow(right: bool, colour: str) -> Markup:
+    tip = 2 * _LEFT + _WIDTH if right else 0.0
+    return element("path", d=f"M{tip:g} {_MIDDLE:g}l{-6 if right else 6} -4v8z", fill=colour)
+
+
+def _label(row: CheckRow) -> str:
+    told = f"{row.value}, {row.interval}" if row.interval else row.value
+    return f"{told}. Limit: {row.limit}."
+
 
 _GREY, _GRID = "#5B626D", "#E9E6DF"
 

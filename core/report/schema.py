@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from core.report.canonical import json_text, parse_json
-from core.report.disclosed import document
+from core.report.disclosure_edition import document
 from core.report.document import EDITIONS, KIND, THRESHOLD, Document
 
 if TYPE_CHECKING:
-    from core.decision import ReleaseAudit
-    from core.decision.attacks.readers import AttackedPeople
+    from core.release_audit import ReleaseAudit
+    from core.release_audit.subject import AttackedPeople
 
 Schema = dict[str, Any]
 
@@ -69,11 +69,11 @@ _CELL = {"type": ["string", "number", "boolean", "null"]}
 def report_schema() -> Schema:
     """Return the schema."""
     from core.datasets.roles import Roles
-    from core.decision.plan import AuditPlan
-    from core.decision.result import DataSummary, GroupSummary, ModelSummary, Provenance, ReportMeter, SelfTest
     from core.policy import CHECKS, Limit, Measurement, Policy, Status
     from core.policy.limits import RANGES
-    from core.report.attacked import EditionAttack
+    from core.release_audit.plan import AuditPlan
+    from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance, ReportMeter, SelfTest
+    from core.report.edition_attack import EditionAttack
 
     row = {
         "check": {"$ref": "#/$defs/check"},
@@ -176,8 +176,8 @@ def _record(cls: type) -> Schema:
 
 def _known() -> dict[tuple[str, str], Schema]:
     """Return the fields of which less is possible than their type says."""
-    from core.decision.plan import ModelPlan
     from core.policy import Limit
+    from core.release_audit.plan import ModelPlan
     from core.settings import params
 
     check, version = {"$ref": "#/$defs/check"}, {"type": "integer"}

@@ -1,17 +1,138 @@
-"""Every table of a report, in words for the page and in plain numbers for files: made once, from the document."""
+"""Every table of a report, in words for the page and in plain numbers for files: made once."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from core.estimates import count, gap, interval, percent, points
+from core.files import csv_bytes
 from core.policy import NO_SOURCE
-from core.report.document import GROUP_RATES
-from core.report.metered_tables import is_metered, meter_numbers, meter_words
-from core.report.numbers import estimate_of, number_of
-from core.report.rows import check_rows
-from core.report.table import Cell, ReportTable, ends, shown, three
-from core.wording import count, gap, interval, percent, points
+from core.report.canonical import estimate_of, number_of
+from core.report.disclosure_edition import document
+from core.report.document import GROUP_RATES, THRESHOLD, check_rows
+from core.report.edition_meter import FORM_TITLES
+
+if TYPE_CHECKING:
+    from core.release_audit import ReleaseAudit
+    from core.release_audit.subject import AttackedPeople
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTable:
+    """A table.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without an ending: small letters, digits and hyphens.
+    rows : tuple of tuple
+        Texts, numbers, or None.
+    """
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def numeric(self) -> frozenset[str]:
+        """Columns that hold nothing but numbers."""
+        return frozenset(
+            name
+            for i, name in enumerate(self.columns)
+            if any(_is_number(row[i]) for row in self.rows)
+            and all(row[i] is None or _is_number(row[i]) or row[i] in ("inf", "-inf") for row in self.rows)
+        )
+
+    @property
+    def cells(self) -> tuple[tuple[str, ...], ...]:
+        """The rows as they are shown."""
+        return tuple(tuple(shown(cell) for cell in row) for row in self.rows)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def shown(value: Cell) -> str:
+    """Write a cell: four digits, a true minus, "–" for nothing."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return {"inf": "∞", "-inf": "−∞"}.get(str(value), str(value))
+    if isinstance(value, int):
+        return count(value).replace("-", "−")
+    text = f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1 else f"{value:.4g}"
+    return ("0" if text in ("-0", "") else text).replace("-", "−")
+
+
+def three(prefix: str) -> tuple[str, ...]:
+    """Return the columns of an estimate."""
+    return (prefix, f"{prefix} low", f"{prefix} high")
+
+
+def ends(found: Mapping[str, Any] | None) -> tuple[Cell, ...]:
+    """Return the cells of an estimate."""
+    return (None, None, None) if found is None else (found["value"], found["low"], found["high"])
+
+
+def is_metered(document: Mapping[str, Any]) -> bool:
+    """Whether a report says what its own numbers give away; those of earlier versions have no such key."""
+    return bool((document.get("release_meter") or {}).get("forms"))
+
+
+_METERED = ("df_bits", "joint_bits", "prior_bits", "person_bits")
+
+
+def meter_numbers(document: Mapping[str, Any]) -> ReportTable:
+    """Return the release meter with plain numbers, a row a form."""
+    meter = document["release_meter"]
+    columns = (
+        "form", "group", "people", "numbers", "bits predicted", "joint bits", "prior bits", "bits person by person",
+        *three("bits measured"), "unsure before", "pinned", "pinned rightly", *three("accuracy"),
+        *three("accuracy before"), *three("majority"), "projection",
+    )  # fmt: skip
+    control = (*ends(meter["accuracy_before"]), *ends(meter["majority"]))
+    rows = tuple(
+        (
+            f["form"], f["group"], meter["people"], f["numbers"], *(f[name] for name in _METERED), *ends(f["bits"]),
+            f["unsure"], f["pinned"], f["pinned_right"], *ends(f["accuracy"]), *control, f["status"],
+        )
+        for f in meter["forms"]
+    )  # fmt: skip
+    return ReportTable(name="release-meter", title="What the numbers give away", columns=columns, rows=rows)
+
+
+def meter_words(document: Mapping[str, Any]) -> ReportTable:
+    """Return the release meter for the page, a row a form."""
+    columns = (
+        "Numbers of",
+        "Group, against the rest",
+        "Numbers",
+        "Bits predicted",
+        "Bits measured",
+        "About all together",
+        "Pinned down",
+    )
+    rows = []
+    for f in document["release_meter"]["forms"]:
+        bits, joint, prior = estimate_of(f["bits"]), number_of(f["joint_bits"]), number_of(f["prior_bits"])
+        assert bits is not None
+        span = f"{_tenth(bits.value)} ({_tenth(bits.low)} to {_tenth(bits.high)})"
+        right = f", {count(f['pinned_right'])} rightly" if f["pinned"] else ""
+        pinned = f"{count(f['pinned'])} of {count(f['unsure'])} unsure before{right}"
+        together = f"{_tenth(joint)} of {_tenth(prior)}"
+        predicted = _tenth(number_of(f["df_bits"]))
+        rows.append((FORM_TITLES[f["form"]], f["group"], f["numbers"], predicted, span, together, pinned))
+    return ReportTable(name="release-meter", title="Bits beyond the features", columns=columns, rows=tuple(rows))
+
+
+def _tenth(bits: float) -> str:
+    return f"{bits:,.1f}".replace("-", "−")
 
 
 def joined(table: ReportTable) -> ReportTable:
@@ -286,3 +407,15 @@ def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         *((name.capitalize(), shown(value)) for name, value in sorted(document["times"].items())),
     )
     return [(name, text) for name, text in (*prints, *rest) if text]
+
+
+def csv_files(
+    audit: ReleaseAudit | Mapping[str, Any],
+    *,
+    edition: str = "internal",
+    people: AttackedPeople | None = None,
+    threshold: int = THRESHOLD,
+) -> dict[str, bytes]:
+    """Return the files by name, such as "checks.csv"; the arguments are those of `core.report.document`."""
+    told = document(audit, edition=edition, people=people, threshold=threshold)
+    return {f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(told)}

@@ -5,13 +5,19 @@ by one, in the order in which they finish, and are kept at once, so that a sweep
 where it was.
 """
 
-from core.sweep.configurations import PAPER_TOLERANCES, TOLERANCES, grid, tolerance_configs
 from core.sweep.engine import sweep
-from core.sweep.identity import environment, point_key
-from core.sweep.point import SweepPoint, measure
+from core.sweep.point import (
+    PAPER_TOLERANCES,
+    TOLERANCES,
+    SweepPoint,
+    environment,
+    grid,
+    measure,
+    point_key,
+    tolerance_configs,
+)
 from core.sweep.store import FolderStore, MemoryStore
-from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise
-from core.sweep.tables import table_three
+from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise, table_three
 
 __all__ = [
     "PAPER_TOLERANCES",

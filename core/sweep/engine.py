@@ -1,30 +1,188 @@
-"""The sweep itself: look up what is stored, measure the rest here, in worker processes or on a cluster.
+"""The sweep itself: stored points first, the rest measured here, in processes, on a cluster.
 
 Same configurations, data and versions give the same points to the bit wherever they are measured; only the order in
 which they come differs.
+
+Workers. A worker computes in one thread, gives way to what a person waits for, leaves Ctrl-C to the process that
+started it, and ends with that process, however that ended. In-process work goes through the same record, so that a
+point is the same whoever measured it.
+
+A Dask cluster. Dask is an optional extra (requirements-dask.txt). Its workers must hold FairLeak and its libraries in
+the versions of the machine that asks. The data are sent to every worker once; an uploaded table is not sent anywhere.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.errors import FairLeakError, InputError
-from core.records import loads
-from core.results import Result
-from core.sweep.cluster import measured_on_cluster
-from core.sweep.identity import point_key
-from core.sweep.point import SweepPoint
+from core.serialize import Result, dumps, loads
+from core.sweep.point import SweepPoint, environment, point_key
 from core.sweep.point import measure as measure_point
 from core.sweep.store import PointStore
-from core.sweep.workers import Measure, Measured, measure_here, measure_in_process
+
+Measure = Callable[[AuditConfig, AuditDataset], Result]
+Measured = tuple[int, str]
+"""Position of the configuration, and the point's record."""
+
+_NICE = 10  # how far the worker processes give way
+_GLANCE = 0.25  # seconds between two looks at the parent
+
+
+class _Process:
+    """What a worker process knows of itself from job to job.
+
+    With the dataset of its last job (and its bytes) goes what is remembered of it.
+    """
+
+    settled = False
+    last: tuple[bytes, AuditDataset] | None = None
+
+
+_process = _Process()
+
+
+def measure_here(index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure) -> Measured:
+    """Measure in this process."""
+    with _one_thread():
+        return index, dumps(measure(config, dataset))
+
+
+def measure_in_process(
+    index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure, parent: int
+) -> Measured:
+    """Measure in a worker process started by the process `parent`."""
+    _settle(parent)
+    return index, dumps(measure(config, dataset if dataset.uploaded else _same(dataset)))
+
+
+def measure_on_cluster(
+    index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure, wanted: tuple[str, ...]
+) -> Measured:
+    """Measure on a cluster's worker, provided it has the versions `wanted`.
+
+    Raises `InputError` if its versions are others: its numbers might differ.
+    """
+    if environment() != wanted:
+        other = ", ".join(sorted(set(environment()) - set(wanted)))
+        raise InputError(f"Dask workers must have the versions of this machine ({', '.join(wanted)}), one has {other}.")
+    _one_thread()
+    return index, dumps(measure(config, dataset))
+
+
+def _one_thread() -> Any:
+    """Hold numpy and OpenMP to one thread from now on, or within a with statement."""
+    import sklearn.ensemble  # noqa: F401 - what is not loaded yet cannot be held
+    import threadpoolctl
+
+    return threadpoolctl.threadpool_limits(limits=1)
+
+
+def _same(dataset: AuditDataset) -> AuditDataset:
+    """Return the last job's dataset if this one is the same to the bit."""
+    written = pickle.dumps(dataset)
+    if _process.last is None or _process.last[0] != written:
+        _process.last = written, dataset
+    return _process.last[1]
+
+
+def _settle(parent: int) -> None:
+    if _process.settled:
+        return
+    _process.settled = True
+    threading.Thread(target=_end_with, args=(parent,), daemon=True, name="fairleak-watch").start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice") and os.nice(0) < _NICE:
+        os.nice(_NICE - os.nice(0))
+    _one_thread()
+
+
+def _end_with(parent: int) -> None:
+    """End this process once its parent has ended; an orphan is given to another parent (not on Windows)."""
+    while os.getppid() == parent:
+        time.sleep(_GLANCE)
+    os._exit(1)
+
+
+_PATIENCE = 10  # seconds to wait for the scheduler, and for a first worker
+_RETRIES = 3  # of a configuration whose worker was lost
+
+
+def measured_on_cluster(
+    scheduler: str, jobs: Sequence[tuple[int, AuditConfig]], dataset: AuditDataset, measure: Measure
+) -> Iterator[Measured]:
+    """Yield the records of the configurations as the cluster finishes them.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, nothing answers at the address, or no worker is there.
+    FairLeakError
+        If a worker fails.
+    """
+    client = _connected(scheduler)
+    futures: list[Any] = []
+    try:
+        from distributed import as_completed
+
+        people = client.scatter(dataset, broadcast=True, hash=False)
+        futures = [
+            client.submit(
+                measure_on_cluster, index, config, people, measure, environment(), pure=False, retries=_RETRIES
+            )
+            for index, config in jobs
+        ]
+        for future in as_completed(futures, loop=client.loop):
+            yield _result(future)
+    finally:
+        client.cancel(futures)
+        client.close()
+
+
+def _connected(scheduler: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "A sweep on a cluster needs Dask, which is not installed here: pip install -r requirements-dask.txt."
+        ) from None
+    try:
+        client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(
+            f"The scheduler must be the address of a running Dask scheduler such as tcp://127.0.0.1:8786, "
+            f"nothing answers at {scheduler!r}."
+        ) from error
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        client.close()
+        raise InputError(f"The Dask scheduler at {scheduler} must have at least one worker, it has none.") from None
+    return client
+
+
+def _result(future: Any) -> Measured:
+    try:
+        found: Measured = future.result()
+        return found
+    except FairLeakError:
+        raise
+    except Exception as error:
+        told = " ".join(str(error).split())[:200]
+        raise FairLeakError(
+            f"A Dask worker could not measure a configuration: {type(error).__name__}: {told}"
+        ) from error
+
 
 P = TypeVar("P", bound=Result)
 
@@ -64,7 +222,7 @@ def sweep(
     measure : callable
         Takes a configuration and the dataset and returns its point.
     result : type
-        What `measure` returns: a frozen dataclass that `core.records` can write and read.
+        What `measure` returns: a frozen dataclass that `core.serialize` can write and read.
 
     Raises
     ------

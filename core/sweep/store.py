@@ -22,10 +22,8 @@ from typing import Any, Protocol, TypeVar
 from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
 from core.files import why
-from core.records import RecordError, dumps, loads
-from core.results import Result
-from core.sweep.identity import environment_name
-from core.sweep.point import SweepPoint
+from core.serialize import RecordError, Result, dumps, loads
+from core.sweep.point import SweepPoint, environment_name
 
 P = TypeVar("P", bound=Result)
 

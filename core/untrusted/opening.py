@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NoReturn
 from core.errors import FairLeakError
 from core.untrusted.frames import Kind, write_frame
 
-_READERS = ("core.datasets.table", "core.models.files.opened", "sklearn.ensemble", "skops.io", "onnxruntime")
+_READERS = ("core.datasets.read_table", "core.models.opening_models", "sklearn.ensemble", "skops.io", "onnxruntime")
 _FILES = 64
 _GIVEN_UP = 3
 _SENDING = 60.0  # for a question of 200 MB on a busy machine

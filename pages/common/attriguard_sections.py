@@ -11,13 +11,12 @@ import numpy.typing as npt
 import streamlit as st
 
 from core.attriguard import Study
+from core.charts import DefenceRow, Drawing, Drawn, draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where
+from core.charts.attriguard import attacker_label
 from core.errors import InputError
-from core.estimates import Estimate, proportion
+from core.estimates import Estimate, count, interval, percent, proportion
 from core.fairness import METRIC_TITLES, difference_title
-from core.figures import DefenceRow, Drawing, Drawn, draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where
-from core.figures.guard import attacker_label
 from core.models import GIVEN
-from core.wording import count, interval, percent
 from pages.common import attriguard_controls as controls
 from pages.common import panels, shell, wording
 from pages.common.attriguard_controls import Changes, Pair, last_budget
@@ -266,7 +265,7 @@ def _carried(grown: Grown) -> tuple[list[str], Any, int]:
     study, guard = grown.study, grown.guard
     goal = study.mechanism(float(study.size.max()))
     if study.unit == "columns":
-        from core.attriguard.table.concentration import column_noise
+        from core.attriguard.concentration import column_noise
 
         found = column_noise(guard.people.names, guard.people.public, guard.noise, goal)
         some = found.shares > 0
@@ -362,7 +361,7 @@ def _curve(utility: Any, grown: Grown) -> tuple[Any, Any]:
 
 
 def _of_ratings(work: DefenceStudy, grown: Grown, budget: float) -> None:
-    from core.attriguard.recommendation import recommendation
+    from core.attriguard.utility import recommendation
 
     made, curve = work.need(
         "recommendation", "Recommending items", lambda report: _precision(recommendation(grown.guard), grown)
@@ -593,8 +592,8 @@ def _apply(
     who: People, guard: Any, now: Changes, frozen: tuple[str, ...], rules: bool, removed: tuple[Pair, ...], written: str
 ) -> None:
     """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
-    from core.attriguard.table.columns import table_columns
-    from core.attriguard.table.rules import pair_rules
+    from core.attriguard.table_records import table_columns
+    from core.attriguard.table_rules import pair_rules
 
     st.session_state.pop("guard_rules_problem", None)
     try:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.attriguard import Point, Study, strongest_point
-from core.estimates import Estimate
-from core.figures.guard import attacker_label, knows_the_noise
-from core.wording import count, interval, percent
+from core.charts.attriguard import attacker_label, knows_the_noise
+from core.estimates import Estimate, count, interval, percent
 from pages.common import shell
 from pages.common.attriguard_controls import Defence
 

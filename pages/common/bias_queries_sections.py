@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.figures import draw_targeted, draw_values
-from core.figures.answers import error_words
+from core.charts import draw_targeted, draw_values
+from core.charts.queries import error_words
+from core.estimates import count
 from core.queries import (
     MEASURED_LEAKAGES,
     TABLE_1,
@@ -20,7 +21,6 @@ from core.queries import (
     targeted_leakage,
 )
 from core.questions import QueryPool
-from core.wording import count
 from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_words as words
 from pages.common import panels, shell

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from core.charts.queries import error_words
 from core.config import AuditConfig
-from core.estimates import Estimate
-from core.figures.answers import error_words
+from core.estimates import Estimate, count, interval, percent, points
 from core.queries import Asking, ErrorQuantiles, Leak, needed, targeted_leakage
 from core.questions import QueryPool
-from core.wording import count, interval, percent, points
 from pages.common import bias_queries_controls as controls
 from pages.common import shell, wording
 from pages.common.bias_queries_controls import NOISES, Answering

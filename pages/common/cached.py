@@ -28,8 +28,8 @@ from pages.common.state import OWN_RATINGS, UPLOAD
 if TYPE_CHECKING:
     import pandas
 
-    from core.datasets.suggestion import Suggestion
-    from core.models.files import ModelFile
+    from core.datasets.role_suggestion import Suggestion
+    from core.models.model_files import ModelFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +189,7 @@ def columns_of(table: Table) -> pandas.DataFrame:
 
 def suggestion_of(table: Table, *, attribute: str = "", label: str = "") -> Suggestion:
     """Return the roles guessed for a table, where some of its columns may be known."""
-    from core.datasets.suggestion import suggest_roles
+    from core.datasets.role_suggestion import suggest_roles
 
     key = fingerprint("suggestion", table.fingerprint, attribute, label)
     return store_of(table.name).remember(key, lambda: suggest_roles(table.frame, attribute=attribute, label=label))  # type: ignore[no-any-return]
@@ -197,7 +197,7 @@ def suggestion_of(table: Table, *, attribute: str = "", label: str = "") -> Sugg
 
 def cautions_of(table: Table, roles: Roles) -> tuple[str, ...]:
     """Return what to know of a table and its roles before an audit."""
-    from core.datasets.cautions import cautions
+    from core.datasets.role_suggestion import cautions
 
     key = fingerprint("cautions", table.fingerprint, roles)
     return store_of(table.name).remember(key, lambda: cautions(table.frame, roles))  # type: ignore[no-any-return]
@@ -207,8 +207,8 @@ def kept_tolerance(table: Table, config: AuditConfig) -> float:
     """Return the smallest tolerance that a table's predictions keep to; the default where they cannot be audited."""
 
     def keep() -> float:
-        from core.decision import kept_tolerance
         from core.errors import InputError
+        from core.release_audit import kept_tolerance
 
         try:
             return kept_tolerance(built(table, config.roles or table.roles[0]), config)

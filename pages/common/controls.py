@@ -11,11 +11,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.attack import ATTACKERS
+from core.audit import ATTACKERS
 from core.datasets.catalog import CATALOG
+from core.estimates import epsilon_text
 from core.fairness import METRIC_TITLES, METRICS
 from core.models import METHOD_TITLES, METHODS
-from core.wording import epsilon_text
 from pages.common import panels, shell, state
 from pages.common.cached import kept_tolerance, own_table
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.audit import AuditFindings
 from core.config import AuditConfig
-from core.estimates import Estimate, over_repeats
+from core.estimates import Estimate, over_repeats, percent, points, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
-from core.wording import percent, points, tolerance_text
 from pages.common.shell import escape
 
 if TYPE_CHECKING:
@@ -286,7 +285,7 @@ def forest_table(found: TunedForest) -> pandas.DataFrame:
     """Return the found parameters beside the pinned ones."""
     import pandas as pd
 
-    from core.adversaries.parameters import PINNED
+    from core.adversaries.adversary import PINNED
 
     names = {
         "n_estimators": "trees",

@@ -12,11 +12,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import PROTOCOLS, AuditConfig, AuditFindings
-from core.correction import Disclosure
-from core.datasets.dataset import AuditDataset
-from core.fairness import METRICS
-from core.figures import (
+from core.audit import PROTOCOLS, AuditFindings
+from core.charts import (
     draw_methods,
     draw_models_accuracy,
     draw_models_unfairness,
@@ -26,9 +23,13 @@ from core.figures import (
     draw_waterfall,
     rows_over_seeds,
 )
+from core.config import AuditConfig
+from core.correction import Disclosure
+from core.datasets.dataset import AuditDataset
+from core.estimates import epsilon_text
+from core.fairness import METRICS
 from core.fingerprint import fingerprint
 from core.models import GIVEN
-from core.wording import epsilon_text
 from pages.common import cached, correction_words, panels, shell, state, wording
 from pages.common import correction_section_words as words
 from pages.common.background import Background, Job, pace
@@ -354,8 +355,8 @@ def _search(config: AuditConfig, dataset: AuditDataset, kind: str) -> Background
 
     def work(job: Job) -> Any:
         from core.adversaries import tune_forest
+        from core.audit import train_model
         from core.datasets.splits import split
-        from core.training import train_model
 
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         known = splits.known

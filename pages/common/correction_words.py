@@ -8,10 +8,9 @@ from core.adversaries import STRONG
 from core.audit import AuditFindings
 from core.config import AuditConfig
 from core.correction import Attribution, Disclosure
-from core.estimates import Estimate
+from core.estimates import Estimate, count, epsilon_text, interval, percent, points, tolerance_text
 from core.fairness import difference_title
 from core.models import GIVEN
-from core.wording import count, epsilon_text, interval, percent, points, tolerance_text
 from pages.common.shell import escape
 from pages.common.wording import attribute
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from core.desk.prices import prices, suggested_price
 from core.errors import FairLeakError
 from core.fairness import METRIC_TITLES
 from core.fingerprint import fingerprint
-from core.queries.desk_terms import prices, suggested_price
 from pages.common import desk_board as board
 from pages.common import desk_ledger, panels, shell, state
 from pages.common import desk_people as people
 from pages.common import desk_words as words
 
 if TYPE_CHECKING:
-    from core.queries.ledger import Ledger, LedgerAnswer, LedgerStatus, Quote, Registration, TestSet
+    from core.desk import Ledger, LedgerAnswer, LedgerStatus, Quote, Registration, TestSet
 
 
 _SECTIONS = {

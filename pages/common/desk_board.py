@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.csv_table import csv_of_frame
+from core.desk import LedgerStatus
 from core.errors import FairLeakError, InputError
 from core.fairness import METRIC_TITLES
+from core.files import csv_of_frame
 from core.fingerprint import fingerprint
-from core.queries.ledger import LedgerStatus
 from pages.common import cached, panels, shell
 from pages.common import desk_people as people
 from pages.common import desk_words as words
@@ -22,7 +22,7 @@ from pages.common import desk_words as words
 if TYPE_CHECKING:
     import pandas
 
-    from core.queries.ledger import Ledger, LedgerStatus
+    from core.desk import Ledger, LedgerStatus
 
 
 def chosen(statuses: Sequence[LedgerStatus]) -> LedgerStatus:
@@ -37,8 +37,8 @@ def chosen(statuses: Sequence[LedgerStatus]) -> LedgerStatus:
 
 def show(now: LedgerStatus, statuses: Sequence[LedgerStatus]) -> None:
     """Draw the answers of one test set beside all budgets."""
-    from core.figures import GapRow, draw_gaps
-    from core.figures.desk import MOST_ROWS
+    from core.charts import GapRow, draw_gaps
+    from core.charts.queries import MOST_ROWS
 
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -150,7 +150,7 @@ def verify() -> None:
 
 
 def _verdict(upload: people.Upload, noted: str | None) -> None:
-    from core.queries.ledger import verify_export
+    from core.desk import verify_export
 
     try:
         good, sentence = words.holds(verify_export(upload.content, noted=noted), upload.name)
@@ -183,7 +183,7 @@ class _Example:
 
 def show_example(place: Any) -> None:
     """Draw the example, its finding in `place`."""
-    from core.figures import GapRow, draw_gaps
+    from core.charts import GapRow, draw_gaps
 
     found: _Example = cached.store_of("demo").remember(fingerprint("desk example"), _play)
     with place:
@@ -206,8 +206,8 @@ def show_example(place: Any) -> None:
 def _play() -> _Example:
     """Ask four questions about the built-in demo's people, of a ledger in memory."""
     from core.datasets import build_dataset, demo_table
+    from core.desk import Columns, TestSet, example_ledger
     from core.queries import statistical_parity_gap
-    from core.queries.ledger import Columns, TestSet, example_ledger
 
     table = demo_table()
     dataset = build_dataset(table, table.roles[0])

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.datasets.columns import quoted
+from core.desk.prices import everybody_else, together
 from core.errors import FairLeakError, InputError
-from core.queries.desk_terms import everybody_else, together
 from pages.common import desk_people as people
 from pages.common import desk_words as words
 from pages.common import panels, shell, state
 
 if TYPE_CHECKING:
-    from core.queries.ledger import Columns, Ledger, TestSet
+    from core.desk import Columns, Ledger, TestSet
 
 
 _FIELD, _SECRET_FIELD = "desk_place", "desk_password_field"
@@ -96,7 +96,7 @@ def _pinned() -> str:
 
 
 def _default() -> str:
-    from core.queries.ledger import default_ledger
+    from core.desk import default_ledger
 
     return str(default_ledger())
 
@@ -155,7 +155,7 @@ def _open_wanted(create: bool = False) -> None:
 
 def _open(place: str, create: bool = False) -> None:
     """Open a ledger, the pinned one whatever is asked for; if that fails, the one that is open stays open."""
-    from core.queries.ledger import open_ledger
+    from core.desk import open_ledger
 
     st.session_state.pop(_PROBLEM, None)
     try:
@@ -282,7 +282,7 @@ def _from_file() -> tuple[TestSet, Columns] | None:
 
 def _columns(frame: Any) -> Columns:
     """Ask which column is which, and which values count."""
-    from core.queries.ledger import Columns
+    from core.desk import Columns
 
     named = [str(column) for column in frame.columns]
     left, middle, right = st.columns(3, gap="medium")

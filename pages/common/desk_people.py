@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from core.queries.ledger import Columns, Registration, TestSet
+    from core.desk import Columns, Registration, TestSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +87,8 @@ def is_audited(registration: Registration) -> bool:
 def audited() -> tuple[TestSet, Columns] | None:
     """Return the audited table's test records; None, said in a sentence, for an attribute in more than two groups."""
     from core.datasets.splits import split
+    from core.desk import Columns, TestSet
     from core.errors import InputError
-    from core.queries.ledger import Columns, TestSet
 
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles or table.roles[0])
@@ -129,8 +129,8 @@ def predicted() -> npt.NDArray[np.float64]:
     store = cached.store_of(config.dataset)
 
     def work(job: Job) -> Any:
+        from core.audit import train_model
         from core.datasets.splits import split
-        from core.training import train_model
 
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         model = cached.trained_model(store, config, dataset) or train_model(config, dataset, splits)
@@ -142,14 +142,14 @@ def predicted() -> npt.NDArray[np.float64]:
 
 def from_file(upload: Upload) -> Any | None:
     """Return a file's cells as a frame, to choose its columns from."""
-    from core.queries.ledger import frame_of
+    from core.desk import frame_of
 
     return read_upload(upload, frame_of, "frame")
 
 
 def uploaded_test_set(upload: Upload, columns: Columns) -> TestSet | None:
     """Return the test set in a file."""
-    from core.queries.ledger import test_set_of
+    from core.desk import test_set_of
 
     def make(content: bytes, name: str) -> TestSet:
         return test_set_of(content, name, columns)
@@ -159,7 +159,7 @@ def uploaded_test_set(upload: Upload, columns: Columns) -> TestSet | None:
 
 def uploaded_predictions(upload: Upload, test_set: TestSet, registration: Registration, metric_key: str) -> Any | None:
     """Ask which column holds the scores where it is not plain, and return them in the order of the test set."""
-    from core.queries.ledger import predictions_of
+    from core.desk import predictions_of
 
     frame = from_file(upload)
     if frame is None:

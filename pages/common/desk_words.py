@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.queries.desk_terms import EXACT, count_price, gap_title, older_form
-from core.queries.ledger import LedgerAnswer, LedgerStatus, LoggedAnswer, Quote, Registration, Verification
-from core.wording import count, gap
+from core.desk import LedgerAnswer, LedgerStatus, LoggedAnswer, Quote, Registration, Verification
+from core.desk.prices import EXACT, count_price, gap_title, older_form
+from core.estimates import count, gap
 from pages.common.shell import escape
 
 STORED = (

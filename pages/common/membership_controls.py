@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
+from core.estimates import epsilon_text
 from core.fingerprint import fingerprint
 from core.membership import TARGET_TITLES, TARGETS, MemberPeople, MembershipSettings, default_depth
 from core.models import GIVEN
-from core.wording import epsilon_text
 from pages.common import cached, panels
 from pages.common.background import Store, need
 

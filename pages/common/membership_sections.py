@@ -10,8 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.errors import InputError
-from core.figures import (
+from core.charts import (
     draw_accuracy_by_epsilon,
     draw_attack_by_epsilon,
     draw_deleted,
@@ -19,6 +18,8 @@ from core.figures import (
     draw_fairpick,
     draw_group_gaps,
 )
+from core.errors import InputError
+from core.estimates import count, epsilon_text, gap, interval, percent
 from core.membership import (
     DELETION_REMINDER,
     EPSILONS,
@@ -35,7 +36,6 @@ from core.membership import (
     summarise_curve,
 )
 from core.models import GIVEN
-from core.wording import count, epsilon_text, gap, interval, percent
 from pages.common import membership_words as words
 from pages.common import panels, shell, state, wording
 from pages.common.membership_study import REPEATS, Curve, Grown, Membership, steady

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from core.estimates import Estimate
+from core.estimates import Estimate, count, epsilon_text, gap, percent
 from core.membership import (
     ATTACK_TITLES,
     AttackFindings,
@@ -14,7 +14,6 @@ from core.membership import (
     most_caught,
 )
 from core.models import GIVEN
-from core.wording import count, epsilon_text, gap, percent
 from pages.common import shell
 from pages.common.membership_controls import Chosen
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
-from core.csv_table import csv_of_frame
+from core.files import csv_of_frame
 from pages.common import shell
 
 if TYPE_CHECKING:
     import pandas
 
-    from core.figures import Drawing
+    from core.charts import Drawing
 
 
 def problem(sentence: str, *, point: str = "") -> None:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.charts import draw_in_common, draw_precisions
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
-from core.decision.release_plan import ReleasePlan, release_text
-from core.figures import draw_in_common, draw_precisions
 from core.fingerprint import fingerprint
+from core.model_card import Advice, ReleasedPeople, ReleaseStudy
 from core.models import GIVEN
-from core.release import Advice, ReleasedPeople, ReleaseStudy
+from core.release_audit.card_plan import ReleasePlan, release_text
 from pages.common import cached, panels, shell
 from pages.common import release_words as words
 from pages.common.background import Background, Job, Store, need, want
@@ -83,7 +83,7 @@ class ReleaseWork:
 
         The rest is trained in the background once more models are wanted than there are at first.
         """
-        from core.decision.release_sources import some_people
+        from core.release_audit.card_plan import some_people
 
         everybody = self.whole.result
         if everybody is None:
@@ -100,7 +100,7 @@ class ReleaseWork:
         """Return the people with the attacker's posterior of another group; no model is trained again."""
         import numpy as np
 
-        from core.release import released_people
+        from core.model_card import released_people
 
         def regroup(job: Job) -> ReleasedPeople:
             answers = np.zeros((len(people.predictions), self.dataset.n), dtype=np.uint8)
@@ -114,7 +114,7 @@ class ReleaseWork:
 
     def _train(self, job: Job, count: int) -> ReleasedPeople:
         from core.datasets import several_predictions
-        from core.release import released_people
+        from core.model_card import released_people
 
         config, dataset = self.config, self.dataset
         told: dict[str, Any] = {}
@@ -158,7 +158,7 @@ class Card:
         )
 
     def _read(self, job: Job) -> tuple[ReleaseStudy, ...]:
-        from core.release import study
+        from core.model_card import study
 
         counts = [count for count in self.work.chosen.counts if count <= len(self.people.predictions)]
         found = []
@@ -173,7 +173,7 @@ class Card:
 
     def drawn(self, count: int) -> ReleaseStudy:
         """Return the card of so many models with the worst of several draws of its noise; may wait as `at` may not."""
-        from core.release import drawn_again
+        from core.model_card import drawn_again
 
         found = self.at(count)
         if found.published.noise is None:
@@ -195,7 +195,7 @@ class Card:
         return Background("advice", self.work.store, key, lambda job: self._advise(job, count), lane="questions")
 
     def _advise(self, job: Job, count: int) -> Advice:
-        from core.release import advise, release_of
+        from core.model_card import advise, release_of
 
         people, seed = self.people, self.work.config.seed
         exact = replace(self.precision, decimals=None, epsilon=None)

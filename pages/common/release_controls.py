@@ -8,9 +8,9 @@ from typing import Any
 import streamlit as st
 
 from core.datasets import AuditDataset, Table, prediction_candidates
+from core.estimates import count
+from core.model_card import STATISTIC_TITLES, STATISTICS, ReleaseSettings
 from core.models import GIVEN
-from core.release import STATISTIC_TITLES, STATISTICS, ReleaseSettings
-from core.wording import count
 from pages.common import panels, state
 
 COUNTS = (1, 2, 5, 10, 20, 50)
@@ -35,7 +35,7 @@ class Models:
     Attributes
     ----------
     family : str
-        One of `core.release.people.MODELS`.
+        One of `core.model_card.released_people.MODELS`.
     columns : tuple of str
         Prediction columns, for the family "given".
     people : int

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from core.estimates import Estimate
-from core.figures import bits_text, precision_text
-from core.release import (
+from core.charts import bits_text, precision_text
+from core.estimates import Estimate, count, in_words, percent, points
+from core.model_card import (
     DISTANCE_MEDIAN,
     DISTANCE_WORST,
     DRAWS,
@@ -16,8 +16,7 @@ from core.release import (
     ReleaseStudy,
     settled_as_most,
 )
-from core.release.people import EVERYBODY_ELSE
-from core.wording import count, in_words, percent, points
+from core.model_card.released_people import EVERYBODY_ELSE
 from pages.common import shell
 
 _SMALL = 0.05

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
-from core.csv_table import csv_of_frame
+from core.config import AuditConfig
 from core.datasets.dataset import Table
-from core.decision import ReleaseAudit, SelfTest, audit_steps, failed_tests, plan_text, provenance
+from core.files import csv_of_frame
 from core.fingerprint import code_fingerprint, fingerprint
 from core.policy import Policy, judge, policy_text, verdict_frame
+from core.release_audit import ReleaseAudit, SelfTest, audit_steps, failed_tests, plan_text, provenance
 from core.report import CheckRow, check_rows, csv_files, document, to_html, to_json
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
@@ -44,8 +44,8 @@ class Attacks(Background):
 
     def _attack(self, job: Job) -> tuple[ReleaseAudit, AttackedPeople | None]:
         """Return the audit, judged by FairLeak's own policy, and whom an edition for others is attacked on."""
-        from core.decision import audit_with_people
         from core.policy import default_policy
+        from core.release_audit import audit_with_people
         from core.report import meter_of
 
         found: tuple[ReleaseAudit, AttackedPeople | None] = audit_with_people(
@@ -92,7 +92,7 @@ class SelfTests(Background):
 
     def _test(self, job: Job) -> tuple[SelfTest, ...]:
         from core.datasets.catalog import default_cache_folder
-        from core.decision import self_test_apart
+        from core.release_audit import self_test_apart
 
         return self_test_apart(default_cache_folder().parent / "self-test", report=job.report)
 

@@ -10,15 +10,14 @@ from html import escape
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import Table
-from core.decision import OutputsPlan, SelfTest
-from core.estimates import Estimate
+from core.estimates import Estimate, count, interval, percent, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Policy, Verdict, limit_text, source_text
 from core.policy import bullet as places_of
+from core.release_audit import OutputsPlan, SelfTest
 from core.report import BASIS_WORDS, CheckRow
-from core.wording import count, interval, percent, tolerance_text
 from pages.common import shell
 from pages.common.report_plan import released
 
@@ -346,7 +345,7 @@ _STYLE = """
 def style(overall: str = "none") -> str:
     """Return the style sheet for `st.html`, with the colour of the verdict's icon in the finding."""
     palette = shell.palette()
-    from core.figures import DARK
+    from core.charts import DARK
 
     theme = _COLOURS["dark" if palette == DARK else "light"]
     colours = {

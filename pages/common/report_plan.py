@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import Table
-from core.decision import (
+from core.fingerprint import fingerprint
+from core.models import GIVEN
+from core.release_audit import (
     AuditPlan,
     DataPlan,
     GuardPlan,
@@ -19,12 +21,10 @@ from core.decision import (
     catalogue_plan,
     suggested_outputs,
 )
-from core.fingerprint import fingerprint
-from core.models import GIVEN
 from pages.common import cached, shell
 
 if TYPE_CHECKING:
-    from core.models.files import ModelFile
+    from core.models.model_files import ModelFile
 
 
 _ASKED, _RELEASED = "release_asked", "release_outputs"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 if TYPE_CHECKING:
-    from core.figures import Palette
+    from core.charts import Palette
 
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -156,7 +156,7 @@ def guard() -> None:
 
 def palette() -> Palette:
     """Return the colours of the theme the user sees."""
-    from core.figures import DARK, LIGHT
+    from core.charts import DARK, LIGHT
 
     return DARK if _theme() == "dark" else LIGHT
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import AuditConfig
+from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.demo import DEMO_FILE
 from core.errors import FairLeakError
-from core.landscape import Landscape, MapCell
-from core.wording import epsilon_text, in_words, percent, points
+from core.estimates import epsilon_text, in_words, percent, points
+from core.sweep.landscape import Landscape, MapCell
 from pages.common import cached, panels, shell
 from pages.common.background import Background, Job, State, pace
 from pages.common.shell import escape
@@ -39,7 +39,7 @@ def draw_map(config: AuditConfig, table: Table) -> None:
 
 def _plan(config: AuditConfig, dataset: AuditDataset) -> Any:
     """Return what the map holds; with more than two groups less, as each correction takes programs of its own."""
-    from core.landscape import LandscapePlan
+    from core.sweep.landscape import LandscapePlan
 
     less = {} if dataset.n_groups == 2 else _LESS
     return LandscapePlan(metric=config.metric, train_share=config.train_share, **less)
@@ -51,7 +51,7 @@ def _kept(config: AuditConfig, dataset: AuditDataset) -> Any:
         return None
     from dataclasses import replace
 
-    from core.landscape import landscape_key, read_landscape
+    from core.sweep.landscape import landscape_key, read_landscape
 
     try:
         kept = cached.store_of(config.dataset).remember("landscape:kept", lambda: read_landscape(KEPT_MAP))
@@ -63,7 +63,7 @@ def _kept(config: AuditConfig, dataset: AuditDataset) -> Any:
 
 def _work(config: AuditConfig, dataset: AuditDataset) -> Background:
     """Return the making of the map."""
-    from core.landscape import landscape, landscape_key, landscape_steps
+    from core.sweep.landscape import landscape, landscape_key, landscape_steps
 
     plan = _plan(config, dataset)
 
@@ -91,7 +91,7 @@ def _offer(work: Background, plan: Any) -> None:
 
 
 def _draw(found: Any) -> None:
-    from core.figures import draw_landscape
+    from core.charts import draw_landscape
 
     drawing = draw_landscape(found, shell.palette())
     point, cell = finding(found)

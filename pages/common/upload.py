@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     import pandas
 
     from core.datasets.dataset import Table
+    from core.datasets.role_suggestion import Suggestion
     from core.datasets.roles import Roles
-    from core.datasets.suggestion import Suggestion
-    from core.models.files import ModelFile
+    from core.models.model_files import ModelFile
 
 
 _HOW = "Changes take effect with the button; until then the audit stays as it is"
@@ -52,7 +52,7 @@ def box() -> None:
 
 
 def _read(file) -> None:  # type: ignore[no-untyped-def]
-    from core.datasets.table import read_table
+    from core.datasets.read_table import read_table
 
     again = st.session_state.get("upload_read") == file.file_id  # lost with a connection, while the file was not
     st.session_state["upload_read"] = file.file_id
@@ -101,8 +101,8 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
 
 def _ask(table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles:
     """Ask for all roles; label, positive value and sensitive attribute are empty until they are chosen."""
+    from core.datasets.role_suggestion import Suggestion
     from core.datasets.roles import Roles
-    from core.datasets.suggestion import Suggestion
 
     frame, names = table.frame, [str(c) for c in table.frame.columns]
     mark = f"{table.name}_{st.session_state.get('upload_read', '')}" if table.uploaded else table.name
@@ -182,8 +182,8 @@ def _ask_groups(
     frame: pandas.DataFrame, sensitive: str, current: Roles | None, guess: Suggestion, mark: str
 ) -> dict[str, Any]:
     """Ask how the sensitive column tells people apart; returns the fields of `Roles` that say so."""
-    from core.datasets.groups import MOST_GROUPS
-    from core.datasets.suggestion import suggested_group, suggested_limit
+    from core.datasets.role_suggestion import suggested_group, suggested_limit
+    from core.datasets.roles import MOST_GROUPS
 
     same = current if current is not None and current.sensitive == sensitive else None
     known = same or guess.roles
@@ -382,7 +382,7 @@ def _model_box(table: Table, current: Roles | None) -> None:
 
 
 def _read_model(table: Table, current: Roles | None, name: str, content: bytes) -> None:
-    from core.models.files import read_model
+    from core.models.model_files import read_model
 
     try:
         with st.spinner("Reading the model"):
@@ -414,7 +414,7 @@ def _ask_columns(table: Table, current: Roles | None) -> None:
 def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFile, features: tuple[str, ...]) -> None:
     """Ask a model about everybody; its answers replace those of an earlier one."""
     from core.datasets.build import build_dataset
-    from core.models.files import with_answers
+    from core.models.model_files import with_answers
 
     own = cached.own_model()
     asked = own.asked if own else table

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from core.audit import AuditFindings
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, GroupRow, Table
-from core.datasets.given import SETS
+from core.datasets.predictions import SETS
+from core.estimates import count, epsilon_text, interval, percent, tolerance_text
 from core.fairness import METRIC_TITLES, difference_title
 from core.models import GIVEN
-from core.wording import count, epsilon_text, interval, percent, tolerance_text
 from pages.common.shell import escape
 
 if TYPE_CHECKING:

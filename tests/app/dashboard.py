@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 from streamlit.testing.v1 import AppTest
 
-from core.attack import ATTACKERS, PROTOCOLS
+from core.audit import ATTACKERS, PROTOCOLS
 from core.config import AuditConfig
 from core.correction import COSTS
 from core.datasets.dataset import AuditDataset
 from core.sweep import SweepPoint, sweep
-from core.sweep.identity import point_key
+from core.sweep.point import point_key
 from core.sweep.store import PointStore
 from pages.common.background import Job, Work
 from tests.expected import run_once

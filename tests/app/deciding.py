@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-import core.decision
-from core.decision import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, audit_with_people
+import core.release_audit
 from core.estimates import proportion
 from core.fingerprint import fingerprint
+from core.release_audit import AuditPlan, MembershipPlan, PlannedAnswers, ReleaseAudit, SelfTest, audit_with_people
 from tests.app.dashboard import Dashboard
 from tests.patience import PATIENT
 
@@ -46,7 +46,7 @@ _lock = threading.Lock()
 
 
 class Attacks:
-    """Stands in for `core.decision.audit_with_people`: little work, done once for all tests, and held if asked to."""
+    """Stands in for `core.release_audit.audit_with_people`: little work, done once, and held if asked to."""
 
     def __init__(self) -> None:
         self.open = threading.Event()
@@ -77,8 +77,8 @@ class Attacks:
 def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
     """Few attacks, and a test of FairLeak itself that is done at once."""
     made = Attacks()
-    monkeypatch.setattr(core.decision, "audit_with_people", made)
-    monkeypatch.setattr(core.decision, "self_test_apart", lambda folder, report=None: SELF_TESTS)
+    monkeypatch.setattr(core.release_audit, "audit_with_people", made)
+    monkeypatch.setattr(core.release_audit, "self_test_apart", lambda folder, report=None: SELF_TESTS)
     return made
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from google.protobuf import text_format
 
-from core.queries.ledger import Ledger, LedgerStatus, default_ledger, open_ledger
+from core.desk import Ledger, LedgerStatus, default_ledger, open_ledger
 from tests import desk_files
 from tests.app.dashboard import Dashboard
 

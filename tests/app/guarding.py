@@ -14,11 +14,11 @@ import pytest
 
 import core.attriguard
 from core.attriguard import GuardSettings, Study, TableSettings, ratings_study, study_table, table_guard
+from core.charts.attriguard import attacker_label
 from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings, build_ratings
-from core.figures.guard import attacker_label
-from core.wording import interval, percent
+from core.estimates import interval, percent
 from pages.common import attriguard_controls as controls
 from tests import expected
 from tests.app.dashboard import Dashboard

@@ -14,6 +14,7 @@ import pytest
 import core.membership
 from core.datasets import demo_table
 from core.datasets.splits import split
+from core.estimates import gap
 from core.membership import (
     ATTACKS,
     Attacked,
@@ -32,7 +33,6 @@ from core.membership import (
     split_between,
     target_of,
 )
-from core.wording import gap
 from pages.common import membership_controls as controls
 from pages.common import membership_sections as sections
 from tests import expected

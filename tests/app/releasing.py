@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-import core.release
+import core.model_card
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.decision.release_sources import some_people
+from core.estimates import count, percent
 from core.fingerprint import fingerprint
-from core.release import ReleasedPeople, ReleaseSettings, ReleaseStudy, drawn_again, released_people, study
-from core.wording import count, percent
+from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, drawn_again, released_people, study
+from core.release_audit.card_plan import some_people
 from pages.common import release_controls as controls
 from pages.common import state
 from tests import expected
@@ -38,11 +38,11 @@ def family(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(controls, "_SWEEP", 2)
     monkeypatch.setattr(controls, "FIRST", FIRST)
     monkeypatch.setattr(controls, "_FIRST_PEOPLE", PEOPLE)
-    monkeypatch.setattr(core.release, "released_people", once)
+    monkeypatch.setattr(core.model_card, "released_people", once)
 
 
 def once(config: AuditConfig, dataset: AuditDataset, **more: Any) -> ReleasedPeople:
-    """Return the people like `core.release.released_people`, or those that another test has made ready."""
+    """Return the people like `core.model_card.released_people`, or those that another test has made ready."""
     report: Callable[[int, int], None] = more.pop("report", lambda done, total: None)
     more["audited"] = expected.model().predictions if dataset.n == expected.demo().n else None  # one for all
     key = fingerprint(dataset.fingerprint, config, [(name, more[name]) for name in sorted(more)])

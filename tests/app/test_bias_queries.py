@@ -13,9 +13,10 @@ from itertools import islice
 
 import pytest
 
+from core.charts.queries import error_words
 from core.config import AuditConfig
 from core.datasets import build_dataset, demo_table
-from core.figures.answers import error_words
+from core.estimates import percent
 from core.queries import (
     Asking,
     Exact,
@@ -31,7 +32,6 @@ from core.queries import (
 )
 from core.questions import QueryPool, query_pool
 from core.seeds import child_generator
-from core.wording import percent
 from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_trials
 from tests import expected

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from core.queries.ledger import Columns, TestSet, default_ledger, open_ledger
+from core.desk import Columns, TestSet, default_ledger, open_ledger
 from pages.common import desk_words as words
 from tests import desk_files
 from tests.app.conftest import Start

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.desk import Columns, Ledger, TestSet, default_ledger, open_ledger
 from core.queries import statistical_parity_gap
-from core.queries.ledger import Columns, Ledger, TestSet, default_ledger, open_ledger
 from pages.common import desk_words as words
 from tests import desk_files
 from tests.app.dashboard import Dashboard
@@ -218,7 +218,7 @@ def test_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):
     give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())
     dashboard.test.text_input(key="desk_asker").set_value("team A")
     price(dashboard, 0.3)
-    from core.queries.ledger import test_set_of
+    from core.desk import test_set_of
 
     columns = state("loans").registration.columns
     people = test_set_of(desk_files.test_set(), "people.csv", columns)

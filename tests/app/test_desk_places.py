@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.queries.ledger import default_ledger, open_ledger
+from core.desk import default_ledger, open_ledger
 from tests.app.dashboard import APP, Dashboard
 from tests.app.desk import ask, audited, desk, plain, told
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -96,7 +96,7 @@ def test_a_password_in_a_url_is_never_told(dashboard: Dashboard, typed: str, cap
 
 
 def test_a_password_of_its_own_field_is_used_and_never_told(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    import core.queries.ledger as module
+    import core.desk as module
 
     asked_for: list[str] = []
     monkeypatch.setattr(module, "open_ledger", lambda place, **_: asked_for.append(str(place)) or None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.datasets import build_dataset, demo_table
-from core.wording import percent
+from core.estimates import percent
 from tests import expected
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
 from tests.patience import PATIENT

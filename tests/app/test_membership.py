@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.estimates import count, gap
 from core.membership import TARGETS, ledger_of
-from core.wording import count, gap
 from pages.common import cached
 from pages.common import membership_sections as sections
 from tests.app.dashboard import Dashboard, RecordedJob

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import core.landscape
+import core.sweep.landscape
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
+from core.estimates import percent, points, tolerance_text
 from core.fairness import METRIC_TITLES, METRICS
-from core.landscape import Landscape, LandscapePlan, landscape_steps, read_landscape
 from core.models import METHOD_TITLES, METHODS
-from core.wording import percent, points, tolerance_text
+from core.sweep.landscape import Landscape, LandscapePlan, landscape_steps, read_landscape
 from pages.common import correction_words, shell, start_map, state
 from tests import expected
 from tests.app.conftest import Start
@@ -80,7 +80,7 @@ def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
         report(2, landscape_steps(plan))
         return read_landscape(start_map.KEPT_MAP)
 
-    monkeypatch.setattr(core.landscape, "landscape", made)
+    monkeypatch.setattr(core.sweep.landscape, "landscape", made)
     dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("start")
     assert dashboard.has_button("start_map") and not asked and "%" in dashboard.finding
     dashboard.button("start_map").click()
@@ -98,7 +98,7 @@ def test_start_says_why_a_map_could_not_be_made(start: Start, monkeypatch: pytes
     def fails(dataset: AuditDataset, plan: LandscapePlan, *, report: Callable[[int, int], None]) -> Landscape:
         raise InputError("The table is too small.")
 
-    monkeypatch.setattr(core.landscape, "landscape", fails)
+    monkeypatch.setattr(core.sweep.landscape, "landscape", fails)
     dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("start")
     dashboard.button("start_map").click()
     dashboard.until(lambda: dashboard.test.warning)

@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core.release
+import core.model_card
+from core.charts import precision_text
 from core.datasets import demo_table
 from core.datasets.roles import Roles
-from core.decision.release_plan import read_release, release_text
-from core.decision.release_sources import study_of
-from core.figures import precision_text
-from core.release import Advice, Draws, ReleaseSettings, ReleaseStudy, Tried, advise, release_of
+from core.model_card import Advice, Draws, ReleaseSettings, ReleaseStudy, Tried, advise, release_of
+from core.release_audit.card_plan import read_release, release_text, study_of
 from pages.common import cached
 from pages.common import release_words as words
 from pages.common.release_card import card_plan
@@ -88,7 +87,7 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
             report(0, count)
         return once(*args, count=count, report=report, **more)
 
-    monkeypatch.setattr(core.release, "released_people", waiting)
+    monkeypatch.setattr(core.model_card, "released_people", waiting)
     dashboard.open("release")
     widget(dashboard, "release_count").set_value(COUNTS[-1])
     dashboard.test.run()
@@ -128,14 +127,14 @@ def test_a_problem_of_core_is_one_sentence(dashboard: Dashboard, family: None, m
     def broken(*args: Any, **more: Any) -> Any:
         raise InputError("tpr_gap needs people of both groups with label 1, got none of women.")
 
-    monkeypatch.setattr(core.release, "study", broken)
+    monkeypatch.setattr(core.model_card, "study", broken)
     dashboard.open("release")
     assert "got none of women" in dashboard.plain_problem() and not dashboard.findings
 
 
 def test_a_card_that_cannot_be_read_is_not_said_to_pin_nobody():
     certain = replace(made_up(), posterior=(1 - made_up().sensitive).astype(float))  # of the wrong group of everybody
-    found = core.release.study(certain, ReleaseSettings(count=2, decimals=None))
+    found = core.model_card.study(certain, ReleaseSettings(count=2, decimals=None))
     assert found.status == "infeasible" and words.unfinished(found)
     point, _ = words.finding(found, certain)
     assert point.endswith("what it gives away is not known.") and "nobody" not in point + words.nobody(found)
@@ -143,7 +142,7 @@ def test_a_card_that_cannot_be_read_is_not_said_to_pin_nobody():
 
 def noisy(pinned: int, worst: int, *, count: int = 20) -> ReleaseStudy:
     """Return a card with noise of which one draw pins so many and the worst so many."""
-    found = core.release.study(made_up(), ReleaseSettings(count=12, decimals=None, epsilon=10.0))
+    found = core.model_card.study(made_up(), ReleaseSettings(count=12, decimals=None, epsilon=10.0))
     some = replace(
         found.pinned,
         people=np.arange(pinned),
@@ -192,7 +191,7 @@ def test_a_draw_that_is_not_known_is_not_nobody():
 
 def settled(said: list[int], right: float, *, other: str = "everybody else", share: float = 0.1) -> str:
     """Return the finding of a card that settles people so, where so many are in the group."""
-    found = core.release.study(made_up(), ReleaseSettings(count=12, decimals=None))
+    found = core.model_card.study(made_up(), ReleaseSettings(count=12, decimals=None))
     some = replace(
         found.pinned,
         people=np.arange(len(said)),

@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 
 import skops.io
 
-from core.decision import AuditPlan, plan_text, read_plan
 from core.policy import (
     Policy,
     Verdict,
@@ -23,6 +22,7 @@ from core.policy import (
     predictions_policy,
     read_policy,
 )
+from core.release_audit import AuditPlan, plan_text, read_plan
 from core.report import check_rows, document, embedded_document, from_json
 from pages.common import report_audit
 from pages.common.background import Store

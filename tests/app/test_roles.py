@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.datasets import build_dataset, cautions, read_table, suggest_roles
-from core.decision import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
 from core.errors import InputError
+from core.release_audit import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_given import scored

@@ -9,8 +9,8 @@ import pytest
 import streamlit as st
 
 from core.datasets import read_table
-from core.decision import suggested_plan
-from core.wording import percent
+from core.estimates import percent
+from core.release_audit import suggested_plan
 from pages.common import cached, shell
 from tests import expected
 from tests.app.conftest import Start

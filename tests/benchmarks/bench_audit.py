@@ -40,9 +40,9 @@ def measure(rows: int) -> None:
     """Audit one table in this process, and print seconds, processor seconds and the largest memory."""
     from core.config import AuditConfig
     from core.datasets import Roles, Table
-    from core.decision import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
     from core.models import GIVEN
     from core.policy import predictions_policy
+    from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
     from core.report import meter_of
 
     warnings.simplefilter("ignore")

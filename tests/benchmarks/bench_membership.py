@@ -38,7 +38,7 @@ def records_here() -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
         rng = np.random.default_rng(0)
         codes = np.stack([np.minimum(rng.geometric(2 / k, 22_611) - 1, k - 1) for k in SIZES], axis=1)
         return codes, (rng.random(22_611) < 0.1 + 0.3 * (codes[:, 7] == 0)).astype(int), SIZES
-    from core.models.dp_id3 import Domains
+    from core.models.tree_budget import Domains
 
     frame = load("adult", data_folder=folder).frame.dropna()
     labels = (frame.pop("income") == ">50K").to_numpy(int)

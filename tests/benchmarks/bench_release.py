@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.release import ReleasedPeople, ReleaseSettings, study
+from core.model_card import ReleasedPeople, ReleaseSettings, study
 
 PEOPLE, MODELS, LIMIT_SECONDS = 15_000, 50, 2.0
 PLANS: dict[str, dict[str, Any]] = {

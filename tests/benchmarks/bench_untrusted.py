@@ -14,10 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from core.models.files import opened, read_model
-from core.models.files.answers import decide
-from core.models.files.matching import matched
-from core.models.files.model_file import _raw
+from core.models import opening_models as opened
+from core.models.model_answers import decide, matched
+from core.models.model_files import _raw, read_model
 from tests.model_samples import as_onnx, as_skops
 
 _SIZES = (240, 60_000, 500_000)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import expect
 
-from core.figures import DARK
+from core.charts import DARK
 from tests.browser.conftest import Open
 from tests.browser.view import PATIENT, View
 

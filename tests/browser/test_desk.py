@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, WebSocket, expect
 
-from core.queries.ledger import Columns, Ledger, LedgerStatus, TestSet, open_ledger, verify_export
-from core.wording import gap
+from core.desk import Columns, Ledger, LedgerStatus, TestSet, open_ledger, verify_export
+from core.estimates import gap
 from tests import desk_files
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server

@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import expect
 
+from core.estimates import percent, tolerance_text
 from core.fairness import METRIC_TITLES
-from core.wording import percent, tolerance_text
 from tests import expected
 from tests.browser.conftest import Open, Start
 from tests.browser.view import View

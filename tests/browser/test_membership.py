@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from core.figures import DARK
+from core.charts import DARK
 from tests.browser.conftest import Open
 from tests.browser.view import PATIENT, View
 

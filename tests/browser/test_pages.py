@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
+from core.charts import DARK, LIGHT
 from core.correction import Disclosure
+from core.estimates import count, percent, tolerance_text
 from core.fairness import METRIC_TITLES
-from core.figures import DARK, LIGHT
 from core.models import METHOD_TITLES, METHODS
-from core.wording import count, percent, tolerance_text
 from tests import expected
 from tests.browser.conftest import Open
 from tests.browser.view import View

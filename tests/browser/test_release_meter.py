@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.figures import DARK
+from core.charts import DARK
 from core.models import METHOD_TITLES
 from tests.browser.conftest import Open
 from tests.browser.view import View

@@ -155,7 +155,7 @@ def audit(folder: Path) -> str:
 
 
 def test_helps(place: Path):
-    from core.commands import COMMANDS
+    from core.cli import COMMANDS
 
     found = dict(helps())
     assert {f"fairleak-{command.NAME}" for command in COMMANDS} <= set(found)

@@ -6,7 +6,7 @@ comes of each is a golden text; that it is no traceback and no more than a sente
 Plans and policies: 1 as audits began, then with what is released and what holds where a check cannot be run. Reports:
 1 as they began, 2 with words of its own in the disclosure edition, 3 with the meter, 4 with checks of what is
 released. Cards: 2 names a noise beside typed numbers. Ledgers and their exports: 1 before identifiers had a normal
-form; that ledger is the one of tests/unit/queries/ledger. Maps and stored points: 1 without the difference between
+form; that ledger is the one of tests/unit/desk. Maps and stored points: 1 without the difference between
 groups.
 """
 
@@ -29,7 +29,7 @@ LEDGER_1 = Path(__file__).resolve().parents[1] / "unit" / "queries" / "ledger" /
 
 
 def plan(path: Path, folder: Path) -> str:
-    from core.decision import plan_text, read_plan
+    from core.release_audit import plan_text, read_plan
 
     return plan_text(read_plan(path.read_bytes(), name=path.name))
 
@@ -41,13 +41,13 @@ def policy(path: Path, folder: Path) -> str:
 
 
 def card(path: Path, folder: Path) -> str:
-    from core.decision.release_plan import read_release, release_text
+    from core.release_audit.card_plan import read_release, release_text
 
     return release_text(read_release(path.read_bytes(), name=path.name))
 
 
 def landscape(path: Path, folder: Path) -> str:
-    from core.landscape import read_landscape
+    from core.sweep.landscape import read_landscape
 
     made = read_landscape(path)
     return f"{made.title}; {made.attribute}\n{made.to_frame().to_csv(index=False)}"
@@ -55,7 +55,7 @@ def landscape(path: Path, folder: Path) -> str:
 
 def report(path: Path, folder: Path) -> str:
     """Verify a report, with its signature if there is one, and write the plan it embeds."""
-    from core.decision import plan_of, plan_text
+    from core.release_audit import plan_of, plan_text
 
     shutil.copy(path, folder / path.name)
     signed = path.with_name(f"{path.name}.sig")
@@ -91,9 +91,9 @@ def export(path: Path, folder: Path) -> str:
 def record(path: Path, folder: Path) -> str:
     """Find a stored point in the folder of this version, and in that of another one."""
     from core.leak import LeakPoint
-    from core.records import dumps
+    from core.serialize import dumps
     from core.sweep import FolderStore, SweepPoint
-    from core.sweep.identity import environment_name
+    from core.sweep.point import environment_name
 
     kind = LeakPoint if path.name.startswith("record_leak") else SweepPoint
     key = json.loads(path.read_text(encoding="utf-8").partition("\n")[0])["key"]

@@ -7,8 +7,9 @@ import threading
 import time
 from pathlib import Path
 
-from core.models.files import model_file
-from core.untrusted import Child, processes
+from core.models import model_files as model_file
+from core.untrusted import Child
+from core.untrusted import child as processes
 from tests.hostile.models import ENDLESS, MODELS
 from tests.hostile.run import tried
 from tests.hostile.tables import TABLES
@@ -46,7 +47,7 @@ class _Memory(threading.Thread):
 def main() -> int:
     """Print a line a file and the worst of all; return 1 if one is slower or larger than is promised."""
     model_file.MAX_SECONDS = _LIMIT
-    modules = ("core.models.files.opened", "sklearn.ensemble", "skops.io", "onnxruntime")
+    modules = ("core.models.opening_models", "sklearn.ensemble", "skops.io", "onnxruntime")
     Child("The file", modules).ask("tests.hostile.tasks:echo", {"content": b""}, seconds=60)
     warm = processes._warm._process
     assert warm is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.datasets import read_table
 from core.errors import InputError
-from core.models.files import read_model
+from core.models.model_files import read_model
 from tests.hostile.models import MODELS
 from tests.hostile.tables import TABLES
 from tests.model_samples import NUMBERS, people

@@ -21,7 +21,7 @@ from pathlib import Path
 from core.__main__ import main
 from core.config import AuditConfig
 from core.datasets import Roles
-from core.decision import AuditPlan, DataPlan, ModelPlan
+from core.release_audit import AuditPlan, DataPlan, ModelPlan
 from core.report import to_json
 from core.report.canonical import strict
 from tests.samples_report import sample

@@ -9,7 +9,8 @@ import threading
 import pytest
 
 from core.errors import InputError
-from core.untrusted import Child, Limits, child, processes
+from core.untrusted import Child, Limits, child
+from core.untrusted import child as processes
 
 TASKS = "tests.hostile.tasks"
 SMALL = Limits(memory=256 * 1024**2, answer=1024**2, idle=30)

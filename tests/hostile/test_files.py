@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from onnx import helper, numpy_helper
 
-from core.models.files import MAX_BYTES, model_file, read_model
+from core.models import model_files as model_file
+from core.models.model_files import MAX_BYTES, read_model
 from tests.hostile.models import ENDLESS, MODELS
 from tests.hostile.run import tried
 from tests.hostile.tables import TABLES

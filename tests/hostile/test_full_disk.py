@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from core.__main__ import main
-from core.commands.audit_files import write_audit
+from core.cli.audit import write_audit
 from core.config import AuditConfig
 from core.datasets import AuditDataset
+from core.desk import Ledger, open_ledger, verify_export
 from core.errors import FairLeakError
 from core.files import write_file
-from core.queries.ledger import Ledger, open_ledger, verify_export
 from core.sweep import FolderStore, SweepPoint, measure, sweep
 from tests.judged_report import judged
 from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register

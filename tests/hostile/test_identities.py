@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.__main__ import main
+from core.desk import Columns, Ledger, TestSet, open_ledger, predictions_of
+from core.desk import test_set_of as made_of
 from core.errors import InputError
-from core.queries.ledger import Columns, Ledger, TestSet, open_ledger, predictions_of
-from core.queries.ledger import test_set_of as made_of
 
 IDS = ("Ada L 1", "bob", "17", "Zoe", "P-4", "250")
 COLUMNS = Columns(attribute="sex")

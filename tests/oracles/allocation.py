@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import checked_arguments
-from core.convex import SOLVING, solve
+from core.solvers import SOLVING, solve
 
 _TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
 

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.release.equations import posterior_array
-from core.release.numbers import SIZE_PARTS, part_of, value_of
-from core.release.statistics import Published
+from core.model_card.equations import posterior_array
+from core.model_card.published_counts import SIZE_PARTS, part_of, value_of
+from core.model_card.release import Published
 
 Floats = npt.NDArray[np.float64]
 

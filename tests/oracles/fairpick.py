@@ -1,6 +1,6 @@
 """FairPick's quadratic program through cvxpy: what the closed form is checked against.
 
-The program of `core.membership.fairpick.counts` as it stands, but for Σ_c x_c0 = s N_0: that follows from the other
+The program of `core.membership.fairpick` as it stands, but for Σ_c x_c0 = s N_0: that follows from the other
 equations, and an equation too many costs digits. Without any difference there is nothing to solve.
 """
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.convex import solve
-from core.membership.fairpick.counts import checked_arguments, differences
+from core.membership.fairpick import checked_arguments, differences
+from core.solvers import solve
 
 _TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
 

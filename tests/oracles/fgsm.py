@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.changes import Changes, join, read_records
 from core.attriguard.classifiers import one_value_each, read_scores, read_values, verified
-from core.attriguard.noise import NoisyRecords
+from core.attriguard.records import Changes, NoisyRecords, join, read_records
 from core.errors import InputError
 
 _NUMBERS = 4_000_000  # gradient entries held at a time

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.changes import join, read_records
 from core.attriguard.classifiers import one_value_each, read_scores, read_values, verified
-from core.attriguard.noise import NoisyRecords
-from core.attriguard.stepwise import Walk
+from core.attriguard.panda import Walk
+from core.attriguard.records import NoisyRecords, join, read_records
 from core.validation import at_least_zero, choice
 
 _DIRECTIONS = ("raise", "lower")

@@ -21,15 +21,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.changes import Changes, Report, join, read_records
-from core.attriguard.classifiers import one_value_each, read_values, verified
-from core.attriguard.linear import LinearScores, linear_scores
-from core.attriguard.noise import NoisyRecords
-from core.attriguard.policies import WIDEST, changes_existing, changes_new, known_policy
-from core.attriguard.sorted_order import sorted_order
-from core.attriguard.stepwise import stepwise
+from core.attriguard.classifiers import LinearScores, linear_scores, one_value_each, read_values, verified
+from core.attriguard.panda import sorted_order, stepwise
+from core.attriguard.records import (
+    WIDEST,
+    Changes,
+    NoisyRecords,
+    Report,
+    changes_existing,
+    changes_new,
+    join,
+    known_policy,
+    read_records,
+)
 from core.errors import InputError
-from core.integer_programs import empty_model, linear, run
+from core.solvers import empty_model, linear, run
 from core.validation import at_least_zero
 
 _WHOLE = 1e-6  # how far from 0 or 1 CBC's whole numbers, and values at the border, may be

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.release.equations import Equations, equations, posterior_array
-from core.release.statistics import Published
-from core.results import Result
+from core.model_card.equations import Equations, equations, posterior_array
+from core.model_card.release import Published
+from core.serialize import Result
 from core.validation import at_least_zero, choice
 
 Floats = npt.NDArray[np.float64]

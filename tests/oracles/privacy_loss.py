@@ -30,10 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.queries.checks import Floats
-from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SmoothLaplace, centred_scores
-from core.queries.mechanisms.base import people
-from core.results import Result
+from core.queries.gaps import Floats
+from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SmoothLaplace, centred_scores, people
+from core.serialize import Result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

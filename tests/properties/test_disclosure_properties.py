@@ -16,10 +16,10 @@ import pytest
 from hypothesis import Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
-from core.decision import ReleaseAudit
+from core.release_audit import ReleaseAudit
 from core.report import AttackedPeople, csv_files, disclosure_edition, meter_of, to_html, to_json
 from core.report.canonical import strict
-from core.report.disclosed_groups import _ADD_UP, _ELSEWHERE, Hidden, _counts, disclosed_groups
+from core.report.disclosure_edition import _ADD_UP, _ELSEWHERE, Hidden, _counts, disclosed_groups
 from tests.leaky_report import FILE, Cells, groups_of, leaky
 
 NAMES = ("Female", "Male", "Other people")

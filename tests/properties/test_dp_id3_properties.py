@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 
 from core.errors import PrivacyLeakWarning
 from core.models import DPID3Classifier
-from core.models.dp_id3 import ACCOUNTINGS, BudgetLedger, growing
+from core.models import id3 as growing
+from core.models.tree_budget import ACCOUNTINGS, BudgetLedger
 from tests.plain_id3 import plain_id3, plain_shares
 
 EVERY = settings(max_examples=120, deadline=None, derandomize=True)

@@ -10,9 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.membership import fairpick_counts
-from core.membership.fairpick.literal import fairpick_literal, what_equations_ask
-from core.membership.fairpick.pick import fairpick
-from core.membership.fairpick.rounding import whole
+from core.membership.fairpick import fairpick, fairpick_literal, what_equations_ask, whole
 from tests.oracles.fairpick import fairpick_program
 
 THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))

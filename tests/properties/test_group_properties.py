@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.correction import correct, correct_jointly, smallest_tolerance
-from core.correction.smallest import smallest_fraction
+from core.correction.problem import smallest_fraction
 from core.fairness import unfairness
 from tests.joint_bank import brute_force, reached
 from tests.problem_bank import METRICS

@@ -108,7 +108,7 @@ def test_a_true_disclosure_is_true_in_floats(case):
 def test_the_promise_does_not_wait_for_convergence(steps, case):
     posterior, predictions, truth, disclosed = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.projection.ascent._MOST_STEPS", steps)
+        patch.setattr("core.projection._MOST_STEPS", steps)
         done = soft_projection(posterior, predictions, **disclosed)
     before, after = surprise(posterior, truth), surprise(done.probability, truth)
     if np.isfinite(before).all():

@@ -6,7 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.attriguard.table import TableGuard, TableSettings, column_noise, guard_table
+from core.attriguard.concentration import column_noise
+from core.attriguard.settings import TableSettings
+from core.attriguard.table_guard import TableGuard, guard_table
 from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
 
 

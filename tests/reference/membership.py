@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.membership import MemberPeople, MembershipSplit, member_split, roc
-from core.membership.attacks.guess import precision_recall
 from core.membership.attacks.network import network_attack
 from core.membership.findings import TargetFindings
+from core.membership.guess import precision_recall
 from core.membership.targets import id3_target, quality
 
 

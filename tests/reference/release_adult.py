@@ -14,16 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets import build_dataset, load, split
-from core.release import (
-    Published,
-    Release,
-    attacker_posterior,
-    measured,
-    meter,
-    natural_models,
-    pinned,
-    project,
-)
+from core.model_card import Published, Release, attacker_posterior, measured, meter, natural_models, pinned, project
 
 __all__ = ["COUNTS", "HEAD", "PRECISIONS", "Split", "long_table", "row_of", "sizes_only", "splits_of"]
 

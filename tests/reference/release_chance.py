@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import InputError
-from core.release import Release, predict, project
-from core.release.measured import gained_bits
+from core.model_card import Release, predict, project
+from core.model_card.meter import gained_bits
 from tests.reference.release_adult import Split
 
 __all__ = ["Redraw", "covered", "drawn", "redraw"]

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 from core.attriguard import Study, TableGuard, TableSettings, UtilityPoint, study_table, utility_of
-from core.attriguard.table import guard_table, people_of
+from core.attriguard.table_guard import guard_table
+from core.attriguard.table_records import people_of
 from core.datasets import AuditDataset, build_dataset, load
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))

@@ -26,7 +26,7 @@ import numpy.typing as npt
 import pytest
 
 from core.adversaries import permuted_by_set
-from core.attack import attack_model
+from core.audit import attack_model
 from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, load
 from core.datasets.splits import split

@@ -7,7 +7,7 @@ the number of everybody, and the mean number of so many people. They differ wher
 fewer people chance adds to the unfairness and what is true of them is looser. Both are held.
 
 Measured when these tests were written, share of 400 redraws in which everybody's number / the mean is held (with 64
-blocks a cell, in `core.correction.blocks`):
+blocks a cell, in `core.correction.bootstrap`):
 
 | cell            | sex, after  | sex, change | race, after | race, change |
 |-----------------|-------------|-------------|-------------|--------------|
@@ -29,14 +29,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adversaries.forest import AttackedRecords
-from core.attack import AttackFindings, attack_model
+from core.adversaries.adversary import AttackedRecords
+from core.audit import AttackFindings, attack_model, train_model
 from core.config import AuditConfig
 from core.correction import disclose, gain_of_best
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
 from core.estimates import Estimate
-from core.training import train_model
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 pytestmark = [

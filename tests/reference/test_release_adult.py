@@ -30,8 +30,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.release import measured, project
-from core.release.statistics import Release
+from core.model_card import measured, project
+from core.model_card.release import Release
 from tests.reference.release_adult import COUNTS, PRECISIONS, Split, row_of, sizes_only, splits_of
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))

@@ -2,7 +2,7 @@
 
 Test records of split 0, 30 natural models that see neither attribute; see `tests.reference.release_chance`. Each cell
 takes some minutes and can be run alone. Normal test runs do the same on invented people, in
-tests/unit/release/test_release_prediction.py.
+tests/unit/model_card/test_release_prediction.py.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ import pytest
 
 from core.config import AuditConfig
 from core.datasets import build_dataset, load
-from core.datasets.adult import black_and_white
+from core.datasets.catalog import black_and_white
 from core.queries import (
     design_scores,
     equal_opportunity_gap,

@@ -27,7 +27,7 @@ from typing import Any
 import pytest
 
 from core.adversaries import calibrate, train_adversary
-from core.adversaries.forest import AttackedRecords
+from core.adversaries.adversary import AttackedRecords
 from core.correction import Disclosure, disclose
 from core.datasets import AuditDataset, build_dataset, load
 from core.datasets.splits import split

@@ -37,7 +37,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.attack import attack_model
+from core.audit import attack_model
 from core.config import AuditConfig
 from core.correction import (
     ConstraintComparison,

@@ -92,10 +92,10 @@ def test_branches_do_not_import_each_other(branch: str):
 @pytest.mark.parametrize(
     ("reader", "only"),
     [
-        ("core.datasets.parquet_table", "core/datasets/table.py"),
-        ("core.datasets.text_table", "core/datasets/table.py"),
-        ("core.models.files.onnx_model", "core/models/files/opened.py"),
-        ("core.models.files.skops_model", "core/models/files/opened.py"),
+        ("core.datasets.parquet_table", "core/datasets/read_table.py"),
+        ("core.datasets.text_table", "core/datasets/read_table.py"),
+        ("core.models.onnx_model", "core/models/opening_models.py"),
+        ("core.models.skops_model", "core/models/opening_models.py"),
     ],
 )
 def test_what_strangers_wrote_is_opened_by_what_a_child_is_asked_for(reader: str, only: str):

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core import attack
-from core.attack import ATTACKERS, AttackFindings, attack_model, protocols_of
+from core import audit as attack
+from core.audit import ATTACKERS, AttackFindings, attack_model, protocols_of
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.datasets.splits import split

@@ -19,9 +19,9 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Small data under the names of the large, and no folders of this machine."""
-    monkeypatch.setattr("core.commands.attriguard.demo_ratings", ratings_samples.ratings)
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(1500))
-    monkeypatch.setattr("core.commands.arguments.default_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("core.cli.attriguard.demo_ratings", ratings_samples.ratings)
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
 
@@ -102,7 +102,7 @@ def test_the_papers_own_data_come_with_its_curve(monkeypatch: pytest.MonkeyPatch
         assert folder == tmp_path
         return ratings_samples.ratings()
 
-    monkeypatch.setattr("core.commands.attriguard.read_ratings", read)
+    monkeypatch.setattr("core.cli.attriguard.read_ratings", read)
     assert main(["attriguard", "--dataset", "ratings", "--data", str(tmp_path), "--budgets", "1,2,2.5"]) == 0
     told = capsys.readouterr().out
     assert cells(told, "Jia and Gong (2018): network, noise of a network") == [

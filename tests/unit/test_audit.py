@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attack import PROTOCOLS
-from core.audit import AuditFindings, audit_key, run
+from core.audit import PROTOCOLS, AuditFindings, audit_key, run
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import Cancelled, InputError

@@ -17,11 +17,12 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main, parser
-from core.commands import COMMANDS, text_tables
+from core.cli import COMMANDS
+from core.cli import console as text_tables
 from core.datasets import AuditDataset, build_dataset, load
 from core.datasets.catalog import CATALOG
 from core.leak import LeakPoint
-from core.records import loads
+from core.serialize import loads
 from core.sweep import FolderStore, Spread, measure
 from tests import samples
 from tests.patience import PATIENT, wait_until
@@ -33,8 +34,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the demo's name, and no folders of this machine."""
     table = samples.table(500)
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: table)
-    monkeypatch.setattr("core.commands.running.default_cache_folder", lambda: tmp_path / "cache" / "datasets")
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: table)
+    monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache" / "datasets")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
 
@@ -125,8 +126,8 @@ def test_the_attribute_chooses_the_roles(monkeypatch: pytest.MonkeyPatch):
         seen.append(dataset)
         yield measure(configs[0], dataset)
 
-    monkeypatch.setattr("core.commands.running.sweep", none)
-    monkeypatch.setattr("core.commands.arguments.load", load)
+    monkeypatch.setattr("core.cli.arguments.sweep", none)
+    monkeypatch.setattr("core.cli.arguments.load", load)
     for name in CATALOG["demo"].attributes:
         assert main(["sweep", "--attribute", name, "--tolerances", "0.1", "--store", "none"]) == 0
         assert seen[-1].roles.key == name
@@ -166,7 +167,7 @@ def test_tolerances_go_by_number_or_by_name(named: str, count: int, monkeypatch:
         seen.extend(configs)
         yield measure(configs[0], dataset)
 
-    monkeypatch.setattr("core.commands.running.sweep", none)
+    monkeypatch.setattr("core.cli.arguments.sweep", none)
     assert main(["sweep", "--tolerances", named, "--store", "none"]) == 0
     assert len(seen) == count
 
@@ -225,7 +226,7 @@ def test_no_command_is_a_usage_error(arguments: list[str], capsys: pytest.Captur
 
 
 def test_data_an_audit_cannot_use_are_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(60))
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(60))
     assert main(["sweep", "--tolerances", "0.1"]) == 3
     told = capsys.readouterr()
     assert "at least 30 records of each label and group" in told.err and not told.out and told.err.count("\n") == 1

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from core.attriguard import allocate
-from core.attriguard.comparators.qpm import _mapping
-from core.convex import solve
+from core.attriguard.comparators import _mapping
 from core.errors import FairLeakError
+from core.solvers import solve
 from tests.oracles import allocation as allocation_program
 from tests.oracles.allocation import allocate_with_solver
 

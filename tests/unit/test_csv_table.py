@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.csv_table import csv_bytes, csv_of_frame
+from core.files import csv_bytes, csv_of_frame
 
 STARTS = ("=1", "+1+1", "-1-1", "@x", "\tx", "\rx", "\nx", " =1", "\u00a0=1", "\u200b=1", "\ufeff=1", "\u0301=1")
 WIDE = ("＝1", "＋x", "－x", "＠x", "﹦1", "﹢x", "﹣x", "﹫x")

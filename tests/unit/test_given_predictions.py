@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from core.attriguard import TableSettings, study_table, table_guard, table_utility
-from core.audit import run
+from core.audit import run, train_model
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, build_dataset, split
 from core.errors import InputError
@@ -25,7 +25,6 @@ from core.membership import (
 from core.membership.targets import target_by_name
 from core.models import GIVEN, METHOD_TITLES, METHODS, fit_model
 from core.questions import query_pool
-from core.training import train_model
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence
 

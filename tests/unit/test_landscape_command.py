@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.landscape import LandscapePlan, read_landscape
+from core.sweep.landscape import LandscapePlan, read_landscape
 from tests import samples
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     table = samples.table(500)
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: table)
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: table)
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
 

@@ -35,8 +35,8 @@ GAPS = ("vd", "fpr gap", "advantage gap")
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the name of the demo, and no folders of this machine."""
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(1500))
-    monkeypatch.setattr("core.commands.arguments.default_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
 
@@ -91,7 +91,7 @@ def with_streets(n: int = 1500) -> Table:
 
 def test_what_is_printed_is_what_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
     csv = tmp_path / "numbers.csv"
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: with_streets())
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: with_streets())
     assert main([*FEW, "--epsilon", "inf,0.01", "--csv", str(csv)]) == 0
     told, table = capsys.readouterr().out, pd.read_csv(csv)
     for _, row in table.iterrows():
@@ -238,7 +238,7 @@ def test_bad_input_is_one_sentence_and_code_3(arguments: list[str], words: str, 
 
 
 def test_too_few_people_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: Capture):
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(120))
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(120))
     assert main([*FEW, "--epsilon", "1"]) == 3
     told = capsys.readouterr()
     assert not told.out and "must know at least 10 members, got 9" in told.err and len(told.err.splitlines()) == 1
@@ -247,7 +247,7 @@ def test_too_few_people_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys:
 def test_compas_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture):
     from core.datasets import load
 
-    monkeypatch.setattr("core.commands.arguments.load", load)
+    monkeypatch.setattr("core.cli.arguments.load", load)
     assert main(["membership", "--dataset", "compas", "--data", str(tmp_path)]) == 3
     told = capsys.readouterr()
     assert not told.out and "compas/compas-scores-two-years.csv" in told.err and len(told.err.splitlines()) == 1

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from core.datasets import AuditDataset
-from core.datasets.memo import MOST_KEPT
+from core.datasets.dataset import MOST_KEPT
 from tests.samples import dataset
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.multiplicity import holm
+from core.estimates import holm
 
 
 def test_holm_by_hand() -> None:

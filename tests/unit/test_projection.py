@@ -263,7 +263,7 @@ def test_who_was_not_certain_does_not_become_certain() -> None:
 
 def test_a_search_gone_wrong_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Multipliers of negative dual value would break the promise; then nothing is moved."""
-    monkeypatch.setattr("core.projection.closest.climb", lambda dual, point: (dual.at(np.array([5.0])), 1))
+    monkeypatch.setattr("core.projection.climb", lambda dual, point: (dual.at(np.array([5.0])), 1))
     q = np.full(6, 0.2)
     done = project(q, one_row(3.0, n=6))
     assert done.status == "not_converged" and done.value == 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.config import AuditConfig
 from core.estimates import Estimate
-from core.records import RecordError, dumps, loads
+from core.serialize import RecordError, dumps, loads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,8 @@ import pytest
 
 from core.__main__ import main
 from core.datasets import Table
-from core.decision import load_table
-from core.decision.release_plan import ReleasePlan, read_release
-from core.decision.release_sources import people_of, some_people, study_of
 from core.errors import InputError
-from core.release import (
+from core.model_card import (
     Published,
     ReleasedPeople,
     ReleaseSettings,
@@ -28,6 +25,8 @@ from core.release import (
     release_of,
     study,
 )
+from core.release_audit import load_table
+from core.release_audit.card_plan import ReleasePlan, people_of, read_release, some_people, study_of
 from tests import samples
 from tests.release_samples import people as made_up
 from tests.unit.datasets.bad_tables import GOOD
@@ -70,7 +69,7 @@ def table() -> Table:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small table under the name of the demo, and no folders of this machine."""
-    monkeypatch.setattr("core.commands.release.load_table", lambda *_, **__: table())
+    monkeypatch.setattr("core.cli.model_card.load_table", lambda *_, **__: table())
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
 
@@ -118,7 +117,7 @@ def test_twin_models_name_the_person_they_differ_in(tmp_path: Path, capsys: Capt
     row = int(people.rows[unsure])
     twins = table().frame.assign(two=table().frame["one"])
     twins.loc[row, "two"] = 1 - twins.loc[row, "one"]
-    monkeypatch.setattr("core.commands.release.load_table", lambda *_, **__: replace(table(), frame=twins))
+    monkeypatch.setattr("core.cli.model_card.load_table", lambda *_, **__: replace(table(), frame=twins))
     out = tmp_path / "twins.json"
     assert main(["release", written(tmp_path, text), "--no-advice", "--json", str(out)]) == 1
     pinned = json.loads(out.read_text("utf-8"))["pinned"]
@@ -160,7 +159,7 @@ def test_a_posterior_that_is_not_known_pins_not_nobody(
 ):
     _, people = expected(CARD)
     certain = replace(people, posterior=(1 - people.sensitive).astype(float))  # of the wrong group of everybody
-    monkeypatch.setattr("core.commands.release.people_of", lambda *_, **__: certain)
+    monkeypatch.setattr("core.cli.model_card.people_of", lambda *_, **__: certain)
     assert main(["release", written(tmp_path, CARD)]) == 2
     told = capsys.readouterr().out
     assert "Pinned down: not known" in told and "nobody of" not in told and "Not to be relied on: " in told
@@ -206,7 +205,7 @@ def test_bad_input_is_one_sentence_before_anything_is_trained(
     def trained(*_: object, **__: object) -> ReleasedPeople:
         raise AssertionError("nothing may be trained")
 
-    monkeypatch.setattr("core.decision.release_sources.released_people", trained)
+    monkeypatch.setattr("core.release_audit.card_plan.released_people", trained)
     assert main(["release", written(tmp_path, f"{text}\n[data]\ndataset = 'demo'")]) == 3
     message = capsys.readouterr().err.strip().splitlines()[-1]
     assert BAD[text] in message and message.endswith(".") and "Traceback" not in message
@@ -231,7 +230,7 @@ def test_a_card_that_names_no_table_is_refused(text: str, tmp_path: Path, capsys
 def test_a_table_that_cannot_be_read_is_told_with_its_key(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("core.commands.release.load_table", load_table)
+    monkeypatch.setattr("core.cli.model_card.load_table", load_table)
     roles = "label = 'hired'\npositive = 'yes'\nsensitive = 'sex'\ngroup = ['F']"
     (tmp_path / "empty.csv").write_bytes(b"")
     (tmp_path / "good.csv").write_bytes(GOOD)
@@ -251,7 +250,7 @@ def test_a_table_that_cannot_be_read_is_told_with_its_key(
 
 def noisy(monkeypatch: pytest.MonkeyPatch, *, epsilon: float, here: bool) -> tuple[str, ReleaseStudy]:
     """Return a card with noise, made-up people, whose draw on show pins somebody or does not while another does."""
-    monkeypatch.setattr("core.commands.release.people_of", lambda *_, **__: made_up())
+    monkeypatch.setattr("core.cli.model_card.people_of", lambda *_, **__: made_up())
     for seed in range(40):
         settings = ReleaseSettings(count=12, decimals=None, epsilon=epsilon, seed=seed)
         found = drawn_again(study(made_up(), settings), made_up())
@@ -282,7 +281,7 @@ def test_somebody_pinned_in_any_draw_of_the_noise_is_somebody(
 
 
 def test_nobody_pinned_in_any_draw_is_nobody(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.commands.release.people_of", lambda *_, **__: made_up())
+    monkeypatch.setattr("core.cli.model_card.people_of", lambda *_, **__: made_up())
     card = CARD.replace("count = 3", "count = 12").replace("decimals = 3", "epsilon = 0.1")
     assert main(["release", written(tmp_path, card), "--no-advice"]) == 0
     assert re.search(r"Pinned down: nobody of \d+ people .*, in any of 20 draws of the noise;", capsys.readouterr().out)
@@ -315,7 +314,7 @@ def test_a_typed_number_that_the_table_contradicts_is_told_first(tmp_path: Path,
 def test_records_without_a_prediction_are_counted(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch):
     holes = table().frame.assign(one=table().frame["one"].astype(float))
     holes.loc[:39, "one"] = np.nan
-    monkeypatch.setattr("core.commands.release.load_table", lambda *_, **__: replace(table(), frame=holes))
+    monkeypatch.setattr("core.cli.model_card.load_table", lambda *_, **__: replace(table(), frame=holes))
     text = '[data]\ndataset = "demo"\n[models]\nfamily = "given"\ncolumns = ["one"]'
     assert main(["release", written(tmp_path, text), "--no-advice"]) in (0, 1)
     told = capsys.readouterr().out
@@ -324,10 +323,10 @@ def test_records_without_a_prediction_are_counted(tmp_path: Path, capsys: Captur
 
 def test_all_settled_as_what_most_people_are(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch):
     everybody = made_up()
-    monkeypatch.setattr("core.commands.release.people_of", lambda *_, **__: everybody)
+    monkeypatch.setattr("core.cli.model_card.people_of", lambda *_, **__: everybody)
     found = study(everybody, ReleaseSettings(count=12, decimals=None))
     some = replace(found, pinned=replace(found.pinned, said=np.zeros(found.pinned.count, dtype=np.uint8)))
-    monkeypatch.setattr("core.commands.release.study_of", lambda *_, **__: some)
+    monkeypatch.setattr("core.cli.model_card.study_of", lambda *_, **__: some)
     share = 100 * (everybody.sensitive == 0).mean()
     assert main(["release", written(tmp_path, CARD), "--no-advice"]) == 1
     assert share > 50 and f" of them rightly, all as south, as {share:.0f}% of people are; " in capsys.readouterr().out
@@ -337,7 +336,7 @@ def test_more_gained_than_chance_gives_is_explained(tmp_path: Path, capsys: Capt
     q = made_up().posterior
     sure = replace(made_up(), posterior=np.clip(q**2 / (q**2 + 3 * (1 - q) ** 2), 0.01, 0.99))
     for people, told in ((sure, True), (made_up(), False)):
-        monkeypatch.setattr("core.commands.release.people_of", lambda *_, people=people, **__: people)
+        monkeypatch.setattr("core.cli.model_card.people_of", lambda *_, people=people, **__: people)
         main(["release", written(tmp_path, CARD.replace("decimals = 3", "")), "--no-advice"])
         assert ("More was gained than chance gives: with the attribute drawn" in capsys.readouterr().out) == told
 

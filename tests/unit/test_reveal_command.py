@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.commands.reveal import _NOISES
+from core.cli.reveal import _NOISES
 from core.datasets import demo_table
 from core.queries import DECODERS, DESIGNS
 from tests import samples
@@ -25,15 +25,15 @@ ADULT = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the demo's name, and no folders of this machine."""
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: samples.table(1500))
-    monkeypatch.setattr("core.commands.arguments.default_cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
 
 @pytest.fixture
 def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo itself."""
-    monkeypatch.setattr("core.commands.arguments.load", lambda name, **_: demo_table())
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: demo_table())
 
 
 def rows(text: str) -> list[tuple[float, ...]]:
@@ -160,7 +160,7 @@ def really(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables from where they are, and no network."""
     from core.datasets import load
 
-    monkeypatch.setattr("core.commands.arguments.load", load)
+    monkeypatch.setattr("core.cli.arguments.load", load)
 
     def none(*_: object, **__: object) -> None:
         raise OSError("no network in tests")

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from core.errors import FairLeakError, InputError
-from core.estimates import Estimate, proportion
+from core.estimates import Estimate, count, epsilon_text, gap, interval, percent, points, proportion, tolerance_text
 from core.fingerprint import fingerprint, fingerprint_frame
-from core.results import Result
+from core.serialize import Result
 from core.validation import (
     at_least_zero,
     binary_array,
@@ -23,7 +23,6 @@ from core.validation import (
     seed_value,
     unit_interval,
 )
-from core.wording import count, epsilon_text, gap, interval, percent, points, tolerance_text
 
 
 @pytest.mark.parametrize("value", [1.4, -0.1, math.nan, math.inf, "a", None])

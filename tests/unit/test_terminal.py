@@ -10,11 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.__main__ import main
-from core.commands import Console
-from core.commands.terminal import Block, visible
-from core.commands.text_tables import aligned
-from core.decision import AuditPlan, ReleaseAudit
-from core.toml_files import parsed, quoted
+from core.cli import Console
+from core.cli.console import Block, aligned, visible
+from core.release_audit import AuditPlan, ReleaseAudit
+from core.settings import parsed, quoted
 from tests import samples
 from tests.report_people import with_texts
 from tests.samples_report import sample
@@ -70,8 +69,8 @@ def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def audited(plan: AuditPlan, *_: object, **__: object) -> tuple[ReleaseAudit, None]:
         return audit, None
 
-    monkeypatch.setattr("core.commands.audit.audit_with_people", audited)
-    monkeypatch.setattr("core.commands.audit.write_audit", lambda *_, **__: None)
+    monkeypatch.setattr("core.cli.audit.audit_with_people", audited)
+    monkeypatch.setattr("core.cli.audit.write_audit", lambda *_, **__: None)
     (tmp_path / "plan.toml").write_text('[data]\ndataset = "demo"', encoding="utf-8")
     main(["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / f"out{HOSTILE}"), "--no-self-test"])
     told = capsys.readouterr()

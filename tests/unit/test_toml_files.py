@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.toml_files import LARGEST, parsed, quoted, told
+from core.settings import LARGEST, parsed, quoted, told
 
 
 def refused(content: str | bytes) -> str:

@@ -11,22 +11,21 @@ import numpy as np
 import pytest
 
 from core.attriguard import Guesses, Study, strongest_point
+from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
+from core.charts.attriguard import attacker_label
+from core.charts.drawing import group_style
 from core.config import AuditConfig
-from core.estimates import Estimate
+from core.desk.prices import gap_title
+from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import difference_between_groups, group_rates
-from core.figures import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
-from core.figures.drawing import group_style
-from core.figures.guard import attacker_label
 from core.policy import estimate_text, value_text
 from core.queries import Asking, Exact, Leak, SmoothCauchy, Trials
-from core.queries.desk_terms import gap_title
 from core.questions import query_pool
-from core.wording import decimals_beside, percent, tolerance_text
 from pages.common import attriguard_words, bias_queries_words, correction_words, membership_words, wording
 from pages.common.attriguard_controls import Defence
 from pages.common.bias_queries_controls import Answering
 from tests.samples import dataset
-from tests.unit.figures import membership_samples
+from tests.unit.charts import membership_samples
 from tests.unit.queries.people import pool
 
 
@@ -249,7 +248,7 @@ def test_both_measures_of_fairness_stand_on_the_model_page() -> None:
     rng = np.random.default_rng(1)
     predictions = (rng.random(data.n) < 0.3 + 0.2 * data.sensitive).astype(np.uint8)
     rates = group_rates(predictions, data.sensitive, metric="statistical_parity")
-    from core.training import ModelFindings
+    from core.audit import ModelFindings
 
     found = ModelFindings(
         accuracy_train=about(0.8),

@@ -15,10 +15,10 @@ import numpy as np
 
 from core.config import AuditConfig
 from core.datasets import Roles, Table
-from core.decision import AuditPlan, DataPlan, MembershipPlan, ModelPlan, dataset_of, kept_tolerance, run_audit
 from core.fingerprint import code_fingerprint, fingerprint_frame
 from core.models import GIVEN
 from core.policy import Verdict, default_policy, judge, predictions_policy
+from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, dataset_of, kept_tolerance, run_audit
 from tests.verdicts.bank import BANK, Entry
 from tests.verdicts.people import People
 from tests.verdicts.releases import Release

@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.membership.attacks.guess import MemberGuess, checked
-from core.membership.attacks.thresholds import best_threshold
-from core.membership.splits import MembershipSplit
+from core.membership.guess import MemberGuess, best_threshold, checked
+from core.membership.judged_people import MembershipSplit
 
 
 def confidence_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:

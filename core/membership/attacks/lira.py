@@ -25,9 +25,8 @@ import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
 from core.errors import InputError
-from core.membership.attacks.boosted import cross_fitted
-from core.membership.attacks.guess import MemberGuess, checked, true_label_probability
-from core.membership.splits import MembershipSplit
+from core.membership.guess import MemberGuess, checked, cross_fitted, true_label_probability
+from core.membership.judged_people import MembershipSplit
 from core.seeds import child_generator, child_seed
 from core.validation import binary_array, one_length
 
@@ -132,7 +131,7 @@ def lira_boosted(
     """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ.
 
     Unlike `lira` it knows who is a member of the half of the judged that teaches; see
-    `core.membership.attacks.boosted`. Membership is that of the judged, in the order of `shadows.rows`; the other
+    `core.membership.guess`. Membership is that of the judged, in the order of `shadows.rows`; the other
     arguments are those of `lira`.
     """
     inside = binary_array(member, name="member")

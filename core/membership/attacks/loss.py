@@ -8,9 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.membership.attacks.guess import MemberGuess, checked, true_label_probability
-from core.membership.attacks.thresholds import best_threshold
-from core.membership.splits import MembershipSplit
+from core.membership.guess import MemberGuess, best_threshold, checked, true_label_probability
+from core.membership.judged_people import MembershipSplit
 
 _LEAST = 1e-12
 """A probability of 0 counts as this, so that a loss is finite."""

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats
-from core.membership.attacks.guess import MemberGuess, checked
-from core.membership.splits import MembershipSplit
+from core.membership.guess import MemberGuess, checked
+from core.membership.judged_people import MembershipSplit
 from core.seeds import child_seed
 
 HIDDEN = 300

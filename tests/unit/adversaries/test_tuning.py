@@ -12,12 +12,12 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from core.adversaries import TunedForest, forest_parameters, train_adversary, tune_forest
-from core.adversaries.parameters import PINNED
+from core.adversaries.adversary import PINNED
 from core.adversaries.tuning import OBJECTIVES
 from core.datasets import AuditDataset
 from core.errors import Cancelled, InputError
-from core.records import dumps, loads
 from core.seeds import child_seed
+from core.serialize import dumps, loads
 from tests.samples import dataset
 
 EVALUATIONS = 12  # ten of them drawn at random, as the sampler starts

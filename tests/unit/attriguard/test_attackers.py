@@ -68,7 +68,7 @@ def test_dense_records_are_read_as_sparse_ones():
 def test_guessing_in_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch):
     attacker = Fitted(network())
     whole = attacker.guess(SAMPLE.people_test)
-    monkeypatch.setattr("core.attriguard.attackers.known._BATCH", 7)
+    monkeypatch.setattr("core.attriguard.attackers._BATCH", 7)
     assert (attacker.guess(SAMPLE.people_test) == whole).all()
     assert attacker.guess(SAMPLE.people_test[:0]).shape == (0,)
 
@@ -150,7 +150,7 @@ def test_the_student_learns_what_the_teacher_believes_and_nothing_else(monkeypat
     def keep(known: Known, *, seed: int, lesson: Any) -> Any:
         lessons.append([lesson(number) for number in range(200)])
 
-    monkeypatch.setattr("core.attriguard.attackers.distillation.fit_network", keep)
+    monkeypatch.setattr("core.attriguard.attackers.fit_network", keep)
     fit_distilled(KNOWN, Teacher(), seed=0)
     fit_distilled(KNOWN, Teacher(0.7), seed=0)
     sure, unsure = (np.array([values for _, values in part]) for part in lessons)

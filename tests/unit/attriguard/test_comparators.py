@@ -13,8 +13,7 @@ from core.attriguard import (
     comparison,
 )
 from core.attriguard.attackers import Known
-from core.attriguard.comparators.local_dp import LEVELS
-from core.attriguard.comparators.qpm import _mapping
+from core.attriguard.comparators import LEVELS, _mapping
 from core.errors import InputError
 from tests import ratings_samples
 from tests.unit.attriguard.ratings_studied import SAMPLE, SETTINGS, guarded

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from core.attriguard import representatives
-from core.attriguard.network import network_scores
+from core.attriguard.classifiers import network_scores
 from core.errors import InputError
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from core.attriguard import panda, representatives
-from core.attriguard.linear import linear_scores
+from core.attriguard.classifiers import linear_scores
 from core.errors import InputError
 from tests.linear_cases import classifier_of, dense
 

@@ -8,13 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.adversaries.forest import AttackedRecords
+from core.adversaries.adversary import AttackedRecords
 from core.correction import Disclosure, correct, disclose, gain_of_best, soft_correct
-from core.correction.blocks import Blocks
-from core.correction.bootstrap import rightly, steps_in_draws, widened
+from core.correction.bootstrap import Blocks, rightly, steps_in_draws, widened
 from core.correction.disclosure import prices_of
-from core.correction.soft import soft_constraints
-from core.correction.tilt import Tilt
+from core.correction.soft import Tilt, soft_constraints
 from core.estimates import Estimate
 from core.fairness import METRICS, row_sets, unfairness
 from core.projection import project

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import integer_programs
+from core import solvers as integer_programs
 from core.correction import correct, ilp, smallest_tolerance, solve
-from core.correction.certificate import Claim, certify
-from core.correction.claim import bound_of
+from core.correction.certificate import Claim, bound_of, certify
 from core.errors import InputError
 from tests.problem_bank import adult_like
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.adversaries.forest import AttackedRecords
+from core.adversaries.adversary import AttackedRecords
 from core.correction import EstimatedConstraint, compare_constraints, disclose, estimate_constraint, smallest_tolerance
 from core.errors import InputError
 from core.fairness import METRICS

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.adversaries.forest import AttackedRecords
+from core.adversaries.adversary import AttackedRecords
 from core.correction import Disclosure, disclose, permuted_control, permuted_records, smallest_tolerance
 from core.fairness import METRICS, row_sets
 

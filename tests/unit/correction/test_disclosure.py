@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from core.adversaries.forest import AttackedRecords
+from core.adversaries.adversary import AttackedRecords
 from core.correction import COSTS, disclose
 from core.errors import InputError
 from core.fairness import METRICS

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import adult, downloads
+from core.datasets import catalog as adult
+from core.datasets import catalog as downloads
 from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, default_cache_folder, load
 from core.errors import DataUnavailableError, InputError

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from core.datasets import Roles, cautions, demo_table, read_table
-from core.decision import catalogue_plan
-from core.decision.run import audited_of
-from core.decision.summaries import data_summary
+from core.release_audit import catalogue_plan
+from core.release_audit.result import data_summary
+from core.release_audit.run import audited_of
 from tests import samples
 
 N = 3_000

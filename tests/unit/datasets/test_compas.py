@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.datasets import compas
+from core.datasets import catalog as compas
 from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, load
 from core.errors import DataUnavailableError

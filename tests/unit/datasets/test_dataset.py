@@ -11,9 +11,8 @@ import pytest
 
 from core.datasets.build import build_dataset
 from core.datasets.dataset import Table
-from core.datasets.groups import groups_of
-from core.datasets.roles import Roles
-from core.datasets.table import read_table
+from core.datasets.read_table import read_table
+from core.datasets.roles import Roles, groups_of
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
 from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence

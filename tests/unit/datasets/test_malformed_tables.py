@@ -7,8 +7,8 @@ import random
 import pytest
 
 from core.datasets.build import build_dataset
+from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
-from core.datasets.table import read_table
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD, assert_one_sentence
 from tests.unit.datasets.malformed_tables import HOSTILE, HOSTILE_NAMES, MALFORMED, SENTENCES, hostile_table

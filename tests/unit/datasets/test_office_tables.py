@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
 from core.datasets.dataset import Table
+from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
-from core.datasets.table import read_table
 from core.datasets.text_table import text_columns
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD, GOOD_ROLES, assert_one_sentence, csv_bytes, parquet_bytes, rows

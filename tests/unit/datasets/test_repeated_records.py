@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
+from core.datasets.columns import identifier_reason
 from core.datasets.dataset import AuditDataset, Table
-from core.datasets.duplicates import kinds_of_records, repeated_note, shared_note, shared_records
-from core.datasets.identifiers import identifier_reason
 from core.datasets.roles import Roles
-from core.datasets.splits import split
+from core.datasets.splits import kinds_of_records, repeated_note, shared_note, shared_records, split
 from core.fingerprint import fingerprint_frame
 
 ROLES = Roles(label="y", positive="1", sensitive="s", group=("a",))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from core.datasets import build_dataset, suggest_roles
-from core.datasets.suggestion import Suggestion
+from core.datasets.role_suggestion import Suggestion
 from tests.unit.datasets.small_tables import N, table_of
 
 SCORE = ((np.arange(N) * 37 % N) / N).round(2)

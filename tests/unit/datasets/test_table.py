@@ -22,10 +22,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
-from core.datasets.cells import MISSING_WORDS
-from core.datasets.columns import as_text
+from core.datasets.columns import MISSING_WORDS, as_text
 from core.datasets.dataset import Table
-from core.datasets.table import read_table
+from core.datasets.read_table import read_table
 from core.errors import InputError
 from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import (
@@ -311,7 +310,7 @@ def test_nothing_is_written_to_disk() -> None:
 import resource, sys, tempfile
 import pandas, pyarrow.compute, pyarrow.parquet
 from tests.unit.datasets.bad_tables import GOOD, csv_bytes, parquet_bytes, rows
-from core.datasets.table import read_table
+from core.datasets.read_table import read_table
 big, packed = csv_bytes(records=rows(50_000)), parquet_bytes()
 def no_opening(event, args):
     if event == "open" and isinstance(args[1], str) and set(args[1]) & set("wax+"):

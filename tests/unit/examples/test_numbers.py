@@ -10,8 +10,8 @@ import pytest
 from core.attriguard import panda
 from core.correction import correct
 from core.examples import EXAMPLES, Example, Step, example
-from core.examples.private_split import EPSILON, SEED, records
-from core.examples.ratings import RATED, attacker
+from core.examples.attriguard import RATED, attacker
+from core.examples.membership import EPSILON, SEED, records
 from core.models.dp_id3 import DPID3Classifier
 
 

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from core.membership.disparity.tally import Tally
+from core.membership.resampling import Tally
 
 
 def sampled_tally(rates, people, rng: np.random.Generator) -> Tally:

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.membership import MembershipSplit, loss_attack, roc, true_label_probability
 from core.membership.attacks.confidence import confidence_attack
-from core.membership.attacks.guess import precision_recall
 from core.membership.attacks.network import network_attack
-from core.membership.attacks.thresholds import best_threshold
+from core.membership.guess import best_threshold, precision_recall
 from tests.unit.membership.villagers import half, remembered
 
 N = 400

@@ -15,8 +15,8 @@ from core.membership import (
     roc,
     taught_both_ways,
 )
-from core.membership.attacks import boosted
-from core.membership.halves import halves
+from core.membership import guess as boosted
+from core.membership.judged_people import halves
 
 N = 1000
 

@@ -10,11 +10,17 @@ from sklearn.cluster import KMeans
 
 from core.errors import InputError
 from core.membership import DELETION_REMINDER, fairpick_counts
-from core.membership.fairpick.clusters import FEWEST, MOST, clusters
-from core.membership.fairpick.control import random_deletion
-from core.membership.fairpick.literal import fairpick_literal, what_equations_ask
-from core.membership.fairpick.pick import fairpick, member_clusters
-from core.membership.fairpick.rounding import whole
+from core.membership.fairpick import (
+    FEWEST,
+    MOST,
+    clusters,
+    fairpick,
+    fairpick_literal,
+    member_clusters,
+    random_deletion,
+    what_equations_ask,
+    whole,
+)
 from core.seeds import child_seed
 from tests.oracles.fairpick import fairpick_program
 

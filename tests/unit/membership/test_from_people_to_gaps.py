@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from core.membership import MemberPeople, MembershipSettings, attacked, disparities, loss_attack, target_of
-from core.membership.disparity.results import Disparities
+from core.membership.disparity import Disparities
 
 Codes = npt.NDArray[np.int64]
 

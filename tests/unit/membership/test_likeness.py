@@ -22,12 +22,17 @@ from core.membership import (
     member_split,
     roc,
 )
-from core.membership.attacked import clusters_of, left_by, pick
 from core.membership.attacks.confidence import confidence_attack
-from core.membership.fairpick.clusters import Clusters, clusters
-from core.membership.fairpick.control import random_deletion
-from core.membership.fairpick.likeness import like_outsiders, outsiders_at_random
-from core.membership.fairpick.pick import FairPick, member_clusters
+from core.membership.fairpick import (
+    Clusters,
+    FairPick,
+    clusters,
+    like_outsiders,
+    member_clusters,
+    outsiders_at_random,
+    random_deletion,
+)
+from core.membership.study import clusters_of, left_by, pick
 from core.seeds import child_seed
 from tests.unit.membership.villagers import half
 

@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from core.errors import InputError
-from core.membership import GapResult, lira_gaps, roc
-from core.membership.disparity import low_fpr
+from core.membership import GapResult, lira_gaps, low_fpr, roc
 
 FEW = {"bootstraps": 200, "permutations": 200}
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from core.membership import disparities, lira_gaps
-from core.membership.disparity.resampling import gap_p_value, permuted
-from core.membership.disparity.verdicts import GAPS
+from core.membership.disparity import GAPS
+from core.membership.resampling import gap_p_value, permuted
 from tests.unit.membership.judged_people import sampled_tally
 
 RUNS = 200

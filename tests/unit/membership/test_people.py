@@ -10,7 +10,7 @@ import pytest
 from core.datasets import build_dataset
 from core.errors import InputError
 from core.membership import column_grouping, grouped_by, member_people, table_grouping
-from core.membership.grouping import Grouping, pair_groups, regrouped
+from core.membership.people import Grouping, pair_groups, regrouped
 from tests.unit.membership.villagers import ROLES, frame, table, villagers
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from core.errors import InputError
 from core.membership import most_caught
-from core.membership.promise import most_times
+from core.membership.privacy import most_times
 
 FAR = 60
 

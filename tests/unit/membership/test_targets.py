@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.audit import train_model
 from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, split
 from core.errors import InputError
@@ -19,7 +20,6 @@ from core.membership import (
 )
 from core.membership.targets import id3_target, library_target, quality, target_by_name
 from core.models import DPID3Classifier
-from core.training import train_model
 from tests.unit.membership.villagers import ROLES, half, table, villagers
 
 N = 400

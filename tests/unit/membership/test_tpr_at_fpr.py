@@ -10,7 +10,7 @@ import pytest
 
 from core.estimates import proportion
 from core.membership import roc
-from core.membership.tpr_at_fpr import members_above, tpr_estimate
+from core.membership.roc import members_above, tpr_estimate
 
 
 def counts(score: np.ndarray, member: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

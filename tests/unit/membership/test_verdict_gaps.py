@@ -9,19 +9,19 @@ import pytest
 from scipy.stats import ks_2samp
 
 from core.errors import InputError
-from core.estimates import Estimate
+from core.estimates import Estimate, holm
 from core.membership import disparities, is_muted, vulnerability_disparity
-from core.membership.disparity.resampling import (
+from core.membership.disparity import GAPS
+from core.membership.resampling import (
+    Tally,
     gap_estimate,
     gap_p_value,
     permuted,
     resampled,
     smallest_detectable,
+    tally,
     variances,
 )
-from core.membership.disparity.tally import Tally, tally
-from core.membership.disparity.verdicts import GAPS
-from core.multiplicity import holm
 from tests.unit.membership.judged_people import divisions, judged, sampled_tally
 
 SMALL = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))

@@ -12,7 +12,7 @@ from core.membership import DisparityResult, most_caught
 from pages.common import membership_sections as sections
 from pages.common import membership_words as words
 from pages.common.membership_controls import Chosen
-from tests.unit.figures.membership_samples import attack, bands, findings
+from tests.unit.charts.membership_samples import attack, bands, findings
 
 CHOSEN = Chosen(target="dp_id3", epsilon=1.0, depth=8, theta=1.0, published=False, group=1, seed=42)
 

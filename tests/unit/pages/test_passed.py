@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.decision import SelfTest
 from core.estimates import proportion
+from core.release_audit import SelfTest
 from pages.common.report_board import self_test_board, style
 from tests.samples_report import HOSTILE, sample
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from functools import cache
 
-from core.landscape import Landscape, Readings, read_landscape
+from core.sweep.landscape import Landscape, Readings, read_landscape
 from pages.common import start_map as words
 from pages.common.start_map import KEPT_MAP
 

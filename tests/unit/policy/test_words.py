@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from core.estimates import Estimate
+from core.estimates import Estimate, in_words
 from core.policy import (
     CHECKS,
     NO_SOURCE,
@@ -19,7 +19,6 @@ from core.policy import (
     source_text,
     value_text,
 )
-from core.wording import in_words
 from tests.policy_samples import estimate
 
 

@@ -18,8 +18,7 @@ from core.queries import (
     equal_opportunity_gap,
     statistical_parity_gap,
 )
-from core.queries.mechanisms import centred_scores
-from core.queries.mechanisms.base import public_grid
+from core.queries.mechanisms import centred_scores, public_grid
 
 NOISY = [LaplaceGlobal, SmoothCauchy, lambda e, **k: SmoothLaplace(e, 1e-5, **k), NoisySums]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.queries.checks import counted
+from core.queries.gaps import counted
 from core.queries.propagation import propagate
 
 NOISES = {

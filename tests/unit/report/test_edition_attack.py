@@ -11,12 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
+from core.model_card import attacker_posterior, attacker_posteriors
 from core.projection import project
-from core.release import attacker_posterior, attacker_posteriors
 from core.report import AttackedPeople, attack_edition, attacked_people, disclosure_edition
-from core.report.canonical import strict
-from core.report.numbers import decimals_of, printed
-from core.report.statements import Statement, constraints_of, independent, statements_of
+from core.report.canonical import decimals_of, printed, strict
+from core.report.edition_attack import Statement, constraints_of, independent, statements_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
 
@@ -146,9 +145,9 @@ def test_rounding_grows_intervals_and_shows_its_own_decimals(value, down, up):
 
 
 def test_the_people_of_a_real_audit():
+    from core.audit import train_model
     from core.config import AuditConfig
     from core.datasets.splits import split
-    from core.training import train_model
     from tests.samples import dataset
 
     data = dataset(600)

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.decision.provenance import policy_fingerprint
 from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.policy import CHECKS
+from core.release_audit.result import policy_fingerprint
 from core.report import from_json, policy_of, report_fingerprint, to_html, to_json, verify_report
 from core.report.canonical import json_text, parse_json
 from tests.judged_report import judged

@@ -1,4 +1,4 @@
-"""The release meter on a report's own numbers: what core.release says of them called directly, and what others read."""
+"""The release meter on a report's own numbers: what core.model_card says of them, and what others read."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from html import unescape
 import numpy as np
 import pytest
 
-from core.decision import same_numbers
 from core.estimates import Estimate
-from core.release import Release, measured, meter, pinned, predict, project
+from core.model_card import Release, measured, meter, pinned, predict, project
+from core.release_audit import same_numbers
 from core.report import AttackedPeople, csv_files, disclosure_edition, document, from_json, meter_of, to_html, to_json
-from core.report.attacked import attack_edition
 from core.report.document import sealed
-from core.report.metered import published_of
-from core.report.metered_words import BITS_OF_THE_EDITION, BITS_OF_THE_METER, told_of
-from core.report.statements import statements_of
+from core.report.edition_attack import attack_edition, statements_of
+from core.report.edition_meter import BITS_OF_THE_EDITION, BITS_OF_THE_METER, published_of, told_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
 
@@ -43,7 +41,7 @@ def row_of(audit, form):
 
 
 def assert_is(row, posterior, truth, published):
-    """Compare a row with what core.release says of numbers."""
+    """Compare a row with what core.model_card says of numbers."""
     read, after = meter(posterior, published), project(posterior, published)
     found = measured(posterior, after.probability, truth)
     named = pinned(posterior, after.probability, sensitive=truth)

@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from core.__main__ import main
-from core.commands.audit_files import check_folder, write_audit
+from core.cli.audit import check_folder, write_audit
 from core.report import to_html, to_json
-from core.report.signing import private_key
+from core.report.verification import private_key
 from tests.judged_report import judged
 
 AUDIT = judged()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.report import disclosure_edition, withheld_counts
 from core.report.canonical import strict
-from core.report.disclosed_groups import _counts, disclosed_groups
+from core.report.disclosure_edition import _counts, disclosed_groups
 from core.report.document import internal_document
 from core.report.suppression import least_and_most
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, not_there, sample

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import FairLeakError, InputError
-from core.sweep import FolderStore, cluster, sweep, tolerance_configs
+from core.sweep import FolderStore, sweep, tolerance_configs
+from core.sweep import engine as cluster
 from tests.patience import PATIENT
 from tests.sweep_work import BASE, people, surroundings
 from tests.unit.sweep.test_engine import never, refused

@@ -14,7 +14,8 @@ import threadpoolctl
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import Cancelled, FairLeakError, InputError
-from core.sweep import FolderStore, MemoryStore, SweepPoint, grid, measure, sweep, tolerance_configs, workers
+from core.sweep import FolderStore, MemoryStore, SweepPoint, grid, measure, sweep, tolerance_configs
+from core.sweep import engine as workers
 from tests.sweep_work import BASE, begun, logged, people, surroundings
 
 CONFIGS = [

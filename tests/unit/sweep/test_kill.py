@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core.sweep import FolderStore, SweepPoint, sweep
-from core.sweep.identity import point_key
+from core.sweep.point import point_key
 from tests.patience import PATIENT, wait_until
 from tests.sweep_work import CONFIGS, begun, people
 

@@ -13,7 +13,7 @@ import core
 from core.errors import FairLeakError, InputError
 from core.fingerprint import fingerprint
 from core.sweep import FolderStore, SweepPoint, measure, sweep, tolerance_configs
-from core.sweep.identity import point_key
+from core.sweep.point import point_key
 from tests import samples
 from tests.sweep_work import BASE, people, surroundings
 
@@ -82,7 +82,7 @@ def test_a_damaged_record_is_measured_anew_by_the_sweep(tmp_path: Path):
 
 
 def test_another_version_has_records_of_its_own(tmp_path: Path, point: SweepPoint, monkeypatch: pytest.MonkeyPatch):
-    from core.sweep import identity
+    from core.sweep import point as identity
 
     FolderStore(tmp_path).save(point_key(BASE, people()), point)
     monkeypatch.setattr(core, "__version__", "99.0")

@@ -7,7 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard.table import ColumnNoise, TableGuard, TablePeople, TableSettings, column_noise, guard_table
+from core.attriguard.concentration import ColumnNoise, column_noise
+from core.attriguard.settings import TableSettings
+from core.attriguard.table_guard import TableGuard, guard_table
+from core.attriguard.table_records import TablePeople
 from core.errors import InputError
 from tests.table_people import pairs_held, people
 

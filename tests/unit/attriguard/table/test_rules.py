@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attriguard.table import Column, PairRule, TablePeople, find_rules, pair_rules, table_columns
+from core.attriguard.table_records import Column, TablePeople, table_columns
+from core.attriguard.table_rules import PairRule, find_rules, pair_rules
 from core.errors import InputError
 from tests.table_people import people
 

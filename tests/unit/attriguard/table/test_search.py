@@ -7,21 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core.attriguard.noise import Noise
-from core.attriguard.table import (
-    Column,
-    Defender,
-    Moves,
-    Pair,
-    PairRules,
-    TablePeople,
-    fit_defender,
-    pair_rules,
-    table_columns,
-    table_moves,
-    table_representatives,
-)
-from core.attriguard.table.odds import log_odds
+from core.attriguard.records import Noise
+from core.attriguard.table_records import Column, TablePeople, table_columns
+from core.attriguard.table_rules import Pair, PairRules, pair_rules
+from core.attriguard.table_search import Defender, Moves, fit_defender, log_odds, table_moves, table_representatives
 from tests.table_people import leads, least_columns, pairs_held, people
 
 
@@ -192,7 +181,7 @@ def test_nobody_to_protect() -> None:
 def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     own = case(3, pairs=RULES)
     whole = own.noise()
-    monkeypatch.setattr("core.attriguard.table.search._CELLS", 7 * 3 * own.moves.column.size)
+    monkeypatch.setattr("core.attriguard.table_search._CELLS", 7 * 3 * own.moves.column.size)
     pieces = own.noise()
     np.testing.assert_array_equal(whole.noisy, pieces.noisy)
     np.testing.assert_array_equal(whole.found, pieces.found)

@@ -15,7 +15,9 @@ from core.attriguard import (
     table_guard,
     table_study,
 )
-from core.attriguard.table import column_noise, fit_attacker, table_columns
+from core.attriguard.concentration import column_noise
+from core.attriguard.table_records import table_columns
+from core.attriguard.table_study import fit_attacker
 from core.config import AuditConfig
 from core.datasets import split
 from core.errors import InputError

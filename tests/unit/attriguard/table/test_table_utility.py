@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.attriguard import TableGuard, TableUtility, UtilityPoint, table_guard, table_utility, utility_of
-from core.attriguard.table_utility import GroupPositive
+from core.attriguard.utility import GroupPositive
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import InputError

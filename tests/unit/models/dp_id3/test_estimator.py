@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from core import membership, models
 from core.errors import InputError, PrivacyLeakWarning
 from core.models import DPID3Classifier
-from core.models.dp_id3 import growing
-from core.models.dp_id3.gains import exact_score, noisy_score
+from core.models import id3 as growing
+from core.models.id3 import exact_score, noisy_score
 
 SIZES = (3, 2, 4)
 NEEDS_A_SWITCH = "check_array_api_input"  # runs only with SCIPY_ARRAY_API set before scipy is loaded

@@ -15,9 +15,8 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.models.dp_id3 import BudgetLedger
-from core.models.dp_id3.growing import grow
-from core.models.dp_id3.noise import noisy_counts
+from core.models.id3 import grow
+from core.models.tree_budget import BudgetLedger, noisy_counts
 from core.queries.black_box import exact_limits
 from core.validation import LEAST_EPSILON
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import InputError
-from core.models.files import read_model
+from core.models.model_files import read_model
 from tests.model_samples import (
     as_skops,
     closed,

@@ -41,7 +41,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from core.errors import InputError
-from core.models.files import read_model
+from core.models.model_files import read_model
 from tests.model_samples import (
     NUMBERS,
     as_onnx,

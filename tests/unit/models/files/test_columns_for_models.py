@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from core.datasets import Table
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
-from core.models.files import ModelFile, read_model, with_answers
-from core.models.files.runtime import blame, cause
+from core.models.model_files import ModelFile, read_model, with_answers
+from core.models.runtime import blame, cause
 from tests.model_samples import NUMBERS, as_onnx, as_skops, graph, logistic, numbers, people, pipeline
 
 

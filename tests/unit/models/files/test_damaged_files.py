@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.models.files import read_model
+from core.models.model_files import read_model
 from tests.model_samples import (
     NUMBERS,
     as_onnx,

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from core.errors import InputError
-from core.models.files import read_model
+from core.models.model_files import read_model
 from tests.model_samples import (
     as_onnx,
     as_skops,

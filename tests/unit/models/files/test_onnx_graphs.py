@@ -7,7 +7,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from core.errors import InputError
-from core.models.files import model_file, read_model
+from core.models import model_files as model_file
+from core.models.model_files import read_model
 from tests.model_samples import (
     NUMBERS,
     graph,

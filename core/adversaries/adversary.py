@@ -1,0 +1,308 @@
+"""Adversaries on what the attacker knows: the paper's forest, boosting, calibration.
+
+The forest (Ferry et al. 2023, IV-A). A knows features and labels (X, Y) of everybody; A′ also knows the audited model's
+predictions (X, Y, Ŷ). Both learn the sensitive attribute on records where they know it. The class weights are balanced,
+as in the paper; this makes the forest name the smaller group far too often, which is much of what the correction then
+repairs.
+
+The strong adversary. Told nothing about the model, neither predictions nor fairness, it marks what an attacker gets
+from features alone. Without it, the weakness of the paper's forest would pass for a leak of the fairness constraint.
+
+Platt scaling on records the adversary did not learn from. A forest with balanced class weights reports odds for a world
+where all groups are equally large. One logistic regression on its log-odds brings them back; with two groups and a
+positive slope, as for any adversary better than a guess, the order of people is kept. With more groups the regression
+is multinomial, on the log-odds of every group against group 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.arrays import Codes, Floats, Mask
+from core.errors import InputError
+from core.validation import choice, one_length, seed_value
+
+PINNED: dict[str, Any] = {
+    "n_estimators": 100,
+    "max_depth": 6,
+    "min_samples_split": 10,
+    "min_samples_leaf": 1,
+    "max_features": "sqrt",
+    "criterion": "gini",
+}
+"""Those of Ferry et al.'s published script on Adult; what it leaves out stands at scikit-learn's default."""
+
+_WHOLE = {
+    "n_estimators": (1, 3000),
+    "max_depth": (1, 64),
+    "min_samples_split": (2, 10_000),
+    "min_samples_leaf": (1, 10_000),
+}
+_CHOICES: dict[str, tuple[str | None, ...]] = {
+    "max_features": ("sqrt", "log2", None),
+    "criterion": ("gini", "entropy"),
+}
+
+
+def forest_parameters(parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the forest's hyper-parameters: the given ones, and the pinned ones for the rest.
+
+    Given may be any of `n_estimators` (1 to 3,000), `max_depth` (1 to 64, or None for no limit), `min_samples_split` (2
+    to 10,000), `min_samples_leaf` (1 to 10,000), `max_features` ("sqrt", "log2" or None for all of them) and
+    `criterion` ("gini" or "entropy"). Raises `InputError` if a name is unknown or a value out of range.
+    """
+    given = dict(parameters or {})
+    unknown = [name for name in given if name not in PINNED]
+    if unknown:
+        raise InputError(f"A forest's parameters must be among {', '.join(PINNED)}, got {unknown[0]!r}.")
+    return PINNED | {name: _checked(name, value) for name, value in given.items()}
+
+
+def _checked(name: str, value: Any) -> Any:
+    if name in _CHOICES:
+        options = _CHOICES[name]
+        if not (value is None or isinstance(value, str)) or value not in options:
+            raise InputError(f"{name} must be one of {', '.join(map(str, options))}, got {value!r}.")
+        return value
+    if name == "max_depth" and value is None:
+        return None
+    low, high = _WHOLE[name]
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or not low <= value <= high:
+        also = " or None" if name == "max_depth" else ""
+        raise InputError(f"{name} must be a whole number from {low} to {high}{also}, got {value!r}.")
+    return int(value)
+
+
+ADVERSARIES = ("features", "predictions")
+"""A (features and label) and A′ (features, label and predictions)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adversary:
+    """A trained attribute-inference adversary.
+
+    It holds a fitted scikit-learn classifier of s, and whether the audited model's predictions are among its inputs.
+    """
+
+    sees_predictions: bool
+    estimator: Any
+
+    def probability(
+        self,
+        features: Floats,
+        labels: Codes,
+        predictions: Codes | None = None,
+    ) -> Floats:
+        """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
+        known = known_columns(features, labels, predictions if self.sees_predictions else None)
+        return np.asarray(self.estimator.predict_proba(known), dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackedRecords:
+    """What the attacker has on one set of records, and the truth to judge it by.
+
+    Attributes
+    ----------
+    probability, calibrated : ndarray of shape (n, K), rows adding up to 1
+        The adversary's probability of each group, as it came and after calibration.
+    predictions, labels : ndarray of shape (n,), 0 or 1
+        The audited model's answers, and the labels.
+    truth : ndarray of shape (n,), 0 to K - 1
+        The sensitive attribute.
+    """
+
+    probability: Floats
+    calibrated: Floats
+    predictions: Codes
+    labels: Codes
+    truth: Codes
+
+    @property
+    def guess(self) -> Codes:
+        """The group the adversary finds more probable."""
+        return self.probability.argmax(axis=1).astype(np.uint8)
+
+    @property
+    def calibrated_guess(self) -> Codes:
+        """The group that is more probable after calibration."""
+        return self.calibrated.argmax(axis=1).astype(np.uint8)
+
+    @property
+    def confidence(self) -> Floats:
+        """Probability the adversary gives to its own guess."""
+        return np.asarray(self.probability.max(axis=1))
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups, K."""
+        return int(self.probability.shape[1])
+
+
+def known_columns(
+    features: Floats,
+    labels: Codes,
+    predictions: Codes | None = None,
+) -> Floats:
+    """Return what the adversary knows of each record as one matrix (n, d + 1) or (n, d + 2)."""
+    one_length(features=features, labels=labels, predictions=predictions)
+    known = np.column_stack([features, labels])
+    return known if predictions is None else np.column_stack([known, predictions])
+
+
+def check_groups(sensitive: Codes) -> None:
+    """Refuse attack records without two groups, or with a gap in their numbers: an adversary could not name it."""
+    present = np.unique(sensitive)
+    if present.size < 2:
+        raise InputError("The attack records must hold both groups, got only one.")
+    if missing := sorted(set(range(int(present[-1]) + 1)) - set(present.tolist())):
+        raise InputError(f"The attack records must hold people of every group, got none of group {missing[0]}.")
+
+
+def train_adversary(
+    kind: str,
+    features: Floats,
+    labels: Codes,
+    sensitive: Codes,
+    predictions: Codes | None = None,
+    *,
+    seed: int = 0,
+    parameters: Mapping[str, Any] | None = None,
+) -> Adversary:
+    """Train the paper's adversary on records whose sensitive attribute the attacker knows.
+
+    Raises `InputError` if A′ gets no predictions, the records lack a group, or a parameter is unknown or out of range.
+
+    Parameters
+    ----------
+    kind : {"features", "predictions"}
+        A or A′.
+    features : ndarray of shape (n, d)
+    labels : ndarray of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,), int
+        Groups 0 to K - 1, each of them there.
+    predictions : ndarray of shape (n,), 0 or 1
+        The audited model's answers; required by A′, ignored by A.
+    parameters : mapping, optional
+        Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
+        pinned value.
+
+    Notes
+    -----
+    The pinned parameters are those Ferry et al. publish for Adult: 100 trees, depth 6, at least 10 records to split.
+    The class weights are balanced whatever the parameters. No search is run.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+
+    kind = choice(kind, ADVERSARIES, name="adversary")
+    sees = kind == "predictions"
+    if sees and predictions is None:
+        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
+    check_groups(sensitive)
+    known = known_columns(features, labels, predictions if sees else None)
+    forest = RandomForestClassifier(
+        **forest_parameters(parameters), class_weight="balanced", random_state=seed_value(seed)
+    ).fit(known, sensitive)
+    return Adversary(sees_predictions=sees, estimator=forest)
+
+
+STRONG = ("strong", "strong_predictions")
+"""The strong adversary on features and label, and with the audited model's predictions besides."""
+
+
+def _stops_early(sensitive: Codes) -> bool:
+    """Tell whether a tenth of the records, set aside to stop on, can hold every group."""
+    counts = np.bincount(sensitive)
+    return bool(math.ceil(0.1 * sensitive.size) >= counts.size and counts.min() >= 2)
+
+
+def train_strong(
+    features: Floats,
+    labels: Codes,
+    sensitive: Codes,
+    predictions: Codes | None = None,
+    *,
+    categorical: Mask | None = None,
+    seed: int = 0,
+) -> Adversary:
+    """Train the strong adversary on records whose sensitive attribute the attacker knows.
+
+    Raises `InputError` if the records lack a group.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, d)
+    labels : ndarray of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,), int
+        Groups 0 to K - 1, each of them there.
+    predictions : ndarray of shape (n,), 0 or 1, optional
+        The audited model's answers, where the adversary knows them.
+    categorical : ndarray of shape (d,), bool, optional
+        Columns that hold codes of categories; only told to the learner where they have at most 255 of them.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    check_groups(sensitive)
+    coded = None
+    if categorical is not None and categorical.any():
+        few = np.array([np.unique(features[:, j]).size <= 255 for j in range(features.shape[1])])
+        coded = np.append(categorical & few, [False] * (1 if predictions is None else 2))
+    booster = HistGradientBoostingClassifier(
+        categorical_features=coded,
+        early_stopping=_stops_early(sensitive),
+        random_state=seed_value(seed),
+    ).fit(known_columns(features, labels, predictions), sensitive)
+    return Adversary(sees_predictions=predictions is not None, estimator=booster)
+
+
+_EDGE = 1e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PlattScale:
+    """Calibrated log-odds against group 0 = slope · log-odds + intercept (Platt 1999).
+
+    The slope has the shape (K - 1, K - 1), the intercept (K - 1,).
+    """
+
+    slope: Floats
+    intercept: Floats
+
+    def apply(self, probability: Floats) -> Floats:
+        """Return calibrated probabilities, shape (n, K), rows adding up to 1."""
+        shifted = _log_odds(probability) @ self.slope.T + self.intercept
+        logits = np.column_stack([np.zeros(len(shifted)), shifted])
+        raised = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def calibrate(probability: Floats, truth: Codes) -> PlattScale:
+    """Fit the scale on held-out records.
+
+    `probability`, of shape (n, K), is what the adversary says of records it did not learn from; every group must occur
+    in their truth.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    one_length(probability=probability, truth=truth)
+    k = probability.shape[1]
+    if np.unique(truth).size < k:
+        raise InputError(f"Calibration needs held-out records of all {k} groups, got {np.unique(truth).size}.")
+    # Weak regularisation: with many groups of few people the unregularised fit may not exist.
+    fitted = LogisticRegression(C=1e6 if k == 2 else 10.0, max_iter=1000).fit(_log_odds(probability), truth)
+    slope, intercept = fitted.coef_, fitted.intercept_
+    if k > 2:
+        slope, intercept = slope[1:] - slope[0], intercept[1:] - intercept[0]
+    return PlattScale(slope=slope, intercept=intercept)
+
+
+def _log_odds(probability: Floats) -> Floats:
+    """Return the log-odds of groups 1 to K - 1 against group 0, shape (n, K - 1)."""
+    logs = np.log(np.clip(probability, _EDGE, 1 - _EDGE))
+    return np.asarray(logs[:, 1:] - logs[:, :1])

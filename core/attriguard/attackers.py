@@ -1,0 +1,355 @@
+"""Attackers on ratings: those who know nothing of the noise, and those who do.
+
+A neural network with one hidden layer of 100 rectified units (NN-A; the paper's has 30,000).
+
+How long it learns is chosen on a tenth of the known people, who are held out: after every pass over the others it
+says how likely their values are, and it stops when this has not become better, keeping the best pass. The records may
+be drawn anew for every pass, which is what the attackers who train against noise do.
+
+The attacker who trains against the noise (AT-A): AttriGuard's own draws, fresh in every pass, with true values.
+
+Defensive distillation (DD-A): a second network learns the first one's certainties instead of the values.
+
+Learning from certainties means minimising their cross-entropy. Drawing a value from them anew in every pass does this
+in expectation, with a classifier that takes values only. The certainties are taken as they are: softened ones made
+the student worse on the clean ratings, and no better on noisy ones.
+
+The attacker who does not look where the noise sits: without the entries that carry most of it.
+
+Minimum noise uses the few entries that tell the values apart best, again and again. She finds them by running
+AttriGuard on the people she knows, leaves them out, and learns from all the others.
+
+Denoising by low-rank approximation (LRA-A): what the known people's main directions of taste say about a record.
+
+A rating that no direction explains, as noise may be, is lost in the projection; a network learns from what is left.
+The directions come from a truncated singular value decomposition (the paper's from a non-negative factorisation).
+
+Region-based classification (RC-A): the majority vote of a network over points in a small cube around the record.
+
+The same random points are used around every record. A point x + d reaches the first hidden layer as x W + d W, so the
+network's first layer is computed once a record and once a point, never for a dense record of every point.
+
+The noise an attacker sees when she runs AttriGuard herself, on the people she knows.
+
+She knows the defence: its classifier, policy, margin, target distribution and budget. What she does not know is which
+noise was drawn for the people she attacks, so she draws noise of the same kind for those whose value she knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from core.attriguard.allocation import allocate
+from core.attriguard.records import Noise
+from core.serialize import Result
+
+ATTACKER_TITLES = {
+    "logistic": "Logistic regression",
+    "adversarial": "Network trained against the noise",
+    "network": "Neural network",
+    "forest": "Random forest",
+    "one_vs_rest": "One-vs-rest logistic regression",
+    "dropping": "Network without the entries that carry the noise",
+    "region": "Region-based network",
+    "distillation": "Distilled network",
+    "low_rank": "Low-rank approximation",
+}
+"""What to call the attackers, in the order they are tried."""
+
+ADAPTIVE = frozenset({"adversarial", "dropping"})
+"""Those who run the defence themselves, on the people they know."""
+
+_BATCH = 8_000
+
+Guessing = Callable[[Any], npt.NDArray[np.int64]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known(Result):
+    """People who publish their attribute.
+
+    Attributes
+    ----------
+    records : array or csr matrix of shape (n, d)
+        Their public records.
+    values : ndarray of shape (n,), int64
+        Their values, 0 to `n_values` - 1.
+    n_values : int
+        m, number of values the attribute has.
+    """
+
+    records: Any = field(repr=False)
+    values: npt.NDArray[np.int64] = field(repr=False)
+    n_values: int
+
+
+class Attacker(Protocol):
+    """Somebody who names a value for every record."""
+
+    def guess(self, records: Any) -> npt.NDArray[np.int64]:
+        """Return the value named for each record, (n,)."""
+
+
+class Fitted:
+    """An attacker who asks a fitted scikit-learn classifier."""
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = classifier
+
+    def guess(self, records: Any) -> npt.NDArray[np.int64]:
+        """Return the value named for each record, (n,)."""
+        return in_batches(self.classifier.predict, records)
+
+
+def in_batches(guess: Guessing, records: Any) -> npt.NDArray[np.int64]:
+    """Return the guesses of a function for a few thousand records at a time, so that memory stays small."""
+    starts = range(0, records.shape[0], _BATCH)
+    parts = [np.asarray(guess(records[start : start + _BATCH]), dtype=np.int64) for start in starts]
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseSeen(Result):
+    """AttriGuard run on the known people.
+
+    Attributes
+    ----------
+    noise : Noise
+        Their representative noise, n people and m values.
+    target : ndarray of shape (m,)
+        The defender's target distribution.
+    """
+
+    noise: Noise = field(repr=False)
+    target: npt.NDArray[np.float64] = field(repr=False)
+
+    def mechanism(self, budget: float) -> npt.NDArray[np.float64]:
+        """Return how often each noise is used at a budget, (n, m)."""
+        return allocate(self.noise.size, self.target, budget, found=self.noise.found)
+
+    def draw(self, mechanism: npt.NDArray[np.float64], rng: np.random.Generator) -> Any:
+        """Return every known person's record with noise drawn from a mechanism, (n, d)."""
+        return self.noise.chosen(drawn(mechanism, rng))
+
+    def item_shares(self, records: Any, budget: float) -> npt.NDArray[np.float64]:
+        """Return the share of all expected changes at a budget that each entry of `records` carries, (d,)."""
+        from core.attriguard.concentration import changes_per_entry
+
+        changes = changes_per_entry(records, self.noise, self.mechanism(budget))
+        total = changes.sum()
+        return np.asarray(changes / total if total else changes)
+
+
+def drawn(mechanism: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return one value a person, drawn from her row of the mechanism, (n,)."""
+    edges = np.cumsum(mechanism, axis=1)
+    place = rng.random(len(mechanism)) * edges[:, -1]
+    return np.asarray((place[:, None] >= edges[:, :-1]).sum(axis=1), dtype=np.int64)
+
+
+_HIDDEN_UNITS = 100
+_HELD_OUT = 0.1
+_PATIENCE = 2  # passes without gain
+_MOST_PASSES = 60
+_BATCHES = 30  # a pass has at least these many steps, so that small data need not be passed over for ever
+
+Lesson = Callable[[int], tuple[Any, npt.NDArray[np.int64]]]
+"""Records and values to learn from in a pass, given its number (0, 1, ...); the order of the people stays."""
+
+
+def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any:
+    """Return a fitted network.
+
+    Parameters
+    ----------
+    seed : int
+        Of the first weights, the order of the records and the people held out.
+    lesson : callable, optional
+        What to learn from in each pass; the known records and values by default.
+    """
+    from sklearn.neural_network import MLPClassifier
+
+    held, taught = _parts(known.values.size, seed)
+    network = MLPClassifier(
+        (_HIDDEN_UNITS,), random_state=seed, batch_size=int(np.clip(taught.size // _BATCHES, 1, 200))
+    )
+    best, kept, since = np.inf, [], 0
+    for number in range(_MOST_PASSES):
+        records, values = lesson(number) if lesson else (known.records, known.values)
+        network.partial_fit(records[taught], values[taught], classes=np.arange(known.n_values))
+        loss = _loss(network, records[held], known.values[held])
+        since = since + 1 if loss >= best else 0
+        if loss < best:
+            best, kept = loss, [part.copy() for part in (*network.coefs_, *network.intercepts_)]
+        if since >= _PATIENCE:
+            break
+    network.coefs_, network.intercepts_ = kept[: len(network.coefs_)], kept[len(network.coefs_) :]
+    return network
+
+
+def _parts(people: int, seed: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the people held out and the others; the same ones where there is only one person."""
+    order = np.random.default_rng(seed).permutation(people)
+    held, taught = np.split(order, [max(1, round(_HELD_OUT * people))])
+    return held, taught if taught.size else held
+
+
+def _loss(network: Any, records: Any, values: npt.NDArray[np.int64]) -> float:
+    """Return the mean of -log P(true value)."""
+    likely = network.predict_proba(records)[np.arange(values.size), values]
+    return float(-np.log(np.maximum(likely, 1e-12)).mean())
+
+
+def fit_logistic(known: Known, *, strength: float = 1.0) -> Any:
+    """Return a fitted logistic regression with one softmax over all values.
+
+    Parameters
+    ----------
+    strength : float, above 0
+        Inverse of the penalty on the weights (scikit-learn's C).
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=strength, max_iter=1000).fit(known.records, known.values)
+
+
+def fit_one_vs_rest(known: Known) -> Any:
+    """Return one fitted logistic regression a value, each against all others; the most confident one is the guess."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OneVsRestClassifier
+
+    one = LogisticRegression(C=0.3, solver="liblinear")
+    return OneVsRestClassifier(one).fit(known.records, known.values)
+
+
+def fit_forest(known: Known, *, seed: int) -> Any:
+    """Return a fitted random forest."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(100, random_state=seed).fit(known.records, known.values)
+
+
+def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) -> Any:
+    """Return a network that learned from noisy records.
+
+    Parameters
+    ----------
+    seen : NoiseSeen
+        The defence, run on the known people.
+    budget : float, at least 0
+        Entries changed per person on average, in what she trains on.
+    """
+    mechanism = seen.mechanism(budget)
+    rng = np.random.default_rng([seed, 1])
+
+    def lesson(_number: int) -> tuple[Any, npt.NDArray[np.int64]]:
+        return seen.draw(mechanism, rng), known.values
+
+    return fit_network(known, seed=seed, lesson=lesson)
+
+
+def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
+    """Return a network that learned from another one.
+
+    Parameters
+    ----------
+    teacher : fitted MLPClassifier
+    seed : int
+        The teacher's: both must hold out the same people, about whom the teacher has learned nothing.
+    """
+    certainty = teacher.predict_proba(known.records)
+    rng = np.random.default_rng([seed, 2])
+
+    def lesson(_number: int) -> tuple[Any, npt.NDArray[np.int64]]:
+        return known.records, drawn(certainty, rng)
+
+    return fit_network(known, seed=seed, lesson=lesson)
+
+
+class Dropping:
+    """Looks at the entries that carry little noise.
+
+    Parameters
+    ----------
+    seen : NoiseSeen
+        The defence, run on the known people.
+    budget : float, at least 0
+        Budget of the noise whose entries are looked for. She learns from clean records, so hers is no budget she was
+        trained at.
+    share : float in [0, 1)
+        The fewest entries that carry this share of all expected changes are left out.
+    """
+
+    def __init__(self, known: Known, seen: NoiseSeen, *, budget: float, seed: int, share: float = 0.9) -> None:
+        carried = seen.item_shares(known.records, budget)
+        order = np.argsort(-carried, kind="stable")
+        most = int(np.searchsorted(np.cumsum(carried[order]), share)) + 1 if carried.any() else 0
+        self.kept = np.sort(order[min(most, carried.size - 1) :])
+        rest = Known(records=known.records[:, self.kept], values=known.values, n_values=known.n_values)
+        self._network = fit_network(rest, seed=seed)
+
+    def guess(self, records: Any) -> npt.NDArray[np.int64]:
+        """Return the value named for each record, (n,)."""
+        return in_batches(lambda part: self._network.predict(part[:, self.kept]), records)
+
+
+class LowRank:
+    """Looks at a record's place along a few directions.
+
+    Parameters
+    ----------
+    rank : int
+        Number of directions, at most one below the number of entries.
+    """
+
+    def __init__(self, known: Known, *, seed: int, rank: int = 100) -> None:
+        from sklearn.decomposition import TruncatedSVD
+
+        people, entries = known.records.shape
+        self._directions = TruncatedSVD(max(1, min(rank, entries - 1, people - 1)), random_state=seed)
+        there = self._directions.fit_transform(known.records)
+        places = Known(records=there, values=known.values, n_values=known.n_values)
+        self._network = fit_network(places, seed=seed)
+
+    def guess(self, records: Any) -> npt.NDArray[np.int64]:
+        """Return the value named for each record, (n,)."""
+        return in_batches(lambda part: self._network.predict(self._directions.transform(part)), records)
+
+
+class RegionBased:
+    """Votes over a cube.
+
+    Parameters
+    ----------
+    network : fitted MLPClassifier with one hidden layer of rectified units
+    points : int
+        Number of points in the cube.
+    radius : float, above 0
+        Half its edge.
+    """
+
+    def __init__(self, network: Any, *, seed: int, points: int = 100, radius: float = 0.05) -> None:
+        rng = np.random.default_rng([seed, 3])
+        self._network = network
+        self._shifts = rng.uniform(-radius, radius, size=(points, network.coefs_[0].shape[0])) @ network.coefs_[0]
+
+    def guess(self, records: Any) -> npt.NDArray[np.int64]:
+        """Return the value with the most votes for each record, (n,)."""
+        return in_batches(self._vote, records)
+
+    def _vote(self, records: Any) -> npt.NDArray[np.int64]:
+        network = self._network
+        hidden = (records @ network.coefs_[0] + network.intercepts_[0]).astype(np.float32)
+        outer, bias = (part[1].astype(np.float32) for part in (network.coefs_, network.intercepts_))
+        votes = np.zeros((records.shape[0], len(network.classes_)), dtype=np.int32)
+        rows = np.arange(records.shape[0])
+        for shift in self._shifts.astype(np.float32):
+            scores = np.maximum(hidden + shift, 0) @ outer + bias
+            named = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
+            votes[rows, named] += 1
+        return np.asarray(network.classes_[votes.argmax(axis=1)], dtype=np.int64)

@@ -1,0 +1,295 @@
+"""Other defences: each makes one noisy record of each record, without search or budget.
+
+BlurMe (Weinsberg et al. 2012): add the items that speak most against one's value.
+
+Which items speak against a value is read off the weights of a logistic regression on the people who publish theirs.
+The original knows two values; with more, the items with the lowest weight for one's own value are added.
+
+ChiSquare (Chen et al. 2014): add the items that tell the values apart best and speak for somebody else's.
+
+An item's chi-square statistic between its ratings and the attribute says how much it tells; it speaks for the value
+among whose people it is rated most.
+
+Local differential privacy: every entry is kept, or replaced by another level, by randomised response.
+
+With k levels (no rating, and each rating) an entry, rounded to the nearest level first, stays with probability e^ε /
+(e^ε + k − 1). The comparator of Jia and Gong is a succinct histogram; this is the plain mechanism, its ε the budget
+of one entry.
+
+Quantised probabilistic mapping (QPM; Salamatian et al. 2015): the game of Calmon and Fawaz on clusters.
+
+Records are replaced by one of some representatives: known people are put into clusters, and the record nearest to a
+cluster's centre stands for it. The mapping q(j | c) from a person's cluster to the representative she shows makes the
+attribute and what is shown share the least information,
+
+    min I(S; X̂)   with   P(s, j) = Σ_c P(s, c) q(j | c),   Σ_c P(c) Σ_j q(j | c) D(c, j) ≤ δ,
+
+where D(c, j) is the mean number of entries in which cluster c's people differ from representative j. Where everybody
+rates few of many items, the centres themselves round to blank records, so a real person's record is shown instead;
+and on records as they are nearly everybody falls into one cluster, so k-means looks at their directions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.solvers import solve
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from core.attriguard.attackers import Known
+
+COMPARATOR_TITLES = {
+    "blurme": "BlurMe",
+    "chisquare": "ChiSquare",
+    "qpm": "Quantised mapping (QPM)",
+    "local_dp": "Local differential privacy",
+}
+"""What to call them."""
+
+
+def with_additions(
+    records: sparse.csr_array,
+    value: npt.NDArray[np.int64],
+    listed: npt.NDArray[np.int64],
+    ratings: npt.NDArray[np.float64],
+    n_added: int,
+) -> sparse.csr_array:
+    """Return the records with some items added.
+
+    Parameters
+    ----------
+    records : csr_array of shape (u, d)
+    value : ndarray of shape (u,)
+        Everybody's value, known or guessed.
+    listed : ndarray of shape (m, l)
+        For each value, items to add, the best first; -1 where the list has ended.
+    ratings : ndarray of shape (d,)
+        What each item is rated when it is added.
+    n_added : int
+        Number of items a person gets; fewer where the list ends.
+    """
+    from scipy import sparse
+
+    rows, columns = [], []
+    for k in range(records.shape[0]):
+        own = records.indices[records.indptr[k] : records.indptr[k + 1]]
+        wanted = listed[value[k]]
+        new = wanted[(wanted >= 0) & ~np.isin(wanted, own)][:n_added]
+        rows.append(np.full(new.size, k))
+        columns.append(new)
+    row, column = (
+        np.concatenate(part).astype(np.int32) for part in (rows, columns)
+    )  # forests take no 64 bit positions
+    added = sparse.csr_array((ratings[column], (row, column)), shape=records.shape)
+    return sparse.csr_array(records + added)
+
+
+def usual_ratings(records: sparse.csr_array) -> npt.NDArray[np.float64]:
+    """Return each item's mean rating among those who rated it, in steps of a fifth; 0 where nobody did."""
+    count = np.diff(records.tocsc().indptr)
+    return np.asarray(np.round(5 * records.sum(axis=0) / np.maximum(count, 1)) / 5)
+
+
+def blurme(
+    records: sparse.csr_array, value: npt.NDArray[np.int64], known: Known, classifier: Any, *, n_added: int = 3
+) -> sparse.csr_array:
+    """Return the records with `n_added` items added, at the rating they usually get.
+
+    Parameters
+    ----------
+    records : csr_array of shape (u, d)
+    value : ndarray of shape (u,)
+        Everybody's true value, which BlurMe asks for; or what a classifier takes it for.
+    known : Known
+        The people who publish their value.
+    classifier : fitted LogisticRegression
+        Of these people.
+    """
+    weights = classifier.coef_
+    if len(weights) == 1:  # two values have one row
+        weights = np.vstack([-weights, weights])
+    ratings = usual_ratings(known.records)
+    order = np.argsort(np.where(ratings > 0, weights, np.inf), axis=1, kind="stable")
+    ending = np.take_along_axis(np.broadcast_to(ratings > 0, weights.shape), order, axis=1)
+    return with_additions(records, value, np.where(ending, order, -1), ratings, n_added)
+
+
+_LISTED = 500
+
+
+def chisquare(
+    records: sparse.csr_array, value: npt.NDArray[np.int64], known: Known, *, n_added: int = 5
+) -> sparse.csr_array:
+    """Return the records with `n_added` items added, at the best rating.
+
+    Parameters
+    ----------
+    records : csr_array of shape (u, d)
+    value : ndarray of shape (u,)
+        Everybody's true value, which ChiSquare asks for; or what a classifier takes it for.
+    known : Known
+        The people who publish their value.
+    """
+    own = np.eye(known.n_values)[known.values]
+    told = _statistic(known.records, own)
+    order = np.argsort(-told, kind="stable")[:_LISTED]
+    among = np.asarray((known.records > 0).T.astype(np.float64) @ own)[order] / own.sum(axis=0)
+    speaks_for = among.argmax(axis=1)
+    listed = np.where(speaks_for == np.arange(known.n_values)[:, None], -1, order)
+    return with_additions(records, value, listed, np.ones(records.shape[1]), n_added)
+
+
+def _statistic(records: sparse.csr_array, own: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return Σ (observed − expected)² / expected of each item's ratings over the values, (d,); 0 where nobody rated."""
+    observed = np.asarray(records.T @ own)
+    expected = observed.sum(axis=1, keepdims=True) * own.mean(axis=0)
+    return np.asarray(((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=1))
+
+
+LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+"""No rating, and one to five stars."""
+
+
+def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Generator) -> sparse.csr_array:
+    """Return records whose every entry passed through randomised response.
+
+    Parameters
+    ----------
+    records : csr_array of shape (u, d), in [0, 1]
+        Ratings between two levels, which some uploads hold, become the nearest one, the lower of two as near.
+    epsilon : float, above 0
+        Privacy budget of one entry.
+    """
+    from scipy import sparse
+
+    if not epsilon > 0:
+        raise InputError(f"epsilon must be above 0, got {epsilon!r}.")
+    records = _rounded(records)
+    people, entries = records.shape
+    moved = (len(LEVELS) - 1) / (math.exp(min(epsilon, 700.0)) + len(LEVELS) - 1)
+    count = rng.binomial(entries, moved, size=people)
+    if not count.any():
+        return records
+    rows = np.repeat(np.arange(people, dtype=np.int32), count)
+    drawn = [rng.choice(entries, size=number, replace=False) for number in count]
+    columns = np.concatenate(drawn).astype(np.int32)  # forests take no 64 bit positions
+    old = np.asarray(records[rows, columns]).ravel()
+    changed = sparse.csr_array((_another(old, rng) - old, (rows, columns)), shape=records.shape)
+    noisy = sparse.csr_array(records + changed)
+    noisy.data = np.round(noisy.data, 12)  # sums of floats: what became no rating is 0 again
+    noisy.eliminate_zeros()
+    return noisy
+
+
+def _rounded(records: sparse.csr_array) -> sparse.csr_array:
+    """Return the records with every rating at its nearest level."""
+    rounded = records.copy()
+    rounded.data = np.array(LEVELS)[_nearest(records.data)]
+    rounded.eliminate_zeros()
+    return rounded
+
+
+def _nearest(ratings: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the place of each rating's nearest level."""
+    return np.asarray(np.abs(ratings[:, None] - np.array(LEVELS)).argmin(axis=1))
+
+
+def _another(old: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Return one of the other levels for each entry, all alike likely."""
+    levels = np.array(LEVELS)
+    return levels[(_nearest(old) + rng.integers(1, levels.size, size=old.size)) % levels.size]
+
+
+Floats = npt.NDArray[np.float64]
+
+
+def qpm(
+    records: sparse.csr_array, known: Known, *, slack: float, rng: np.random.Generator, clusters: int = 20
+) -> sparse.csr_array:
+    """Return for every record the representative drawn for it, one of the known people's records.
+
+    Parameters
+    ----------
+    records : csr_array of shape (u, d)
+    known : Known
+        The people who publish their value.
+    slack : float, in (0, 1]
+        δ lies this far between the least distortion there is (0) and that of one representative for everybody (1).
+    clusters : int
+        Number of clusters; as many as there are known people where these are fewer.
+
+    Raises
+    ------
+    InputError
+        If slack is out of range.
+    """
+    from scipy import sparse
+    from sklearn.cluster import MiniBatchKMeans
+    from sklearn.preprocessing import normalize
+
+    if not 0 < slack <= 1:
+        raise InputError(f"slack must be above 0 and at most 1, got {slack!r}.")
+    clusters = min(clusters, known.records.shape[0])
+    means = MiniBatchKMeans(clusters, random_state=int(rng.integers(2**31)), n_init=3, batch_size=1024)
+    directions = normalize(known.records)
+    own = means.fit_predict(directions)
+    shows = _representatives(known.records, means.transform(directions))
+    joint = np.zeros((known.n_values, clusters))
+    np.add.at(joint, (known.values, own), 1.0 / own.size)
+    mapping = _mapping(joint, _distances(known.records, own, shows, clusters), slack)
+    edges = np.cumsum(mapping, axis=1)[means.predict(normalize(records))]
+    shown = (rng.random(records.shape[0])[:, None] >= edges[:, :-1]).sum(axis=1)
+    return sparse.csr_array(shows[shown])
+
+
+def _representatives(records: sparse.csr_array, distance: Floats) -> sparse.csr_array:
+    """Return for each centre the record nearest to it (clusters, d), of people who rated anything."""
+    from scipy import sparse
+
+    rated = np.diff(records.indptr) > 0
+    nearest = np.where(rated[:, None], distance, np.inf).argmin(axis=0)
+    return sparse.csr_array(records[nearest])
+
+
+def _distances(records: sparse.csr_array, own: npt.NDArray[Any], shows: sparse.csr_array, clusters: int) -> Floats:
+    """Return the mean number of entries in which each cluster's people differ from each record shown."""
+    size = np.maximum(np.bincount(own, minlength=clusters), 1)
+    differ = [np.asarray((records != _repeated(show, records.shape[0])).sum(axis=1)).ravel() for show in shows]
+    return np.column_stack([np.bincount(own, weights=count, minlength=clusters) / size for count in differ])
+
+
+def _repeated(show: sparse.csr_array, times: int) -> sparse.csr_array:
+    """Return a matrix with the same row over and over."""
+    from scipy import sparse
+
+    row = show.toarray().ravel()
+    columns = np.flatnonzero(row)
+    return sparse.csr_array(
+        (np.tile(row[columns], times), np.tile(columns, times), columns.size * np.arange(times + 1)),
+        shape=(times, row.size),
+    )
+
+
+def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:
+    """Return the mapping q that shares the least information within the distortion allowed, (clusters, shown)."""
+    import cvxpy as cp
+
+    weight = joint.sum(axis=0)
+    least, one = float(weight @ distance.min(axis=1)), float((weight @ distance).min())
+    mapping = cp.Variable(distance.shape, nonneg=True)
+    alone = joint.sum(axis=1)[:, None] @ (weight[None] @ mapping)
+    spent = cp.sum(cp.multiply(weight[:, None] * distance, mapping))
+    problem = cp.Problem(
+        cp.Minimize(cp.sum(cp.rel_entr(joint @ mapping, alone))),
+        [cp.sum(mapping, axis=1) == 1, spent <= least + slack * (one - least) + 1e-9],
+    )
+    solve(problem)  # a mapping to a few digits is good enough
+    found = np.maximum(mapping.value, 0.0)  # type: ignore[arg-type]
+    return np.asarray(found / found.sum(axis=1, keepdims=True))

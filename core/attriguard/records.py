@@ -1,0 +1,223 @@
+"""Public records, the entries that may change, and the noise found for them.
+
+Records are searched as sparse rows whatever they come as; what goes out looks like what came in. Values are set, never
+added, because x + (v − x) is not always v in floating point. "Existing" entries are those that are not 0 in the
+original record, "new" ones are 0 there (Jia and Gong 2018, section 3.2); what was changed on the way does not move
+between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.serialize import Result
+from core.validation import choice
+
+POLICIES = ("modify_exist", "add_new", "modify_add")
+WIDEST = "modify_add"
+"""The policy to fall back to where another leaves no solution."""
+
+
+def changes_existing(policy: str) -> bool:
+    """Return whether entries that are not 0 in the original record may change."""
+    return policy != "add_new"
+
+
+def changes_new(policy: str) -> bool:
+    """Return whether entries that are 0 in the original record may change."""
+    return policy != "modify_exist"
+
+
+def known_policy(policy: str) -> str:
+    """Return `policy` if it is one of `POLICIES`."""
+    return choice(policy, POLICIES, name="policy")
+
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+Report = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Changes:
+    """Entries set to new values, in q tasks; a task is one person with one wanted value.
+
+    Attributes
+    ----------
+    found : ndarray of shape (q,), bool
+        Tasks for which the search ended well; the others have no changes.
+    task, column : ndarray of shape (c,), int64
+        Which entry is changed, in which task; in the order of the tasks, each entry once.
+    value : ndarray of shape (c,), float64
+        What the entry is set to.
+    """
+
+    found: Bools
+    task: Ints = field(repr=False)
+    column: Ints = field(repr=False)
+    value: Floats = field(repr=False)
+
+    def sizes(self) -> Ints:
+        """Return the number of entries changed in every task, (q,)."""
+        return np.bincount(self.task, minlength=self.found.size)
+
+    def only(self, kept: Bools) -> Changes:
+        """Return the changes without those of tasks that are not `kept` (q,), which are not found any more."""
+        inside = kept[self.task]
+        return Changes(
+            found=self.found & kept, task=self.task[inside], column=self.column[inside], value=self.value[inside]
+        )
+
+
+def no_changes(tasks: int) -> Changes:
+    """Return nothing found for any task."""
+    nothing = np.zeros(0, dtype=np.int64)
+    return Changes(found=np.zeros(tasks, dtype=bool), task=nothing, column=nothing, value=np.zeros(0))
+
+
+def join(tasks: int, parts: list[tuple[Ints, Changes]]) -> Changes:
+    """Return what was found for some of the tasks at a time, each part with the numbers of its tasks."""
+    found = np.zeros(tasks, dtype=bool)
+    for numbers, part in parts:
+        found[numbers] |= part.found
+    if not parts:
+        return no_changes(tasks)
+    task = np.concatenate([numbers[part.task] for numbers, part in parts])
+    order = np.argsort(task, kind="stable")
+    column = np.concatenate([part.column for _, part in parts])
+    value = np.concatenate([part.value for _, part in parts])
+    return Changes(found=found, task=task[order], column=column[order], value=value[order])
+
+
+def read_records(public: Any, n_columns: int) -> Any:
+    """Return public records as a sparse matrix (u, d) in rows, sorted, without zeros that are stored.
+
+    Raises
+    ------
+    InputError
+        If they are not u rows of `n_columns` numbers in [0, 1].
+    """
+    from scipy import sparse
+
+    rows = public if sparse.issparse(public) else np.asarray(public)
+    if rows.ndim != 2 or rows.shape[1] != n_columns:
+        raise InputError(f"public must have one row a person and {n_columns} columns, got shape {rows.shape}.")
+    if rows.dtype.kind not in "biuf":
+        raise InputError(f"public must hold numbers, got values of type {rows.dtype}.")
+    records = sparse.csr_array(rows, dtype=np.float64, copy=True)
+    records.sum_duplicates()
+    wrong = records.data[~((records.data >= 0) & (records.data <= 1))]  # nan is wrong too
+    if wrong.size:
+        raise InputError(f"public must hold values in [0, 1], got {wrong[0]:g}.")
+    records.eliminate_zeros()
+    return records
+
+
+def spread(records: Any, people: Ints) -> tuple[Ints, Ints]:
+    """Return, for every stored entry of these people's rows, whose it is (place in `people`) and where it is stored."""
+    counts = np.diff(records.indptr)[people]
+    owner = np.repeat(np.arange(people.size), counts)
+    first = np.repeat(records.indptr[people] - np.cumsum(counts) + counts, counts)
+    return owner, first + np.arange(owner.size)
+
+
+def with_changes(public: Any, records: Any, people: Ints, changes: Changes) -> Any:
+    """Return every task's record (q, d) with its changes, sparse as `public` is, and of its type.
+
+    Parameters
+    ----------
+    public : array or sparse matrix of shape (u, d)
+        The records as they came.
+    records : csr_array of shape (u, d)
+        The same, as `read_records` returns them.
+    people : ndarray of shape (q,)
+        Whose record each task is about.
+    """
+    from scipy import sparse
+
+    if not sparse.issparse(public):
+        rows = np.asarray(public)[people].astype(np.result_type(np.asarray(public).dtype, np.float32), copy=False)
+        rows[changes.task, changes.column] = changes.value
+        return rows
+    made = _changed_rows(records, people, changes)
+    kind = sparse.csr_array if isinstance(public, sparse.sparray) else sparse.csr_matrix
+    return kind(made)
+
+
+def _changed_rows(records: Any, people: Ints, changes: Changes) -> Any:
+    """Return the tasks' sparse rows: what was there and is not changed, and what is changed to something but 0."""
+    from scipy import sparse
+
+    q, d = people.size, records.shape[1]
+    owner, place = spread(records, people)
+    before, after = owner * d + records.indices[place], changes.task * d + changes.column
+    kept, set_to = ~np.isin(before, after), changes.value != 0
+    entry = np.concatenate([before[kept], after[set_to]])
+    value = np.concatenate([records.data[place[kept]], changes.value[set_to]])
+    order = np.argsort(entry)
+    row, column = np.divmod(entry[order], d)
+    wide = np.int32 if max(entry.size, q, d) < 2**31 else np.int64  # liblinear takes no other than 32 bits
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=q))])
+    return sparse.csr_array((value[order], column.astype(wide), start.astype(wide)), shape=(q, d))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoisyRecords(Result):
+    """Records changed until the defender's classifier reads one value each.
+
+    Attributes
+    ----------
+    noisy : array or sparse matrix of shape (u, d)
+        Like the public records; a record for which nothing was found is as it was.
+    size : ndarray of shape (u,), int64
+        Number of entries changed; 0 where nothing was found or nothing was needed.
+    found : ndarray of shape (u,), bool
+        Whether the classifier, asked again, reads the wanted value off the noisy record.
+    fallback : ndarray of shape (u,), bool, or None
+        Where the policy left no solution and any entry was allowed to change instead.
+    """
+
+    noisy: Any = field(repr=False)
+    size: npt.NDArray[np.int64] = field(repr=False)
+    found: npt.NDArray[np.bool_] = field(repr=False)
+    fallback: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise(Result):
+    """The representative noise of u people for each of m values (Jia and Gong 2018, section 4.2).
+
+    Attributes
+    ----------
+    noisy : array or sparse matrix of shape (u * m, d)
+        Row k * m + i is person k's record with the noise for value i. It is the clean record where i is what the
+        classifier reads anyway, and where no noise for i was found.
+    size : ndarray of shape (u, m), int64
+        Number of entries (ratings, columns) changed.
+    found : ndarray of shape (u, m), bool
+        Whether the classifier reads value i off row k * m + i.
+    predicted : ndarray of shape (u,), int64
+        What the classifier reads off the clean records; found, with size 0.
+    fallback : ndarray of shape (u, m), bool, or None
+        Where the policy left no solution and any entry was allowed to change instead.
+    """
+
+    noisy: Any = field(repr=False)
+    size: npt.NDArray[np.int64] = field(repr=False)
+    found: npt.NDArray[np.bool_] = field(repr=False)
+    predicted: npt.NDArray[np.int64] = field(repr=False)
+    fallback: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    def chosen(self, value: npt.NDArray[np.int64]) -> Any:
+        """Return each person's record with the noise for her value in `value` (u,), as a matrix (u, d)."""
+        people, values = self.size.shape
+        return self.noisy[np.arange(people) * values + value]

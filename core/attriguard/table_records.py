@@ -1,0 +1,284 @@
+"""A table's people and columns: whose records change, what may change, their encoding.
+
+Whose records are changed and who learns from whom: the known people, and those AttriGuard protects.
+
+Attackers and defender learn on the records whose private attribute they know, the audit's attack and validation
+records; the people protected are the audit's test records. The public record is the features: neither the label nor
+the private attribute is part of it.
+
+What may be changed in a record: the kind of each column, whether it is frozen, and its plausible values.
+
+A column counts as one unit of noise however far its value moves. Categories move to values that at least a share of
+the known people have; numbers within the range of the known people's middle 98 %, to values seen there. Columns with
+one value only are always frozen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import split
+from core.errors import InputError
+from core.serialize import Result
+
+MOST_VALUES = 20
+"""Most values a private attribute of a table may have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablePeople(Result):
+    """Two disjoint sets of records of one table.
+
+    Attributes
+    ----------
+    title, attribute : str
+        What the table and the private attribute are called.
+    values : tuple of str, length m
+        Names of the attribute's values.
+    names : tuple of str, length d
+        Names of the columns.
+    categorical : ndarray of shape (d,), bool
+        Which columns hold codes of categories.
+    categories : tuple of tuple of str
+        What the codes stand for; empty for numbers.
+    known, public : ndarray of shape (n, d) and (u, d)
+        Records of the known and of the protected people.
+    known_truth, truth : ndarray of shape (n,) and (u,), int64
+        Their values of the private attribute.
+    rows : ndarray of shape (u,)
+        Row numbers of the protected people in the audit's table.
+    """
+
+    title: str
+    attribute: str
+    values: tuple[str, ...]
+    names: tuple[str, ...]
+    categorical: npt.NDArray[np.bool_] = field(repr=False)
+    categories: tuple[tuple[str, ...], ...] = field(repr=False)
+    known: npt.NDArray[np.float64] = field(repr=False)
+    known_truth: npt.NDArray[np.int64] = field(repr=False)
+    public: npt.NDArray[np.float64] = field(repr=False)
+    truth: npt.NDArray[np.int64] = field(repr=False)
+    rows: npt.NDArray[np.intp] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if not 2 <= len(self.values) <= MOST_VALUES:
+            raise InputError(
+                f"The private attribute of a table must have 2 to {MOST_VALUES} values, {self.attribute} has "
+                f"{len(self.values)}."
+            )
+        if len(self.names) < 2:
+            raise InputError(
+                f"AttriGuard needs records of at least two columns, those of {self.title} have {len(self.names)}."
+            )
+        counts = np.bincount(self.known_truth, minlength=len(self.values))
+        if not counts.all():
+            absent = self.values[int(counts.argmin())]
+            raise InputError(f"The known people must hold every value of {self.attribute}, got nobody with {absent}.")
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """Shares of the values among the known people, (m,)."""
+        return np.bincount(self.known_truth, minlength=len(self.values)) / self.known_truth.size
+
+
+def people_of(dataset: AuditDataset, known: npt.NDArray[np.intp], public: npt.NDArray[np.intp]) -> TablePeople:
+    """Return the people in these rows of a dataset."""
+    return TablePeople(
+        title=dataset.title,
+        attribute=dataset.roles.attribute,
+        values=dataset.group_names,
+        names=dataset.feature_names,
+        categorical=dataset.categorical,
+        categories=dataset.categories or ((),) * len(dataset.feature_names),
+        known=dataset.features[known],
+        known_truth=dataset.sensitive[known].astype(np.int64),
+        public=dataset.features[public],
+        truth=dataset.sensitive[public].astype(np.int64),
+        rows=np.asarray(public),
+    )
+
+
+def audit_people(config: AuditConfig, dataset: AuditDataset) -> TablePeople:
+    """Return the people of an audit: known to the attacker, and in the test set."""
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    return people_of(dataset, splits.known, splits.test)
+
+
+LISTED = 30
+"""Whole numbers with at most so many values are taken value by value, also by pair rules, as categories are."""
+
+_TAIL = 0.01
+_STEPS = 11  # values a number may move to: both ends of its range and evenly spread quantiles between
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Result):
+    """One column of the public records.
+
+    Attributes
+    ----------
+    kind : {"category", "integer", "number"}
+    frozen : bool
+        Whether the noise leaves it alone.
+    domain : ndarray of shape (v,), rising
+        Values the noise may set it to; codes for categories.
+    listed : ndarray of shape (w,), rising
+        All its values among the known people where pair rules may speak of them; empty for other numbers.
+    texts : tuple of str
+        What the codes stand for.
+    """
+
+    name: str
+    kind: str
+    frozen: bool
+    domain: npt.NDArray[np.float64] = field(repr=False)
+    listed: npt.NDArray[np.float64] = field(repr=False)
+    texts: tuple[str, ...] = field(default=(), repr=False)
+
+    def text(self, value: float) -> str:
+        """Return how a value reads: the category's text, or the number."""
+        if self.kind != "category":
+            return f"{value:.12g}"
+        code = int(value)
+        if code < 0:
+            return "missing"
+        return self.texts[code] if code < len(self.texts) else str(code)
+
+    def value(self, text: str) -> float:
+        """Return the listed value that reads like this.
+
+        Raises
+        ------
+        InputError
+            If there is none among the known people.
+        """
+        for value in self.listed:
+            if self.text(value) == text:
+                return float(value)
+        raise InputError(f"A pair rule must name a value known people have in column {self.name!r}, got {text!r}.")
+
+
+def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: float = 0.01) -> tuple[Column, ...]:
+    """Return the columns of the known people's records.
+
+    Parameters
+    ----------
+    frozen : collection of str
+        Names of columns the noise must leave alone.
+    share : float in [0, 1)
+        Least share of the known people that a category needs for others to be moved to it.
+
+    Raises
+    ------
+    InputError
+        If a frozen column does not exist, or none is left that may change.
+    """
+    if unknown := [name for name in frozen if name not in people.names]:
+        raise InputError(f"Frozen columns must be columns of the table, got {unknown[0]!r}.")
+    if not 0 <= share < 1:
+        raise InputError(f"The least share of a category must be in [0, 1), got {share!r}.")
+    columns = tuple(
+        _column(name, people.known[:, j], bool(people.categorical[j]), people.categories[j], name in frozen, share)
+        for j, name in enumerate(people.names)
+    )
+    if all(column.frozen for column in columns):
+        raise InputError(f"At least one column must be free to change, all {len(columns)} are frozen or constant.")
+    return columns
+
+
+def _column(
+    name: str, known: npt.NDArray[np.float64], categorical: bool, texts: tuple[str, ...], frozen: bool, share: float
+) -> Column:
+    seen, counts = np.unique(known, return_counts=True)
+    whole = bool((seen == np.round(seen)).all())
+    listed = seen if categorical or (whole and seen.size <= LISTED) else seen[:0]
+    if categorical:
+        domain = seen[counts >= share * known.size]
+    else:
+        low, high = np.quantile(known, [_TAIL, 1 - _TAIL], method="inverted_cdf")
+        spread = np.quantile(known, np.linspace(_TAIL, 1 - _TAIL, _STEPS), method="inverted_cdf")
+        domain = seen[(seen >= low) & (seen <= high)] if listed.size else np.unique(spread)
+    return Column(
+        name=name,
+        kind="category" if categorical else "integer" if whole else "number",
+        frozen=frozen or seen.size < 2,
+        domain=domain,
+        listed=listed,
+        texts=texts,
+    )
+
+
+_RANGES = 10
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
+    """How each column becomes a block of inputs.
+
+    Attributes
+    ----------
+    indicators : tuple of (ndarray or None)
+        Values of a column with an indicator each; None for the other columns.
+    edges : tuple of (ndarray or None)
+        Limits of a number's ranges, with an indicator each; None for the other columns.
+    centre, spread : ndarray of shape (d,)
+        Mean and standard deviation of a number that is standardised.
+    """
+
+    indicators: tuple[Floats | None, ...] = field(repr=False)
+    edges: tuple[Floats | None, ...] = field(repr=False)
+    centre: Floats = field(repr=False)
+    spread: Floats = field(repr=False)
+
+    def block(self, column: int, values: Floats) -> Any:
+        """Return the inputs of one column for values of shape (n,), a sparse matrix with n rows."""
+        from scipy import sparse
+
+        seen, edges = self.indicators[column], self.edges[column]
+        if seen is None and edges is None:
+            return sparse.csr_array(((values - self.centre[column]) / self.spread[column])[:, None])
+        if seen is not None:
+            place = np.minimum(np.searchsorted(seen, values), seen.size - 1)
+            hit, width = np.flatnonzero(seen[place] == values), seen.size
+        else:
+            assert edges is not None
+            place, hit, width = np.searchsorted(edges, values), np.arange(values.size), edges.size + 1
+        return sparse.csr_array((np.ones(hit.size), (hit, place[hit])), shape=(values.size, width))
+
+    def widths(self) -> list[int]:
+        """Return how many inputs each column takes."""
+        return [self.block(j, np.zeros(1)).shape[1] for j in range(self.centre.size)]
+
+    def transform(self, records: Floats) -> Any:
+        """Return the inputs of whole records (n, d), as a sparse matrix."""
+        from scipy import sparse
+
+        return sparse.hstack([self.block(j, records[:, j]) for j in range(records.shape[1])], format="csr")
+
+
+def fit_encoder(known: Floats, columns: tuple[Column, ...], *, ranges: bool = False) -> Encoder:
+    """Return the encoder of the known people's records (n, d); numbers in ranges of equal size if `ranges`."""
+    indicators, edges = [], []
+    for j, column in enumerate(columns):
+        category = column.kind == "category"
+        indicators.append(column.listed if category else None)
+        inner = np.linspace(0, 1, _RANGES + 1)[1:-1]
+        cuts = None if category or not ranges else np.unique(np.quantile(known[:, j], inner, method="inverted_cdf"))
+        edges.append(cuts)
+    spread = known.std(axis=0)
+    return Encoder(
+        indicators=tuple(indicators),
+        edges=tuple(edges),
+        centre=known.mean(axis=0),
+        spread=np.where(spread > 0, spread, 1.0),
+    )

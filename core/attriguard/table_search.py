@@ -1,0 +1,435 @@
+"""Phase I on raw columns: the few columns to change until another value is read.
+
+Each round weighs every allowed change of every record at once. A change that makes the classifier read the target,
+with the margin asked for, ends the search; of several the one that raises the target's log odds
+z_i − log Σ_{c≠i} exp z_c most (z the classifier's scores). Otherwise the change that raises them most is made, and its
+column stays as it is from then on.
+
+For two values the log odds are the difference of the scores and every column adds to it on its own, so without rules
+the least number of columns is found: the largest gains first. For more values the search is greedy: the log odds of
+the target are the softmax variant of Jia and Gong's (2018, Algorithm 1) order, and follow the rival values as well.
+
+With pair rules a change may leave no forbidden pair that was not there before. Where one column alone stands in a
+change's way, both may change together, which counts as two columns: preferred where it ends the search and no single
+change does, else taken when it gains more per column. Rules can leave a record without a solution: it stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from core.attriguard.records import Floats, Noise, NoisyRecords
+from core.attriguard.table_records import Column, Encoder, fit_encoder
+from core.attriguard.table_rules import PairRules
+from core.validation import choice
+
+TABLE_DEFENDERS = ("logistic", "ranges")
+
+_ROUNDS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Defender:
+    """A fitted linear classifier of the private attribute.
+
+    Attributes
+    ----------
+    classifier : object
+        Scikit-learn's, on the encoder's inputs, classes 0 to m - 1.
+    weights : ndarray of shape (m, k)
+        Weight of every input for every value; of two values half the difference each.
+    offsets : ndarray of shape (m,)
+    starts : ndarray of shape (d + 1,)
+        Where each column's inputs begin.
+    """
+
+    encoder: Encoder
+    classifier: Any = field(repr=False)
+    weights: Floats = field(repr=False)
+    offsets: Floats = field(repr=False)
+    starts: npt.NDArray[np.intp] = field(repr=False)
+
+    @property
+    def m(self) -> int:
+        """Number of values of the private attribute."""
+        return int(self.offsets.size)
+
+    def terms(self, column: int, values: Floats) -> Floats:
+        """Return what values (n,) of a column add to every score, (m, n)."""
+        own = self.weights[:, self.starts[column] : self.starts[column + 1]]
+        return np.ascontiguousarray((self.encoder.block(column, values) @ own.T).T)
+
+    def all_terms(self, records: Floats) -> Floats:
+        """Return what each cell adds to every score, (m, n, d)."""
+        return np.stack([self.terms(j, records[:, j]) for j in range(records.shape[1])], axis=2)
+
+    def predict(self, records: Floats) -> npt.NDArray[np.int64]:
+        """Return what the classifier reads off records (n, d)."""
+        if not len(records):
+            return np.zeros(0, dtype=np.int64)
+        return np.asarray(self.classifier.predict(self.encoder.transform(records)), dtype=np.int64)
+
+
+def fit_defender(
+    known: Floats, truth: npt.NDArray[np.int64], columns: tuple[Column, ...], *, kind: str = "logistic"
+) -> Defender:
+    """Fit the defender's classifier on the known people.
+
+    Parameters
+    ----------
+    known : ndarray of shape (n, d)
+    truth : ndarray of shape (n,)
+        Their private values, 0 to m - 1, each of them there.
+    columns : tuple of Column
+    kind : {"logistic", "ranges"}
+        With numbers as they are, standardised, or in ten ranges with an indicator each.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    encoder = fit_encoder(known, columns, ranges=choice(kind, TABLE_DEFENDERS, name="defender") == "ranges")
+    classifier = LogisticRegression(max_iter=_ROUNDS).fit(encoder.transform(known), truth)
+    weights, offsets = classifier.coef_, classifier.intercept_
+    if len(offsets) == 1:
+        weights, offsets = np.vstack([-weights, weights]) / 2, np.array([-offsets[0], offsets[0]]) / 2
+    return Defender(
+        encoder=encoder,
+        classifier=classifier,
+        weights=np.asarray(weights, dtype=np.float64),
+        offsets=np.asarray(offsets, dtype=np.float64),
+        starts=np.cumsum([0, *encoder.widths()]),
+    )
+
+
+class Odds(NamedTuple):
+    """Log odds of the target, and whether its score leads every other by the lead asked for; both of shape (...)."""
+
+    odds: npt.NDArray[np.float64]
+    reached: npt.NDArray[np.bool_]
+
+
+def log_odds(scores: npt.NDArray[np.float64], target: int, *, lead: float) -> Odds:
+    """Return z_i − log Σ_{c≠i} exp z_c of scores z (m, ...), and whether z_i − max_{c≠i} z_c is at least `lead`."""
+    others = [own for value, own in enumerate(scores) if value != target]
+    top = reduce(np.maximum, others)
+    rivals = top
+    if len(others) > 1:
+        rivals = top + np.log(sum(np.exp(own - top) for own in others))
+    return Odds(scores[target] - rivals, scores[target] - top >= lead)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moves:
+    """All v single changes; a record can take those that change something and break no rule.
+
+    Attributes
+    ----------
+    column : ndarray of shape (v,)
+        The column that is set.
+    value : ndarray of shape (v,)
+        What it is set to.
+    terms : ndarray of shape (m, v)
+        What the new value adds to the defender's scores.
+    place : ndarray of shape (v,)
+        Where the new value stands in `forbidden`.
+    forbidden : ndarray of shape (t + 1, v), bool
+        Which listed values each new value must not meet.
+    bound : ndarray of shape (d,), bool
+        Which columns the rules speak of.
+    """
+
+    column: npt.NDArray[np.intp] = field(repr=False)
+    value: npt.NDArray[np.float64] = field(repr=False)
+    terms: npt.NDArray[np.float64] = field(repr=False)
+    place: npt.NDArray[np.intp] = field(repr=False)
+    forbidden: npt.NDArray[np.bool_] = field(repr=False)
+    bound: npt.NDArray[np.bool_] = field(repr=False)
+
+    def clashes(self, places: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
+        """Return how many columns of each record forbid each change, and the last one that does, both (n, v).
+
+        Parameters
+        ----------
+        places : ndarray of shape (n, d)
+            Where the records' values stand in `forbidden`.
+        """
+        count = np.zeros((len(places), self.column.size), dtype=np.int16)
+        last = np.full(count.shape, -1, dtype=np.int16)
+        for j in np.flatnonzero(self.bound):
+            against = self.forbidden[places[:, j]] & (self.column != j)
+            count += against
+            last[against] = j
+        return count, last
+
+
+def table_moves(columns: Sequence[Column], defender: Defender, rules: PairRules) -> Moves:
+    """Return all single changes of a table's records."""
+    free = [j for j, column in enumerate(columns) if not column.frozen]
+    value = np.concatenate([columns[j].domain for j in free])
+    column = np.repeat(free, [columns[j].domain.size for j in free])
+    spare = np.zeros((value.size, len(columns)))
+    spare[np.arange(value.size), column] = value
+    place = rules.places(spare)[np.arange(value.size), column]
+    owner = np.repeat(np.arange(len(columns)), [values.size for values in rules.listed])
+    bound = np.zeros(len(columns), dtype=bool)
+    bound[owner[rules.forbidden[:-1].any(axis=1)]] = True
+    return Moves(
+        column=column,
+        value=value,
+        terms=np.concatenate([defender.terms(j, columns[j].domain) for j in free], axis=1),
+        place=place,
+        forbidden=rules.forbidden[:, place],
+        bound=bound,
+    )
+
+
+Places = npt.NDArray[np.intp]
+
+
+@dataclass(slots=True)
+class Walk:
+    """n records and their changes so far.
+
+    Attributes
+    ----------
+    records : ndarray of shape (n, d)
+    places : ndarray of shape (n, d)
+        Where the cells stand among the listed values (`PairRules.places`).
+    terms : ndarray of shape (m, n, d)
+        What each cell adds to the scores.
+    scores : ndarray of shape (m, n)
+    fixed : ndarray of shape (n, d), bool
+        Cells changed already.
+    reached : ndarray of shape (n,), bool
+        Which records read as the wanted value by the lead asked for.
+    """
+
+    records: Floats
+    places: Places
+    terms: Floats
+    scores: Floats
+    fixed: npt.NDArray[np.bool_]
+    reached: npt.NDArray[np.bool_]
+
+    def of(self, rows: Places) -> Walk:
+        """Return a copy of some of the records."""
+        return Walk(
+            records=self.records[rows],
+            places=self.places[rows],
+            terms=self.terms[:, rows],
+            scores=self.scores[:, rows],
+            fixed=self.fixed[rows],
+            reached=self.reached[rows],
+        )
+
+    def open(self, moves: Moves) -> npt.NDArray[np.bool_]:
+        """Return which changes each record could take but for the rules, (n, v)."""
+        return ~self.fixed[:, moves.column] & (self.records[:, moves.column] != moves.value)
+
+    def after(self, moves: Moves) -> Floats:
+        """Return the scores after each change, (m, n, v)."""
+        without = self.scores[:, :, None] - np.take(self.terms, moves.column, axis=2)
+        return without + moves.terms[:, None]
+
+    def make(self, moves: Moves, rows: Places, chosen: Places) -> None:
+        """Make one change a row."""
+        column = moves.column[chosen]
+        self.records[rows, column] = moves.value[chosen]
+        self.places[rows, column] = moves.place[chosen]
+        self.scores[:, rows] += moves.terms[:, chosen] - self.terms[:, rows, column]
+        self.terms[:, rows, column] = moves.terms[:, chosen]
+        self.fixed[rows, column] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joint:
+    """For each of n records and v changes the best change of the column in its way.
+
+    Attributes
+    ----------
+    odds : ndarray of shape (n, v)
+        Log odds of the target after both; minus infinity where there is no such pair.
+    reached : ndarray of shape (n, v), bool
+        Whether both together make the target lead.
+    partner : ndarray of shape (n, v), int
+        The other change.
+    """
+
+    odds: Floats = field(repr=False)
+    reached: npt.NDArray[np.bool_] = field(repr=False)
+    partner: Places = field(repr=False)
+
+    def best(self) -> Places:
+        """Return the best change of every record: of those that reach the target, if any do."""
+        ending = self.reached.any(axis=1, keepdims=True)
+        return np.where(self.reached | ~ending, self.odds, -np.inf).argmax(axis=1)
+
+
+def joint_moves(
+    walk: Walk,
+    moves: Moves,
+    open_: npt.NDArray[np.bool_],
+    clashes: tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]],
+    target: int,
+    *,
+    lead: float,
+) -> Joint:
+    """Weigh all pairs of changes in which the second clears the first's way.
+
+    Parameters
+    ----------
+    walk : Walk
+        The n records.
+    moves : Moves
+        All v changes.
+    open_ : ndarray of shape (n, v), bool
+        See `Walk.open`.
+    clashes : tuple of two ndarrays of shape (n, v)
+        See `Moves.clashes`.
+    target, lead
+        See `core.attriguard.table_search.log_odds`.
+    """
+    counts, blocker = clashes
+    n, v = counts.shape
+    joint = Joint(odds=np.full((n, v), -np.inf), reached=np.zeros((n, v), bool), partner=np.zeros((n, v), np.intp))
+    blocked = open_ & (counts == 1)
+    for first in np.flatnonzero(blocked.any(axis=0)):
+        for column in np.unique(blocker[blocked[:, first], first]):
+            rows = np.flatnonzero(blocked[:, first] & (blocker[:, first] == column))
+            seconds = np.flatnonzero((moves.column == column) & ~moves.forbidden[moves.place[first]])
+            if not seconds.size:
+                continue
+            other = moves.column[first]
+            # what forbids the second, but for the value the first takes away
+            left = counts[np.ix_(rows, seconds)] - moves.forbidden[walk.places[rows, other]][:, seconds]
+            allowed = open_[np.ix_(rows, seconds)] & (left == 0)
+            rest = walk.scores[:, rows] - walk.terms[:, rows, column] - walk.terms[:, rows, other]
+            both = moves.terms[:, seconds] + moves.terms[:, [first]]
+            after = log_odds(rest[:, :, None] + both[:, None], target, lead=lead)
+            _keep_best(joint, rows, first, seconds, np.where(allowed, after.odds, -np.inf), after.reached)
+    return joint
+
+
+def _keep_best(
+    joint: Joint, rows: Places, first: np.intp, seconds: Places, odds: Floats, reached: npt.NDArray[np.bool_]
+) -> None:
+    """Note the best second change of these rows, from the odds and reach of all of them, (rows, seconds)."""
+    best = odds.argmax(axis=1)
+    picked = np.arange(rows.size), best
+    joint.odds[rows, first] = odds[picked]
+    joint.reached[rows, first] = reached[picked] & np.isfinite(odds[picked])
+    joint.partner[rows, first] = seconds[best]
+
+
+_CELLS = 1_000_000  # records x changes x values weighed at once; bounds the memory
+_LEAST_LEAD = 1e-9  # sums of terms and the classifier's own product differ in the last bits
+_LEAST_GAIN = 1e-12
+
+
+def table_representatives(
+    public: Floats,
+    defender: Defender,
+    moves: Moves,
+    rules: PairRules,
+    *,
+    margin: float = 0.0,
+) -> Noise:
+    """Return everybody's noise for every value of the private attribute.
+
+    Parameters
+    ----------
+    public : ndarray of shape (u, d)
+    defender, moves, rules
+        Of the same columns.
+    margin : float, at least 0
+        Least lead of the target's score over every other's.
+    """
+    u, m = len(public), defender.m
+    predicted = defender.predict(public)
+    noisy = np.repeat(public[:, None, :], m, axis=1)
+    size, found = np.zeros((u, m), dtype=np.int64), np.ones((u, m), dtype=bool)
+    for target in range(m):
+        others = np.flatnonzero(predicted != target)
+        done = change_columns(public[others], defender, moves, rules, target, margin=margin)
+        noisy[others, target], size[others, target], found[others, target] = done.noisy, done.size, done.found
+    return Noise(noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=found, predicted=predicted)
+
+
+def change_columns(
+    public: Floats, defender: Defender, moves: Moves, rules: PairRules, target: int, *, margin: float = 0.0
+) -> NoisyRecords:
+    """Return records (u, d) changed until the classifier reads one value with the margin, asked again to make sure.
+
+    The parameters are those of `table_representatives`; records that read as the target anyhow should be left out.
+    Those that read as it in the end but lack the margin count as not found, and stay as they were.
+    """
+    noisy, reached = public.copy(), np.zeros(len(public), dtype=bool)
+    step = max(1, _CELLS // (moves.column.size * defender.m))
+    for start in range(0, len(public), step):
+        part = slice(start, start + step)
+        noisy[part], reached[part] = _changed(public[part], defender, moves, rules, target, max(margin, _LEAST_LEAD))
+    found = reached & (defender.predict(noisy) == target)
+    noisy[~found] = public[~found]
+    return NoisyRecords(noisy=noisy, size=(noisy != public).sum(axis=1), found=found)
+
+
+def _changed(
+    public: Floats, defender: Defender, moves: Moves, rules: PairRules, target: int, lead: float
+) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return the changed records, and which of them reached the lead."""
+    terms = defender.all_terms(public)
+    walk = Walk(
+        records=public.copy(),
+        places=rules.places(public),
+        terms=terms,
+        scores=terms.sum(axis=2) + defender.offsets[:, None],
+        fixed=np.zeros(public.shape, dtype=bool),
+        reached=np.zeros(len(public), dtype=bool),
+    )
+    active = np.arange(len(public))
+    while active.size:
+        active = _round(walk, active, moves, target, lead)
+    return walk.records, walk.reached
+
+
+def _round(walk: Walk, active: Places, moves: Moves, target: int, lead: float) -> Places:
+    """Make the next change of every active record; return those that still have to go on."""
+    here = walk.of(active)
+    open_ = here.open(moves)
+    counts, blocker = moves.clashes(here.places)
+    after = log_odds(here.after(moves), target, lead=lead)
+    single = np.where(open_ & (counts == 0), after.odds, -np.inf)
+    ends = after.reached & np.isfinite(single)
+    ending = ends.any(axis=1)
+    chosen = np.where(ends, single, -np.inf).argmax(axis=1)
+    walk.make(moves, active[ending], chosen[ending])
+    walk.reached[active[ending]] = True
+    rest = np.flatnonzero(~ending)
+    if not rest.size:
+        return rest
+    left = here.of(rest)
+    joint = joint_moves(left, moves, open_[rest], (counts[rest], blocker[rest]), target, lead=lead)
+    return _go_on(walk, active[rest], moves, single[rest], joint, log_odds(left.scores, target, lead=lead).odds)
+
+
+def _go_on(walk: Walk, rows: Places, moves: Moves, single: Floats, joint: Joint, before: Floats) -> Places:
+    """Make the best change of records that no single one ends; return those that go on."""
+    everyone = np.arange(rows.size)
+    one, two = single.argmax(axis=1), joint.best()
+    gain_one = single[everyone, one] - before
+    gain_two = joint.odds[everyone, two] - before
+    ends = joint.reached[everyone, two]
+    pair = ends | (gain_two / 2 > gain_one)
+    useful = ends | (np.where(pair, gain_two, gain_one) > _LEAST_GAIN)
+    doing = np.flatnonzero(useful & pair)
+    walk.make(moves, rows[doing], two[doing])
+    walk.make(moves, rows[doing], joint.partner[doing, two[doing]])
+    doing = np.flatnonzero(useful & ~pair)
+    walk.make(moves, rows[doing], one[doing])
+    walk.reached[rows[ends]] = True
+    return np.asarray(rows[useful & ~ends])

@@ -1,0 +1,359 @@
+"""What the noise costs: recommendations on ratings, the model's decisions on a table.
+
+What the noise costs somebody who wants recommendations: precision of a factorisation, before and after.
+
+Five ratings of every person are set aside. From the others, clean or with noise, a truncated singular value
+decomposition of the known people's ratings recommends ten items she has not rated; precision is the share of them
+among the five. The control recommends everybody the most popular items.
+
+What the noise does to the audited model's decisions: accuracy, unfairness, and every group's positive rate.
+
+The audited model is trained as ever, on clean records; it decides on the protected people's noisy ones. Its decision
+about a person depends on which noise is drawn for her, so each is counted by its probability: with acceptance a_ki of
+person k under noise i, her expected decision is e_k = Σ_i M_ki a_ki. Accuracy is the mean probability of a right
+decision, unfairness the distance between expected positive rates; the rates of single draws scatter around them, the
+less the more people there are. Noise that hides an attribute is no fairness method: the gap may grow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.attriguard.allocation import allocate, expected_size
+from core.attriguard.ratings_study import Guarded
+from core.attriguard.records import Floats
+from core.attriguard.table_guard import TableGuard
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import split
+from core.errors import InputError
+from core.estimates import Estimate, mean, mean_rate, strongest
+from core.fairness import folded_difference, row_sets
+from core.models import GIVEN, fit_model
+from core.seeds import child_generator, child_seed
+from core.serialize import Result
+from core.validation import one_length
+
+_SET_ASIDE = 5
+_ROWS = 500  # records whose scores for all items are held at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation(Result):
+    """Precision of the recommendations for u people, with each of their m noises.
+
+    Attributes
+    ----------
+    clean, popular : ndarray of shape (u,), in [0, 1]
+        Share of the recommended items that were set aside, from the clean ratings, and for the most popular items.
+    noisy : ndarray of shape (u, m), in [0, 1]
+        The same from the ratings with the noise for each value.
+    size, found : ndarray of shape (u, m)
+        Ratings changed by each noise, and whether there is one.
+    target : ndarray of shape (m,)
+        Target distribution p.
+    recommended : int
+        Number of items recommended.
+    """
+
+    clean: Floats = field(repr=False)
+    popular: Floats = field(repr=False)
+    noisy: Floats = field(repr=False)
+    size: npt.NDArray[np.int64] = field(repr=False)
+    found: npt.NDArray[np.bool_] = field(repr=False)
+    target: Floats = field(repr=False)
+    recommended: int
+
+    def at(self, budget: float) -> Estimate:
+        """Return the precision at a budget, over people and draws."""
+        used = allocate(self.size, self.target, budget, found=self.found)
+        return mean(np.einsum("ki,ki->k", used, self.noisy))
+
+    def spent(self, budget: float) -> Estimate:
+        """Return the ratings changed per person at a budget."""
+        return mean(expected_size(allocate(self.size, self.target, budget, found=self.found), self.size))
+
+    @property
+    def before(self) -> Estimate:
+        """Precision without noise."""
+        return mean(self.clean)
+
+    @property
+    def control(self) -> Estimate:
+        """Precision of recommending the most popular items."""
+        return mean(self.popular)
+
+
+def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10, rank: int = 15) -> Recommendation:
+    """Measure recommendations before and after the noise.
+
+    Parameters
+    ----------
+    guarded : Guarded
+        The defender and her ratings.
+    people : int
+        Most people measured; drawn among those to protect who rated at least six items.
+    recommended : int
+        Number of items recommended to each.
+    rank : int
+        Number of directions of the factorisation.
+
+    Raises
+    ------
+    InputError
+        If nobody rated six items, or a number is below 1.
+    """
+    from sklearn.decomposition import TruncatedSVD
+
+    for name, number in (("people", people), ("recommended", recommended), ("rank", rank)):
+        if number < 1:
+            raise InputError(f"{name} must be at least 1, got {number!r}.")
+    ratings, seed = guarded.ratings, guarded.settings.seed
+    rng = child_generator(seed, "guard recommendation")
+    rich = np.flatnonzero(np.diff(ratings.people_test.indptr) > _SET_ASIDE)
+    if not rich.size:
+        raise InputError(f"Recommendations need somebody with more than {_SET_ASIDE} ratings, got nobody.")
+    chosen = np.sort(rng.permutation(rich)[:people])
+    kept, aside = _set_aside(ratings.people_test[chosen], rng)
+    noise = guarded.noise_of(kept)
+    rank = max(1, min(rank, ratings.people_train.shape[1] - 1, ratings.people_train.shape[0] - 1))
+    model = TruncatedSVD(rank, random_state=child_seed(seed, "guard factorisation")).fit(ratings.people_train)
+    fame = np.asarray((ratings.people_train > 0).sum(axis=0), dtype=np.float64).ravel()
+    owner = np.repeat(np.arange(chosen.size), noise.size.shape[1])
+    clean = _precision(kept, aside, lambda rows: model.transform(rows) @ model.components_, recommended)
+    noisy = clean[owner]
+    changed = np.flatnonzero(noise.size.ravel())
+    noisy[changed] = _precision(
+        noise.noisy[changed],
+        aside[owner[changed]],
+        lambda rows: model.transform(rows) @ model.components_,
+        recommended,
+    )
+    popular = _precision(kept, aside, lambda rows: np.tile(fame, (rows.shape[0], 1)), recommended)
+    return Recommendation(
+        clean=clean,
+        popular=popular,
+        noisy=noisy.reshape(noise.size.shape),
+        size=noise.size,
+        found=noise.found,
+        target=guarded.target,
+        recommended=recommended,
+    )
+
+
+def _set_aside(people: Any, rng: np.random.Generator) -> tuple[Any, npt.NDArray[np.int64]]:
+    """Take five ratings of everybody away; return what is left and the items taken, (u, 5)."""
+    left = people.copy()
+    taken = np.empty((people.shape[0], _SET_ASIDE), dtype=np.int64)
+    for k in range(people.shape[0]):
+        place = rng.choice(np.arange(people.indptr[k], people.indptr[k + 1]), size=_SET_ASIDE, replace=False)
+        taken[k] = people.indices[place]
+        left.data[place] = 0.0
+    left.eliminate_zeros()
+    return left, taken
+
+
+def _precision(records: Any, aside: npt.NDArray[np.int64], score: Any, recommended: int) -> Floats:
+    """Return the share of the best scored items not yet rated that are among those set aside, one a record."""
+    found = np.empty(records.shape[0])
+    for start in range(0, records.shape[0], _ROWS):
+        rows = records[start : start + _ROWS]
+        scores = score(rows)
+        scores[np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)), rows.indices] = -np.inf
+        best = np.argpartition(-scores, min(recommended, scores.shape[1] - 1), axis=1)[:, :recommended]
+        hits = (best[:, :, None] == aside[start : start + _ROWS, None, :]).any(axis=2)
+        found[start : start + _ROWS] = hits.mean(axis=1)
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPositive(Result):
+    """How often a group's people are decided positively.
+
+    Attributes
+    ----------
+    part, group : str
+        The records the metric compares ("all", "label 0", "label 1"), and the group.
+    """
+
+    part: str
+    group: str
+    rate: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UtilityPoint(Result):
+    """The audited model at one budget.
+
+    Attributes
+    ----------
+    budget : float or None
+        β; None without noise.
+    spent : Estimate
+        Columns changed per person, on average.
+    accuracy : Estimate
+        Probability of a right decision, over people and draws.
+    unfairness : Estimate
+        Largest distance of a group's expected positive rate from everybody's, by the audit's metric.
+    rates : tuple of GroupPositive
+    """
+
+    budget: float | None
+    spent: Estimate
+    accuracy: Estimate
+    unfairness: Estimate
+    rates: tuple[GroupPositive, ...]
+
+    @property
+    def gap(self) -> float:
+        """Largest difference between two groups' positive rates, over the sets of records the metric compares.
+
+        Groups without people count for nothing; nan where no set holds people of two groups.
+        """
+        own: dict[str, list[float]] = {}
+        for rate in self.rates:
+            if rate.rate.n:
+                own.setdefault(rate.part, []).append(rate.rate.value)
+        return max((max(values) - min(values) for values in own.values() if len(values) > 1), default=math.nan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableUtility(Result):
+    """The audited model's decisions with every noise, weighed by budget.
+
+    Attributes
+    ----------
+    metric : str
+        One of `core.fairness.METRICS`.
+    labels : ndarray of shape (u,), 0 or 1
+    clean : ndarray of shape (u,), in [0, 1]
+        Probability of a positive decision without noise.
+    noisy : ndarray of shape (u, m), in [0, 1]
+        The same with the noise for each value.
+    """
+
+    guard: TableGuard = field(repr=False)
+    metric: str
+    labels: npt.NDArray[np.uint8] = field(repr=False)
+    clean: Floats = field(repr=False)
+    noisy: Floats = field(repr=False)
+
+    def without_noise(self) -> UtilityPoint:
+        """Return the model on the clean records."""
+        return self._point(None, self.clean, np.zeros(self.labels.size))
+
+    def at(self, budget: float) -> UtilityPoint:
+        """Return the model at a budget."""
+        used = self.guard.mechanism(budget)
+        expected = np.einsum("ki,ki->k", used, self.noisy)
+        return self._point(budget, expected, expected_size(used, self.guard.noise.size))
+
+    def curve(self, budgets: Sequence[float]) -> tuple[UtilityPoint, ...]:
+        """Return the model at these budgets."""
+        return tuple(self.at(budget) for budget in budgets)
+
+    def _point(self, budget: float | None, positive: Floats, spent: Floats) -> UtilityPoint:
+        right = np.where(self.labels == 1, positive, 1.0 - positive)
+        people = self.guard.people
+        parts = row_sets(self.metric, self.labels, self.labels.size)
+        chosen = [(part, np.ones(self.labels.size, bool) if rows is None else rows) for part, rows in parts]
+        rates = tuple(
+            GroupPositive(part=part, group=name, rate=mean_rate(positive[rows & (people.truth == group)]))
+            for part, rows in chosen
+            for group, name in enumerate(people.values)
+        )
+        return UtilityPoint(
+            budget=budget,
+            spent=mean(spent),
+            accuracy=mean_rate(right),
+            unfairness=_unfairness([(positive[rows], people.truth[rows]) for _, rows in chosen]),
+            rates=rates,
+        )
+
+
+def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig) -> TableUtility:
+    """Train the audited model on the audit's training records and let it decide on the noisy test records.
+
+    Raises
+    ------
+    InputError
+        If the audited model was given as predictions: nobody knows what it says of other records.
+    """
+    if config.method == GIVEN:
+        raise InputError(
+            "What the noise does to the model's decisions needs a model that can be asked about changed records, not "
+            "predictions that came with the table."
+        )
+    train = split(dataset, train_share=config.train_share, seed=config.seed).train
+    model = fit_model(
+        config.method,
+        dataset.features[train],
+        dataset.labels[train],
+        dataset.sensitive[train],
+        metric=config.metric,
+        tolerance=config.tolerance,
+        seed=config.seed,
+        epsilon=config.epsilon,
+        domains=dataset.domains,
+    )
+    return utility_of(guard, model.acceptance, labels=dataset.labels[guard.people.rows], metric=config.metric)
+
+
+def utility_of(
+    guard: TableGuard,
+    acceptance: Callable[[Floats, npt.NDArray[np.uint8]], Floats],
+    *,
+    labels: npt.NDArray[np.uint8],
+    metric: str = "statistical_parity",
+) -> TableUtility:
+    """Let any model decide on the noisy records.
+
+    Parameters
+    ----------
+    acceptance : callable
+        From records (n, d) and the people's groups (n,) to probabilities of a positive decision (n,).
+    labels : ndarray of shape (u,), 0 or 1
+        The protected people's.
+    metric : str
+        One of `core.fairness.METRICS`.
+
+    Raises
+    ------
+    InputError
+        If the metric is unknown, or compares records without people of two groups.
+    """
+    people = guard.people
+    one_length(labels=labels, people=people.truth)
+    for part, rows in row_sets(metric, labels, labels.size):
+        if np.unique(people.truth if rows is None else people.truth[rows]).size < 2:
+            raise InputError(f"Unfairness needs protected people of two groups with {part}, got fewer.")
+    groups = people.truth.astype(np.uint8)
+    u, m = guard.noise.size.shape
+    noisy = acceptance(guard.noise.noisy, np.repeat(groups, m)).reshape(u, m)
+    return TableUtility(guard=guard, metric=metric, labels=labels, clean=acceptance(people.public, groups), noisy=noisy)
+
+
+def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]]) -> Estimate:
+    """Return the largest distance of a group's mean from everybody's, over sets of (values, groups).
+
+    A group's distance is its difference from all others times their share; the distances to the limits of the two
+    means' intervals add as squares and are folded at 0; of all the distances compared (of two groups one, as they share
+    it) the interval is that of `core.estimates`.
+    """
+    compared = []
+    for values, groups in parts:
+        present = np.unique(groups)
+        own = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
+        compared += [(values[groups == group], values[groups != group]) for group in own]
+    found = {}
+    for place, (inside, others) in enumerate(compared):
+        rates, share = (mean_rate(inside), mean_rate(others)), others.size
+        found[str(place)] = folded_difference(*rates, weight=share / (inside.size + share))
+    _, largest = strongest(found, within=(0.0, 1.0))
+    return replace(largest, n=sum(values.size for values, _ in parts))

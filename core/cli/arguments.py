@@ -1,0 +1,261 @@
+"""Arguments that several commands share, and the work and files that come of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from core.cli.console import Console
+from core.config import AuditConfig
+from core.datasets import AuditDataset, Roles, Table, build_dataset, load
+from core.datasets.catalog import CATALOG, default_cache_folder
+from core.datasets.columns import quoted
+from core.errors import InputError
+from core.estimates import Estimate
+from core.files import check_place, csv_of_frame, write_file
+from core.serialize import Result
+from core.sweep import FolderStore, MemoryStore, sweep
+from core.validation import choice, privacy_budget, seed_value, unit_interval
+
+if TYPE_CHECKING:
+    import pandas
+
+_MOST_SEEDS = 10_000
+
+
+def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --dataset, --attribute and --data."""
+    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {', '.join(CATALOG)}")
+    parser.add_argument(
+        "--attribute",
+        metavar="NAME",
+        help="such as sex, race/each or age/ranges; the dataset's first one when left out",
+    )
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="folder of local data files; $FAIRLEAK_DATA when left out, and a download where neither has them",
+    )
+
+
+def add_seeds_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --seeds."""
+    parser.add_argument("--seeds", default="42", metavar="LIST", help="such as 0,1,2 or 0-9 (default 42)")
+
+
+def add_epsilon_argument(parser: argparse.ArgumentParser, flag: str = "--epsilon") -> None:
+    """Add the private tree's budget, under a name that the command has free."""
+    parser.add_argument(
+        flag,
+        dest="tree_epsilon",
+        type=float,
+        default=math.inf,
+        metavar="E",
+        help="privacy budget the model is trained with, above 0, of dp_id3 only (default inf: no noise)",
+    )
+
+
+def epsilon_of(arguments: argparse.Namespace, methods: Sequence[str], flag: str = "--epsilon") -> float:
+    """Return the private tree's budget.
+
+    Raises
+    ------
+    InputError
+        If it is not above 0, or finite although no private tree is trained.
+    """
+    epsilon = privacy_budget(arguments.tree_epsilon, name=flag)
+    if math.isfinite(epsilon) and "dp_id3" not in methods:
+        raise InputError(f"{flag} is for the method dp_id3 alone, got {epsilon:g} with {', '.join(methods)}.")
+    return epsilon
+
+
+def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
+    """Return the table the arguments name, and the roles of its columns for the attribute they name.
+
+    Raises
+    ------
+    InputError, DataUnavailableError
+        If there is no such dataset or attribute, or the data cannot be had.
+    """
+    choice(arguments.dataset, CATALOG, name="--dataset")
+    known = CATALOG[arguments.dataset].attributes
+    if arguments.attribute is not None:
+        choice(arguments.attribute, known, name="--attribute")
+    table = table_named(arguments.dataset, arguments)
+    wanted = arguments.attribute or table.roles[0].key
+    return table, next(roles for roles in table.roles if roles.key == wanted)
+
+
+def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
+    """Return the dataset the arguments name; raises what `table_and_roles` does."""
+    return build_dataset(*table_and_roles(arguments))
+
+
+def table_named(name: str, arguments: argparse.Namespace) -> Table:
+    """Return a table of the catalogue, read from where the arguments say.
+
+    Raises
+    ------
+    InputError, DataUnavailableError
+        If the folder is none, or the data cannot be had.
+    """
+    return load(name, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
+
+
+def data_folder_of(arguments: argparse.Namespace) -> Path | None:
+    """Return the folder of local data files that --data or the environment names; None where neither does.
+
+    Raises
+    ------
+    InputError
+        If it is no folder.
+    """
+    local = arguments.data or os.environ.get("FAIRLEAK_DATA")
+    if local is not None and not os.path.isdir(local):
+        raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {quoted(local, 200)}.")
+    return Path(local) if local else None
+
+
+def names_in(text: str, options: Sequence[str], *, name: str) -> tuple[str, ...]:
+    """Return the names in a list such as "a,b", or all options for "all"."""
+    if text.strip() == "all":
+        return tuple(options)
+    return tuple(dict.fromkeys(choice(part, options, name=name) for part in _parts(text, name=name)))
+
+
+def numbers_in(text: str, *, name: str) -> tuple[float, ...]:
+    """Return the numbers in [0, 1] in a list such as "0,0.05"."""
+    return tuple(dict.fromkeys(unit_interval(part, name=name) for part in _parts(text, name=name)))  # type: ignore[arg-type]
+
+
+def seeds_in(text: str, *, name: str = "--seeds") -> tuple[int, ...]:
+    """Return the whole numbers in a list such as "0,1,5-9"."""
+    found: dict[int, None] = {}
+    for part in _parts(text, name=name):
+        first, dash, last = part.partition("-")
+        try:
+            low, high = int(first), int(last if dash else first)
+        except ValueError:
+            raise InputError(f"{name} must be whole numbers such as 0,1,2 or 0-9, got {part!r}.") from None
+        if not 0 <= high - low < _MOST_SEEDS:
+            raise InputError(f"{name} must run upwards over at most {_MOST_SEEDS:,} numbers, got {part!r}.")
+        found |= dict.fromkeys(seed_value(seed, name=name) for seed in range(low, high + 1))
+    return tuple(found)
+
+
+def _parts(text: str, *, name: str) -> list[str]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise InputError(f"{name} must be values with a comma between them, got {text!r}.")
+    return parts
+
+
+P = TypeVar("P", bound=Result)
+
+
+def add_running_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --jobs, --scheduler, --store and --csv."""
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="worker processes on this machine (default 1)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="Dask scheduler, such as tcp://127.0.0.1:8786")
+    parser.add_argument(
+        "--store", metavar="FOLDER", help="where finished configurations are kept; 'none' keeps nothing"
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+
+
+def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --csv and --json."""
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number and setting to this file")
+
+
+def check_files(arguments: argparse.Namespace) -> None:
+    """Refuse a place for --csv or --json that cannot be written, before the work rather than after."""
+    check_place(arguments.csv, what="--csv")
+    check_place(arguments.json, what="--json")
+
+
+def interval_cells(name: str, estimate: Estimate | None) -> dict[str, Any]:
+    """Return the cells of an estimate in a file of numbers: "name", "name low" and "name high"."""
+    ends: tuple[float | None, ...] = (None,) * 3
+    if estimate is not None:
+        ends = (estimate.value, estimate.low, estimate.high)
+    return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
+
+
+def write_csv(frame: pandas.DataFrame, path: Path | None, console: Console) -> None:
+    """Write a table where it was asked for."""
+    if path is None:
+        return
+    write_file(path, csv_of_frame(frame), what="--csv")
+    console.note(f"Every number is in {path}.")
+
+
+def write_json(content: dict[str, Any], path: Path | None, console: Console) -> None:
+    """Write results and settings where they were asked for; null stands for what is no finite number."""
+    if path is None:
+        return
+    told = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
+    write_file(path, f"{told}\n".encode(), what="--json")
+    console.note(f"Everything is in {path}.")
+
+
+def _without_nan(value: Any) -> Any:
+    """Return nested dicts, lists and numbers with None for nan and infinities, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _without_nan(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def finished(
+    configs: Sequence[AuditConfig],
+    arguments: argparse.Namespace,
+    console: Console,
+    *,
+    measure: Callable[[AuditConfig, AuditDataset], P],
+    result: type[P],
+) -> list[P]:
+    """Measure configurations on the dataset the arguments name, with progress; what is stored is not measured again."""
+    store = _store(arguments.store)
+    dataset = dataset_of(arguments)
+    points: Iterator[P] = sweep(
+        [replace(config, roles=dataset.roles) for config in configs],
+        dataset,
+        n_jobs=arguments.jobs,
+        scheduler=arguments.scheduler,
+        store=store,
+        report=console.counting("configurations"),
+        measure=measure,
+        result=result,
+    )
+    try:
+        with closing(points):  # type: ignore[type-var]
+            return list(points)
+    except KeyboardInterrupt:
+        if store.on_disk:
+            console.note(f"Stopped; what is finished is in {arguments.store or _default_store()}.")
+            console.note("The same command goes on from there.")
+        raise
+    finally:
+        for note in store.notes:
+            console.note(note)
+
+
+def _default_store() -> Path:
+    return default_cache_folder().parent / "sweeps"
+
+
+def _store(folder: str | None) -> FolderStore | MemoryStore:
+    if folder == "none":
+        return MemoryStore()
+    return FolderStore(_default_store() if folder is None else Path(folder))

@@ -1,0 +1,331 @@
+"""``python -m core audit``: a release audit from a plan to a decision, with its reports.
+
+The folder a release audit is written into: one folder an edition, whole or not at all.
+
+FairLeak's test of itself beside an audit, in a process of its own: with two cores an audit hardly waits for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from core import release_audit as decision
+from core.cli.arguments import data_folder_of
+from core.cli.console import Console, aligned
+from core.datasets.catalog import default_cache_folder
+from core.errors import Cancelled, InputError
+from core.files import check_place, content_of, why
+from core.policy import (
+    VERDICT_TITLES,
+    CheckVerdict,
+    Outcome,
+    Policy,
+    control_text,
+    default_policy,
+    estimate_text,
+    limit_text,
+    policy_text,
+    predictions_policy,
+    read_policy,
+)
+from core.release_audit import (
+    AuditPlan,
+    ReleaseAudit,
+    SelfTest,
+    audit_with_people,
+    false_promise,
+    load_model,
+    load_policy_text,
+    load_table,
+    plan_text,
+    read_plan,
+)
+from core.report import EDITIONS, csv_files, document, meter_of, to_html, to_json
+from core.report.verification import ENDING, private_key, signature_of
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from core.report import AttackedPeople
+
+_OURS = re.compile(
+    r"report\.(json|html)(\.sig)?|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*)\.csv"
+)
+"""Names of the files of a report."""
+
+
+def check_folder(out: Path, *, force: bool) -> None:
+    """Refuse a folder that holds anything an audit did not write, before the work rather than after.
+
+    Raises
+    ------
+    InputError
+        If it is no folder, its parent is none, or it holds something: with `force` an earlier report may be there, and
+        nothing else.
+    """
+    check_place(out, what="--out", folder=True)
+    there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
+    if not there:
+        return
+    if not force:
+        raise InputError(
+            f"--out must be a new or an empty folder, got {str(out)!r}; --force replaces an earlier report."
+        )
+    foreign = _foreign(out, there)
+    if foreign:
+        raise InputError(
+            f"--force replaces a folder that holds an earlier report and nothing else, got {str(out)!r} with "
+            f"{foreign!r}."
+        )
+
+
+def write_audit(
+    audit: ReleaseAudit,
+    out: Path,
+    *,
+    people: AttackedPeople | None = None,
+    force: bool = False,
+    key: Ed25519PrivateKey | None = None,
+) -> None:
+    """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written to, or by now holds what `check_folder` refuses.
+    """
+    out = Path(os.path.realpath(out))  # where a link leads, so that what is made beside it can be moved there
+    plan = plan_text(replace(audit.plan, policy="policy.toml"))
+    policy = policy_text(audit.verdict.policy)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".fairleak-", dir=out.absolute().parent) as made:
+            for edition in EDITIONS:
+                folder = Path(made) / edition
+                folder.mkdir()
+                told = document(audit, edition=edition, people=people)
+                texts = {
+                    "report.json": to_json(told, edition=edition),
+                    "report.html": to_html(told, edition=edition),
+                    "policy.toml": policy,
+                }
+                if edition != "disclosure":  # seed and names of files stay inside
+                    texts["plan.toml"] = plan
+                if key is not None:
+                    signed = {name: text for name, text in texts.items() if name.startswith("report.")}
+                    texts |= {f"{name}{ENDING}": signature_of(text.encode(), key) for name, text in signed.items()}
+                for name, text in texts.items():
+                    (folder / name).write_bytes(text.encode("utf-8"))
+                for name, content in csv_files(told, edition=edition).items():
+                    (folder / name).write_bytes(content)
+            check_folder(out, force=force)
+            out.mkdir(exist_ok=True)
+            for edition in EDITIONS:
+                if (out / edition).exists():
+                    shutil.rmtree(out / edition)
+                (Path(made) / edition).rename(out / edition)
+    except OSError as error:
+        raise InputError(f"--out must be a folder that can be written, got {str(out)!r}: {why(error)}.") from None
+
+
+def _foreign(out: Path, there: list[str]) -> str:
+    """Return something in the folder that is no part of an earlier report; "" if there is nothing."""
+    for name in there:
+        folder = out / name
+        if name not in EDITIONS or folder.is_symlink() or not folder.is_dir():
+            return name
+        for path in sorted(folder.iterdir()):
+            if not _OURS.fullmatch(path.name) or path.is_symlink() or not path.is_file():
+                return f"{name}/{path.name}"
+        if not _is_report(folder / "report.json"):
+            return f"{name} without a report.json of ours"
+    return ""
+
+
+def _is_report(path: Path) -> bool:
+    try:
+        return json.loads(path.read_text(encoding="utf-8")).get("kind") == "fairleak release audit"
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+Report = Callable[[int, int], None]
+
+
+class SelfTestsBeside:
+    """Begins the test with the audit's first step, returns its results when called, ends it when left.
+
+    Parameters
+    ----------
+    report : callable
+        Called with (models done, models in all).
+    """
+
+    def __init__(self, report: Report) -> None:
+        self._report, self._left, self._done = report, threading.Event(), 0
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="fairleak-self-test")
+        self._found: Future[tuple[SelfTest, ...]] | None = None
+
+    def __enter__(self) -> SelfTestsBeside:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._left.set()
+        self._pool.shutdown()
+
+    def begun_by(self, report: Report) -> Report:
+        """Return an audit's report that begins the test: input that cannot be used is refused before."""
+
+        def both(done: int, total: int) -> None:
+            self._begin()
+            report(done, total)
+
+        return both
+
+    def __call__(self) -> tuple[SelfTest, ...]:
+        """Wait for the results and return them."""
+        return self._begin().result()
+
+    def _begin(self) -> Future[tuple[SelfTest, ...]]:
+        if self._found is None:
+            folder = default_cache_folder().parent / "self-test"
+            self._found = self._pool.submit(decision.self_test_apart, folder, report=self._told)
+        return self._found
+
+    def _told(self, done: int, total: int) -> None:
+        if self._left.is_set():
+            raise Cancelled
+        if done > self._done:  # it is asked several times a second
+            self._done = done
+            self._report(done, total)
+
+
+NAME = "audit"
+HELP = "audit a model by a plan, judge it by a policy, and write the report; exit code 0 pass, 1 fail, 2 undecided"
+
+_SHIPPED = {"default": default_policy, "predictions": predictions_policy}
+"""Policies FairLeak brings along, by the name --policy calls them."""
+
+_STEPS_PER_NOTE = 4
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.epilog = (
+        "exit codes: 0 pass, 1 a required check fails, 2 inconclusive or not run, 3 input that cannot be used. "
+        "python -m core gen-config prints a plan to start from."
+    )
+    parser.add_argument("plan", type=Path, metavar="PLAN", help="a TOML file; its own files lie in the same folder")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FOLDER", help="a new or empty folder for the report"
+    )
+    parser.add_argument("--force", action="store_true", help="replace the earlier report in --out")
+    parser.add_argument(
+        "--policy",
+        metavar="FILE",
+        help=f"a policy file, or {' or '.join(_SHIPPED)}; the plan's when left out, and the default one without any",
+    )
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
+    parser.add_argument(
+        "--sign", type=Path, metavar="KEY.pem", help="sign the reports with this private key; see python -m core sign"
+    )
+    parser.add_argument("--no-self-test", action="store_true", help="leave FairLeak's test of itself out of the report")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Audit, write and print."""
+    plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
+    folder = arguments.plan.absolute().parent
+    policy = _policy(arguments, plan, folder)
+    plan = replace(plan, policy="") if plan.policy in _SHIPPED else plan  # no file that a report must not name
+    check_folder(arguments.out, force=arguments.force)
+    key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
+    table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
+    model_file = load_model(plan, folder=folder)
+    steps = console.counting("steps", every=_STEPS_PER_NOTE)
+    if arguments.no_self_test:
+        audit, people = audit_with_people(plan, table, policy, model_file=model_file, report=steps, meter=meter_of)
+    else:
+        with SelfTestsBeside(console.counting("models of the self-test", every=200)) as tests:
+            audit, people = audit_with_people(
+                plan,
+                table,
+                policy,
+                model_file=model_file,
+                self_tests=tests,
+                report=tests.begun_by(steps),
+                meter=meter_of,
+            )
+        for test in (test for test in audit.self_tests if not test.passed):
+            console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
+    write_audit(audit, arguments.out, people=people, force=arguments.force, key=key)
+    console.results(_printed(audit))
+    console.note(f"The report is in {arguments.out}: internal for you, disclosure for others.")
+    return audit.verdict.exit_code
+
+
+def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Policy:
+    if (name := arguments.policy or plan.policy) in _SHIPPED:
+        return _SHIPPED[name]()
+    if arguments.policy is not None:
+        path = Path(arguments.policy)
+        return read_policy(content_of(path, what="--policy"), name=path.name)
+    content = load_policy_text(plan, folder=folder)
+    return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)
+
+
+def _printed(audit: ReleaseAudit) -> Iterator[str]:
+    """Yield the decision, then every check in the policy's words."""
+    verdict, data = audit.verdict, audit.data
+    yield verdict.headline
+    yield verdict.detail
+    yield ""
+    yield f"{data.title}: {data.n:,} records; {data.attribute}: {', '.join(group.group for group in audit.groups)}"
+    yield f"{audit.model.title}; policy: {verdict.policy.name}, version {verdict.policy.version}"
+    yield ""
+    header = ["verdict", "check", "", "value", "interval", "limit", "control"]
+    yield aligned(header, [_row(row) for row in verdict.rows], left=3)
+    reasons = [row for row in verdict.rows if row.verdict == "not_run"]
+    for row in reasons:
+        yield f"{row.title}: {row.why}"
+    for row in verdict.rows:
+        if row.check == "unfairness" and row.measurement is not None:
+            yield f"{row.title}: {row.measurement.attacked}"
+        told = false_promise(audit.plan.config.tolerance, audit.model.achieved)
+        if told and row.check == "correction_gain" and row.measurement and row.measurement.outcome == Outcome.DONE:
+            yield f"{row.title}: {told}"
+    if audit.release_meter is not None:
+        yield ""
+        yield audit.release_meter.told
+        if audit.release_meter.forms:
+            yield audit.release_meter.control
+
+
+def _row(row: CheckVerdict) -> list[str]:
+    found, limit = row.measurement, row.limit
+    estimate = None if found is None else found.estimate
+    value, interval = (
+        ("", "") if estimate is None else estimate_text(row.check, estimate, limit=limit.value if limit else None)
+    )
+    optional = "" if limit is None or limit.required else " (not required)"
+    control = "" if found is None or found.control is None else control_text(row.check, found.control)
+    return [
+        VERDICT_TITLES[row.verdict] + optional,
+        row.title,
+        "" if found is None or found.estimate is None else found.basis,
+        value,
+        interval,
+        "" if limit is None else limit_text(row.check, limit.value),
+        f"{found.control_name}: {control}" if found and control else "",
+    ]

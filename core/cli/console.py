@@ -1,0 +1,128 @@
+"""Where a command's words go, and what they look like: streams, text, aligned tables."""
+
+from __future__ import annotations
+
+import math
+import time
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from core.estimates import Estimate
+from core.sweep import Spread
+
+
+class Block(str):
+    """Several lines that are fit for a terminal as they are."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, lines: list[str]) -> Block:
+        """Return lines, each made `visible`, one under the other."""
+        return cls("\n".join(map(visible, lines)))
+
+
+def visible(text: str) -> str:
+    """Return a text on one line: U+FFFD for characters that steer a terminal or the order of letters, or end a line."""
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    return " " if unicodedata.category(character) == "Zs" else "\ufffd"
+
+
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Block:
+    """Return a table with its first `left` columns flush left and the others flush right."""
+    header, rows = [visible(cell) for cell in header], [[visible(cell) for cell in row] for row in rows]
+    widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
+
+    def line(cells: Sequence[str]) -> str:
+        set_ = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))]
+        return "  ".join(set_).rstrip()
+
+    return Block("\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)]))
+
+
+def spread_words(spread: Spread | None, *, signed: bool = False, percent: bool = True) -> str:
+    """Return a number with its interval, such as "76.3 [75.6, 77.0]"; "none" where there is nothing."""
+    return "none" if spread is None else _words(spread.mean, spread.low, spread.high, signed=signed, percent=percent)
+
+
+def estimate_words(estimate: Estimate, *, signed: bool = False, percent: bool = True) -> str:
+    """Return an estimate with its interval in the same form; "none" where nothing was measured."""
+    if math.isnan(estimate.value):
+        return "none"
+    return _words(estimate.value, estimate.low, estimate.high, signed=signed, percent=percent)
+
+
+def _words(value: float, low: float, high: float, *, signed: bool, percent: bool) -> str:
+    scale, digits = (100, 1) if percent else (1, 4)
+    sign = "+" if signed else ""
+
+    def told(number: float) -> str:
+        return f"{scale * number:{sign}.{digits}f}"
+
+    return told(value) if math.isnan(low) else f"{told(value)} [{told(low)}, {told(high)}]"
+
+
+@dataclass(slots=True)
+class Console:
+    """Two streams.
+
+    Attributes
+    ----------
+    out : text stream
+        Results.
+    err : text stream
+        Progress, notes, errors.
+    """
+
+    out: TextIO
+    err: TextIO
+    _begun: float = field(default=0.0, init=False)
+    _given: int = field(default=0, init=False)
+
+    def result(self, text: str = "") -> None:
+        """Write one line of results, or several as a `Block`; what would steer a terminal is made visible."""
+        self.out.write(f"{text if isinstance(text, Block) else visible(text)}\n")
+
+    def results(self, lines: Iterable[str]) -> None:
+        """Write lines of results as they come."""
+        for line in lines:
+            self.result(line)
+
+    def note(self, text: str) -> None:
+        """Write one line beside the results; what would steer a terminal is made visible."""
+        self.err.write(f"{visible(text)}\n")
+        self.err.flush()
+
+    def progress(self, done: int, total: int, *, noun: str) -> None:
+        """Write how far the work is and about how long it will take."""
+        now = time.monotonic()
+        if not self._begun:
+            self._begun, self._given = now, done
+        made = done - self._given
+        left = (
+            f", about {_duration((now - self._begun) / made * (total - done))} left" if 0 < made < total - done else ""
+        )
+        self.note(f"{done} of {total} {noun}{left}")
+
+    def counting(self, noun: str, *, every: int = 1, first: int = 0) -> Callable[[int, int], None]:
+        """Return what writes progress every few steps, from the `first` on, with a clock of its own."""
+        own = Console(out=self.out, err=self.err)
+
+        def report(done: int, total: int) -> None:
+            if done >= first and (done % every == 0 or done == total):
+                own.progress(done, total, noun=noun)
+
+        return report
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,81 @@
+"""``python -m core landscape``: the map of fair and private models, printed and kept."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.cli.arguments import add_dataset_arguments, add_seeds_argument, dataset_of, seeds_in, write_csv
+from core.cli.console import Console, aligned, estimate_words
+from core.fairness import METRICS
+from core.files import check_place
+from core.sweep.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
+
+NAME = "landscape"
+HELP = "train models by tolerance and privacy budget, and print what attackers get out of each"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add_dataset_arguments(parser)
+    parser.add_argument("--metric", default=METRICS[0], help=f"{', '.join(METRICS)} (default {METRICS[0]})")
+    add_seeds_argument(parser)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the map as JSON, as the Start page reads it")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Make a map and print it."""
+    for path, name in ((arguments.out, "--out"), (arguments.csv, "--csv")):
+        check_place(path, what=name)
+    plan = LandscapePlan(metric=arguments.metric, seeds=seeds_in(arguments.seeds))
+    made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
+    console.results(_printed(made))
+    if arguments.out is not None:
+        write_landscape(made, arguments.out)
+        console.note(f"The map is in {arguments.out}.")
+    if arguments.csv is not None:
+        write_csv(made.to_frame(), arguments.csv, console)
+    return 0
+
+
+def _printed(made: Landscape) -> Iterator[str]:
+    plan, controls = made.plan, made.controls()
+    seeds = len(plan.seeds)
+    yield f"{made.title}: {plan.metric}; right guesses of {made.attribute} in %, after correction by the told tolerance"
+    yield (
+        f"{seeds} seeds; in brackets 95% intervals over seeds"
+        if seeds > 1
+        else "one seed, which says nothing of others"
+    )
+    yield (
+        f"baseline (everybody called {made.majority_name}) {_percent(controls['majority'].value)}, before correction "
+        f"{_percent(controls['before'].value)}, strong attacker, told nothing {_percent(controls['strong'].value)}"
+    )
+    yield ""
+    header = ["tolerance", "epsilon", "recovered", "change", "model right", "unfairness", "difference"]
+    header += ["members, AUC", "told true"]
+    yield aligned(header, [_cells(cell) for cell in made.cells])
+    same = _percent(controls["majority_label"].value)
+    yield f"Change: against before correction. Model right: of unseen people; the same answer for all {same}."
+    yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
+    yield f"Both on training people. Members: {MEMBER_ATTACKER}."
+
+
+def _cells(cell: MapCell) -> list[str]:
+    return [
+        "none" if cell.tolerance is None else f"{cell.tolerance:g}",
+        f"{cell.epsilon:g}",
+        estimate_words(cell.after),
+        "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
+        estimate_words(cell.accuracy),
+        estimate_words(cell.unfairness_train, percent=False),
+        estimate_words(cell.difference_train, percent=False),
+        estimate_words(cell.members, percent=False),
+        "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
+    ]
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f}"

@@ -1,0 +1,589 @@
+"""``python -m core membership``: who is recognised as trained on, at several budgets."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from core.cli.arguments import (
+    add_file_arguments,
+    check_files,
+    interval_cells,
+    names_in,
+    table_and_roles,
+    write_csv,
+    write_json,
+)
+from core.cli.console import Console, aligned, estimate_words
+from core.config import AuditConfig
+from core.datasets import CATALOG, Roles, Table, build_dataset
+from core.datasets.splits import split
+from core.errors import InputError, PrivacyLeakWarning
+from core.estimates import Estimate
+from core.membership import (
+    ATTACK_TITLES,
+    ATTACKS,
+    DELETION_REMINDER,
+    TARGET_TITLES,
+    TARGETS,
+    AttackFindings,
+    CurveBand,
+    DisparityResult,
+    GapResult,
+    GapTest,
+    MemberPeople,
+    MembershipFindings,
+    MembershipSettings,
+    MembershipSplit,
+    Train,
+    attacked,
+    audited_target,
+    default_depth,
+    epsilon_curve,
+    fairpick_curve,
+    findings_of,
+    guesses,
+    judge,
+    ledger_of,
+    member_people,
+    split_between,
+    summarise_curve,
+    target_of,
+)
+from core.models.tree_budget import ACCOUNTINGS
+from core.serialize import Result, plain
+from core.validation import LEAST_EPSILON, choice, seed_value
+
+_POINTS_OF_FAIRPICK = 4
+"""Of one repeat: FairPick and its control, at the theta asked for and at 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit(Result):
+    """What was found.
+
+    Attributes
+    ----------
+    findings : tuple of MembershipFindings
+        One a privacy budget, as asked.
+    costs : tuple of float
+        What the tree costs in truth at each; inf without a bound.
+    over_epsilon : tuple of CurveBand
+        Over repeats; empty for one.
+    over_theta : tuple of (float, tuple of CurveBand)
+        Privacy budget, and what FairPick and its control change; empty unless asked for.
+    deletions : MembershipFindings or None
+        Of the target after FairPick, without attacks.
+    """
+
+    people: MemberPeople
+    findings: tuple[MembershipFindings, ...]
+    costs: tuple[float, ...]
+    over_epsilon: tuple[CurveBand, ...]
+    over_theta: tuple[tuple[float, tuple[CurveBand, ...]], ...]
+    deletions: MembershipFindings | None
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What to do, checked, before any of it.
+
+    Attributes
+    ----------
+    settings : tuple of MembershipSettings
+        One a privacy budget.
+    attacks : tuple of str
+        Among `core.membership.ATTACKS`, in their order.
+    train : Train or None
+        The target; None for one that its name is enough for.
+    split : MembershipSplit or None
+        Members and outsiders; None draws them from the seed.
+    theta : float in (0, 1]
+        Of FairPick, which is left out for 1.
+    """
+
+    people: MemberPeople
+    settings: tuple[MembershipSettings, ...]
+    attacks: tuple[str, ...]
+    train: Train | None
+    split: MembershipSplit | None
+    theta: float
+    repeats: int
+
+    def train_of(self, settings: MembershipSettings) -> Train:
+        """Return the target of these settings."""
+        return target_of(self.people, settings) if self.train is None else self.train
+
+
+def measured(work: Work, console: Console) -> Audit:
+    """Do the work, with progress."""
+    steps = sum(work.settings[0].shadows if name == "lira" else 1 for name in work.attacks)
+    curves = work.repeats * len(work.settings) * ((work.repeats > 1) + _POINTS_OF_FAIRPICK * (work.theta < 1.0))
+    report, total, numbers = console.counting("steps", every=16), steps * len(work.settings) + curves, count(1)
+
+    def tick(*_: object) -> None:
+        report(next(numbers), total)
+
+    findings = tuple(_attacked(work, settings, tick) for settings in work.settings)
+    deletions = None
+    if work.theta < 1.0:
+        deleted = replace(work.settings[0], theta=work.theta)
+        deletions = findings_of(attacked(work.people, deleted, work.train_of(deleted), split=work.split))
+    return Audit(
+        people=work.people,
+        findings=findings,
+        costs=tuple(
+            ledger_of(work.people, settings).total if settings.target == "dp_id3" else math.inf
+            for settings in work.settings
+        ),
+        over_epsilon=_over_epsilon(work, tick),
+        over_theta=_over_theta(work, tick),
+        deletions=deletions,
+        repeats=work.repeats,
+    )
+
+
+_Tick = Callable[..., None]
+
+
+def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> MembershipFindings:
+    """Train one target and attack it."""
+    target = attacked(work.people, settings, work.train_of(settings), split=work.split)
+    there = tuple(name for name in ATTACKS if name not in work.attacks)
+    made = {guess.name: judge(target, guess) for guess in guesses(target, there=there, report=tick)}
+    return replace(findings_of(target), attacks=made)
+
+
+def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:
+    """Return the network attack over repeats; FairPick's curve has it for targets without a privacy budget."""
+    if work.repeats == 1:
+        return ()
+    points = []
+    if work.settings[0].target == "dp_id3":
+        epsilons = [settings.epsilon for settings in work.settings]
+        for point in epsilon_curve(work.people, work.settings[0], epsilons=epsilons, repeats=work.repeats):
+            points.append(point)
+            tick()
+        return summarise_curve(points)
+    whole = fairpick_curve(
+        work.people, work.settings[0], thetas=(1.0,), repeats=work.repeats, train=work.train_of(work.settings[0])
+    )
+    for point in whole:
+        if point.variant == "fairpick":
+            points.append(replace(point, at=math.inf))
+            tick()
+    return summarise_curve(points)
+
+
+def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, ...]], ...]:
+    """Return what FairPick and its control change, at each privacy budget."""
+    if work.theta == 1.0:
+        return ()
+    found = []
+    for settings in work.settings:
+        points = []
+        train = work.train_of(settings)
+        for point in fairpick_curve(work.people, settings, thetas=(work.theta, 1.0), repeats=work.repeats, train=train):
+            points.append(point)
+            tick()
+        found.append((settings.epsilon, summarise_curve(points)))
+    return tuple(found)
+
+
+_NOTHING = "n/a"
+_GAPS = ("vd", "fpr_gap", "advantage_gap")
+_GAP_HEADER = ("VD", "FPR gap", "TPR - FPR gap")
+
+
+def told(audit: Audit) -> Iterator[str]:
+    """Yield the lines, tables included."""
+    yield from _head(audit)
+    yield ""
+    yield _target_table(audit)
+    yield ""
+    yield _attack_table(audit)
+    yield ""
+    yield from _gap_table(audit)
+    if audit.over_epsilon:
+        yield ""
+        yield from _repeats_table(audit)
+    if audit.deletions is not None:
+        yield ""
+        yield from _fairpick_table(audit)
+
+
+def _head(audit: Audit) -> Iterator[str]:
+    first = audit.findings[0]
+    settings = first.settings
+    depth = "" if settings.target in ("logistic", "audited") else f", depth {settings.max_depth}"
+    accounting = f", accounting {settings.accounting}" if settings.target == "dp_id3" else ""
+    groups = ", ".join(reversed(first.group_names)) if len(first.group_names) == 2 else ", ".join(first.group_names)
+    yield f"{audit.people.n:,} people of {first.title}; {first.attribute}: {groups}"
+    yield f"Target: {TARGET_TITLES[settings.target]}{depth}{accounting}, seed {settings.seed}"
+    yield f"{first.n_members:,} people trained on; {first.n_judged:,} judged, half of them trained on: chance is 50%"
+    yield f"Intervals: {100 * settings.level:g}%, over the judged people, for one split and one training"
+
+
+def _target_table(audit: Audit) -> str:
+    rows = []
+    for found, cost in zip(audit.findings, audit.costs, strict=True):
+        made = found.target
+        cells = [made.accuracy_train, made.accuracy_test, made.majority_test]
+        bound = "no bound" if math.isinf(cost) else f"{cost:g}"
+        rows.append([_epsilon(found), bound, *(estimate_words(cell) for cell in cells)])
+    return aligned(["epsilon", "true cost", "accuracy in %: train", "test", "majority guess"], rows)
+
+
+def _epsilon(found: MembershipFindings) -> str:
+    return f"{found.settings.epsilon:g}" if found.settings.target == "dp_id3" else "none"
+
+
+def _attack_table(audit: Audit) -> str:
+    rows = []
+    for found in audit.findings:
+        for attack in found.attacks.values():
+            muted = "not measurably above chance" if attack.muted else ""
+            rates = [_NOTHING if rate is None else _words(rate) for rate in (attack.precision, attack.recall)]
+            auc = estimate_words(attack.roc.auc, percent=False)
+            rows.append([_epsilon(found), ATTACK_TITLES[attack.name], auc, *rates, muted])
+    return aligned(["epsilon", "attack", "AUC", "precision in %", "recall in %", ""], rows, left=2)
+
+
+def _words(estimate: Estimate, *, signed: bool = False) -> str:
+    return _NOTHING if math.isnan(estimate.value) else estimate_words(estimate, signed=signed)
+
+
+def _gap_table(audit: Audit) -> Iterator[str]:
+    """Yield the gaps, and under them what the marks mean and why something was not measured."""
+    rows, reasons = [], dict[str, None]()
+    for found in audit.findings:
+        for attack in found.attacks.values():
+            for group, cells, why in _gap_rows(attack):
+                rows.append([_epsilon(found), ATTACK_TITLES[attack.name], group, *cells])
+                reasons |= dict.fromkeys(why)
+    yield "Gaps in points, group minus others"
+    yield aligned(["epsilon", "attack", "group", *_GAP_HEADER, "TPR gap at 1% FPR"], rows, left=3)
+    yield "VD: members called members. FPR gap: outsiders called members. TPR - FPR gap: membership advantage, net"
+    yield "of false positives."
+    yield "*: no gap at all would show such a gap in less than 5% of cases (permutation test, Holm over groups);"
+    yield "   at 1% FPR the interval leaves out 0 as well."
+    if any("muted" in cell for row in rows for cell in row):
+        yield "muted: not measurably better than chance (the AUC interval is not above 0.5): says nothing of a leak."
+    yield from reasons
+
+
+def _gap_rows(attack: AttackFindings) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield, a group at a time, its name, its four gaps and why some were not measured."""
+    measured = {} if attack.disparities is None else {result.group: result for result in attack.disparities.results}
+    left_out = {} if attack.disparities is None else dict(attack.disparities.not_measured)
+    for low in attack.low_fpr:
+        why = []
+        if low.group in measured:
+            cells = _three(measured[low.group], muted=attack.muted)
+        else:
+            cells = [_NOTHING] * len(_GAPS)
+            why.append(left_out.get(low.group, f"{ATTACK_TITLES[attack.name]} gives scores and no verdict: no VD."))
+        if low.reason:
+            why.append(f"TPR gap at 1% FPR, {low.group}: {low.reason}")
+        yield low.group, [*cells, _words(low.estimate, signed=True) + _star(low.test)], why
+
+
+def _three(result: DisparityResult, *, muted: bool) -> list[str]:
+    cells = []
+    for name in _GAPS:
+        estimate: Estimate = getattr(result, name)
+        mark = " muted" if muted and name == "vd" else ""
+        cells.append(_words(estimate, signed=True) + _star(result.tests[name]) + mark)
+    return cells
+
+
+def _star(test: GapTest | None) -> str:
+    return "*" if test is not None and test.significant else ""
+
+
+def _repeats_table(audit: Audit) -> Iterator[str]:
+    yield f"The paper's network over {audit.repeats} repeats, each with its own split and training; {_sides(audit)}"
+    yield "Means with 95% intervals over repeats, which speak of other seeds on this table"
+    rows = []
+    for band in sorted(audit.over_epsilon, key=lambda band: -band.at):
+        budget = f"{band.at:g}" if audit.findings[0].settings.target == "dp_id3" else "none"
+        rows.append([budget, *_rates(band), *_three_of(band)])
+    yield aligned(["epsilon", "test in %", "AUC", "precision in %", "recall in %", *_GAP_HEADER], rows)
+
+
+def _sides(audit: Audit) -> str:
+    """Return which groups the gaps of a curve are between."""
+    names, code = audit.people.group_names, audit.findings[0].settings.group
+    return f"{names[code]} minus {names[0] if len(names) == 2 else 'all others'}"
+
+
+def _rates(band: CurveBand) -> list[str]:
+    values = band.values
+    auc = estimate_words(values["auc"], percent=False)
+    return [_words(values["accuracy_test"]), auc, _words(values["precision"]), _words(values["recall"])]
+
+
+def _three_of(band: CurveBand) -> list[str]:
+    return [_words(band.values[name], signed=True) for name in _GAPS]
+
+
+def _fairpick_table(audit: Audit) -> Iterator[str]:
+    """Yield what FairPick deletes and changes, beside as many rows deleted at random."""
+    assert audit.deletions is not None and audit.deletions.fairpick is not None
+    made, before = audit.deletions.fairpick, audit.findings[0].n_members
+    rows, seed = sum(made.deleted.values()), audit.deletions.settings.seed
+    several = "s" * (audit.repeats > 1)
+    by_group = ", ".join(f"{count:,} {name}" for name, count in made.deleted.items())
+    yield (
+        f"FairPick, theta {made.theta:g}: deletes {rows:,} of the {before:,} people trained on above, in the split of "
+        f"seed {seed} ({by_group})"
+    )
+    yield (
+        f"Largest difference between the groups' shares of a cluster: {made.largest_before:.4f} before, "
+        f"{made.largest_after:.4f} after"
+    )
+    yield (
+        f"The paper's network in {audit.repeats} repeat{several} with splits of their own, of which 'deleted' is "
+        f"the mean; {_sides(audit)}"
+    )
+    private = audit.findings[0].settings.target == "dp_id3"
+    cells = [
+        [f"{epsilon:g}" if private else "none", title, deleted, *_rates(band)[:2], *_three_of(band)]
+        for epsilon, bands in audit.over_theta
+        for title, band in _variants(bands)
+        for deleted in (f"{band.values['deleted'].value:,.0f}",)
+    ]
+    yield aligned(["epsilon", "training data", "deleted", "test in %", "AUC", *_GAP_HEADER], cells, left=2)
+    if private and any(math.isfinite(epsilon) for epsilon, _ in audit.over_theta):
+        yield DELETION_REMINDER
+
+
+def _variants(bands: tuple[CurveBand, ...]) -> Iterator[tuple[str, CurveBand]]:
+    """Yield everybody, FairPick and its control, in this order."""
+    by_name = {(band.variant, band.at == 1.0): band for band in bands}
+    yield "everybody", by_name["fairpick", True]
+    yield "FairPick", by_name["fairpick", False]
+    yield "as many deleted at random", by_name["random", False]
+
+
+_RATES = (0.001, 0.01, 0.1)
+"""FPRs at which the JSON file has the TPR."""
+
+
+def records(audit: Audit, dataset: str) -> list[dict[str, Any]]:
+    """Return the rows of the CSV file: privacy budget, attack and group, without repeats."""
+    return [
+        row
+        for found, cost in zip(audit.findings, audit.costs, strict=True)
+        for attack in found.attacks.values()
+        for row in _rows(found, cost, attack, dataset)
+    ]
+
+
+def _rows(found: MembershipFindings, cost: float, attack: AttackFindings, dataset: str) -> Iterator[dict[str, Any]]:
+    settings = found.settings
+    shared: dict[str, Any] = {
+        "dataset": dataset,
+        "attribute": found.attribute,
+        "target": settings.target,
+        "epsilon": settings.epsilon,
+        "true cost": cost,
+        "depth": settings.max_depth,
+        "seed": settings.seed,
+    }
+    for name in ("accuracy_train", "accuracy_test", "majority_test"):
+        shared |= interval_cells(name.replace("_", " "), getattr(found.target, name))
+    shared |= {"attack": attack.name, **interval_cells("auc", attack.roc.auc), "muted": attack.muted}
+    shared |= {**interval_cells("precision", attack.precision), **interval_cells("recall", attack.recall)}
+    for low in attack.low_fpr:
+        yield shared | {"group": low.group, "others": low.others} | _gaps(attack, low)
+
+
+def _gaps(attack: AttackFindings, low: GapResult) -> dict[str, Any]:
+    """Return the gaps of one group; empty where they were not measured."""
+    results = () if attack.disparities is None else attack.disparities.results
+    own = next((result for result in results if result.group == low.group), None)
+    row: dict[str, Any] = {}
+    for name in ("vd", "fpr_gap", "advantage_gap"):
+        told = name.replace("_", " ")
+        row |= interval_cells(told, None if own is None else getattr(own, name))
+        row[f"{told} p"] = None if own is None else own.tests[name].p_adjusted
+    row |= interval_cells("tpr gap at 1% fpr", low.estimate)
+    return row | {"tpr gap at 1% fpr p": None if low.test is None else low.test.p_adjusted, "reason": low.reason}
+
+
+def everything(audit: Audit, dataset: str) -> dict[str, Any]:
+    """Return the content of the JSON file; the text "inf" stands for an infinite privacy budget."""
+    first = audit.findings[0]
+    return {
+        "dataset": dataset,
+        "title": first.title,
+        "attribute": first.attribute,
+        "groups": list(first.group_names),
+        "people": audit.people.n,
+        "trained on": first.n_members,
+        "judged": first.n_judged,
+        "notes": list(audit.people.notes),
+        "targets": [_target(found, cost) for found, cost in zip(audit.findings, audit.costs, strict=True)],
+        "repeats": audit.repeats,
+        "over epsilon": [_band(band, "epsilon") for band in audit.over_epsilon],
+        "fairpick": None if audit.deletions is None else plain(audit.deletions.fairpick),
+        "over theta": [
+            {"epsilon": _number(epsilon), "bands": [_band(band, "theta") for band in bands]}
+            for epsilon, bands in audit.over_theta
+        ],
+    }
+
+
+def _target(found: MembershipFindings, cost: float) -> dict[str, Any]:
+    settings = plain(found.settings) | {"epsilon": _number(found.settings.epsilon)}
+    attacks = {name: _attack(attack) for name, attack in found.attacks.items()}
+    return {"settings": settings, "true cost": _number(cost), "target": plain(found.target), "attacks": attacks}
+
+
+def _attack(attack: AttackFindings) -> dict[str, Any]:
+    """Return an attack's findings; of its curve the area and a few points."""
+    told: dict[str, Any] = plain(attack)
+    curve = attack.roc
+    points = {f"{rate:g}": plain(curve.tpr_at(rate)) | {"reason": curve.resolution_reason(rate)} for rate in _RATES}
+    told["roc"] = {"auc": plain(curve.auc), "TPR at FPR": points}
+    told["roc_by_group"] = [plain(own.auc) for own in attack.roc_by_group]
+    return told
+
+
+def _band(band: CurveBand, at: str) -> dict[str, Any]:
+    return {at: _number(band.at), "variant": band.variant, "values": plain(band.values)}
+
+
+def _number(value: float) -> float | str:
+    return "inf" if math.isinf(value) else value
+
+
+NAME = "membership"
+HELP = "print how well attackers tell who was in the training data, and which group more, at several privacy budgets"
+
+_EPSILONS = "inf,10,1,0.1"
+_MOST = 100.0
+"""Largest finite privacy budget: beyond it the tree grows without end, and noise no longer matters."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {', '.join(CATALOG)} (default demo)")
+    parser.add_argument("--attribute", metavar="NAME", help="such as sex or race/each; the first one when left out")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of data files; $FAIRLEAK_DATA when left out")
+    parser.add_argument("--target", default="dp_id3", help=f"one of {', '.join(TARGETS)} (default dp_id3)")
+    parser.add_argument("--epsilon", metavar="LIST", help=f"privacy budgets of dp_id3 (default {_EPSILONS})")
+    parser.add_argument(
+        "--accounting", default="savings", help=f"of dp_id3: {', '.join(ACCOUNTINGS)} (default savings)"
+    )
+    parser.add_argument("--depth", type=int, metavar="D", help="of the trees; by the number of columns when left out")
+    parser.add_argument("--attacks", default="all", metavar="LIST", help=f"some of {', '.join(ATTACKS)} (default all)")
+    parser.add_argument("--shadows", type=int, default=64, metavar="N", help="shadow models of lira (default 64)")
+    parser.add_argument("--theta", type=float, default=1.0, metavar="T", help="also delete rows by FairPick (1: none)")
+    parser.add_argument(
+        "--repeats",
+        type=int,
+        default=1,
+        metavar="R",
+        help="of the network attack and of FairPick (default 1)",
+    )
+    parser.add_argument("--seed", type=int, default=42, metavar="S", help="default 42")
+    add_file_arguments(parser)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Measure and print."""
+    import pandas as pd
+
+    check_files(arguments)
+    work = _work(arguments)
+    if work.settings[0].accounting == "naive":
+        console.note("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
+        audit = measured(work, console)
+    console.results(told(audit))
+    write_csv(pd.DataFrame(records(audit, arguments.dataset)), arguments.csv, console)
+    write_json(everything(audit, arguments.dataset), arguments.json, console)
+    return 0
+
+
+def _work(arguments: argparse.Namespace) -> Work:
+    """Check the arguments, then read the data."""
+    choice(arguments.target, TARGETS, name="--target")
+    choice(arguments.accounting, ACCOUNTINGS, name="--accounting")
+    seed_value(arguments.seed, name="--seed")
+    epsilons, attacks = _epsilons(arguments), names_in(arguments.attacks, ATTACKS, name="--attacks")
+    _check_numbers(arguments)
+    table, roles = table_and_roles(arguments)
+    people = member_people(table, roles)
+    base = MembershipSettings(
+        target=arguments.target,
+        max_depth=arguments.depth or default_depth(people),
+        accounting=arguments.accounting,
+        shadows=arguments.shadows,
+        seed=arguments.seed,
+    )
+    train, shared_out = _audited(table, roles, arguments) if arguments.target == "audited" else (None, None)
+    return Work(
+        people=people,
+        settings=tuple(replace(base, epsilon=epsilon) for epsilon in epsilons),
+        attacks=tuple(name for name in ATTACKS if name in attacks),
+        train=train,
+        split=shared_out,
+        theta=arguments.theta,
+        repeats=arguments.repeats,
+    )
+
+
+def _check_numbers(arguments: argparse.Namespace) -> None:
+    for name, least in (("depth", 1), ("repeats", 1), ("shadows", 4)):
+        value = getattr(arguments, name)
+        if value is not None and value < least:
+            raise InputError(f"--{name} must be a whole number of at least {least}, got {value}.")
+    if arguments.shadows % 2:
+        raise InputError(f"--shadows must be even, half of them with each person, got {arguments.shadows}.")
+    if not 0.0 < arguments.theta <= 1.0:
+        raise InputError(f"--theta must be in (0, 1], got {arguments.theta:g}.")
+    if arguments.accounting != "savings" and arguments.target != "dp_id3":
+        raise InputError(f"--accounting is for the target dp_id3, got it with --target {arguments.target}.")
+    if arguments.target == "audited":
+        for name, neutral in (("theta", 1.0), ("repeats", 1)):
+            if getattr(arguments, name) != neutral:
+                raise InputError(
+                    f"--{name} is not for the target audited, whose members are the audit's training records, got it "
+                    "with --target audited."
+                )
+
+
+def _epsilons(arguments: argparse.Namespace) -> tuple[float, ...]:
+    """Return the privacy budgets, each once; the only one of a target that has none is infinite."""
+    if arguments.target != "dp_id3":
+        if arguments.epsilon is not None:
+            raise InputError(f"--epsilon is for the target dp_id3, got it with --target {arguments.target}.")
+        return (math.inf,)
+    text = _EPSILONS if arguments.epsilon is None else arguments.epsilon
+    try:
+        numbers = tuple(dict.fromkeys(float(part) for part in text.split(",")))
+    except ValueError:
+        raise InputError(f"--epsilon must be numbers, or inf, with a comma between them, got {text!r}.") from None
+    for number in numbers:
+        if not (LEAST_EPSILON <= number <= _MOST or number == math.inf):
+            raise InputError(f"--epsilon must be from {LEAST_EPSILON:g} to {_MOST:g}, or inf, got {number:g}.")
+    return numbers
+
+
+def _audited(table: Table, roles: Roles, arguments: argparse.Namespace) -> tuple[Train, MembershipSplit]:
+    """Return the audited fair model as a target, with the audit's own training and test records."""
+    dataset = build_dataset(table, roles)
+    config = AuditConfig(dataset=arguments.dataset, roles=roles, seed=arguments.seed)
+    rows = split(dataset, train_share=config.train_share, seed=config.seed)
+    return audited_target(config, dataset), split_between(rows.train, rows.test, seed=config.seed)

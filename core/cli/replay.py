@@ -1,0 +1,164 @@
+"""``python -m core replay``: run a report's audit again, and compare every number."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from core.cli.arguments import data_folder_of
+from core.cli.console import Console, aligned
+from core.cli.verify import LARGEST_REPORT, text_of
+from core.datasets import Table, read_table
+from core.datasets.catalog import default_cache_folder
+from core.errors import InputError
+from core.files import content_of
+from core.models.model_files import ModelFile, read_model
+from core.release_audit import (
+    AuditPlan,
+    Comparison,
+    Difference,
+    Sameness,
+    SelfTest,
+    cached_self_test,
+    data_fingerprint,
+    dataset_of,
+    load_table,
+    plan_of,
+    run_audit,
+    same_numbers,
+)
+from core.report import from_json, meter_of, policy_of, to_json
+
+NAME = "replay"
+HELP = "run the audit of a report again and compare every number; exit code 0 the same, 1 not"
+
+_SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.epilog = (
+        "exit codes: 0 the same to the bit, or within the bounds for other versions and machines, and said so; 1 not "
+        "the same; 3 input that cannot be used, such as another table."
+    )
+    parser.add_argument("report", type=Path, metavar="REPORT", help="report.json of an audit, of its internal edition")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
+    parser.add_argument("--file", type=Path, metavar="TABLE", help="the table, where the audit was of a file")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="the model file, where there was one")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Run again, compare and print."""
+    old = from_json(_text(arguments.report))
+    if old["edition"] != "internal":
+        raise InputError(
+            f"REPORT must be the internal edition, which alone holds the seed and the fingerprints, got the "
+            f"{old['edition']} one."
+        )
+    plan, policy = plan_of(old), policy_of(old)
+    table, model_file = _table(plan, arguments), _model(plan, arguments)
+    _check_table(plan, table, model_file, old["data"]["fingerprint"])
+    tests = _self_tests(console) if old["self_tests"] else ()
+    steps = console.counting("steps", every=4)
+    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps, meter=meter_of)
+    found = same_numbers(old, from_json(to_json(audit)))
+    console.results(_printed(found))
+    return 1 if found.status == Sameness.DIFFERENT else 0
+
+
+def _text(path: Path) -> str:
+    text = text_of(content_of(path, what="REPORT", most=LARGEST_REPORT), path)
+    if not text.lstrip("\ufeff \t\r\n").startswith("{"):
+        raise InputError(f"REPORT must be the report.json of an internal edition, got {path.name!r}.")
+    return text
+
+
+def _content(path: Path | None, flag: str, told: str) -> bytes:
+    """Return the bytes of a file the report needs, which it calls by its old name."""
+    if path is None:
+        raise InputError(f"{flag} must name the file the report calls {told!r}; it was left out.")
+    return content_of(path, what=flag)
+
+
+def _table(plan: AuditPlan, arguments: argparse.Namespace) -> Table:
+    if plan.data.file:  # under its old name, so that the new report calls it what the old one does
+        return read_table(_content(arguments.file, "--file", plan.data.file), Path(plan.data.file).name)
+    if arguments.file is not None:
+        raise InputError(f"--file is for an audit of a file; this one was of the dataset {plan.data.dataset}.")
+    folder = data_folder_of(arguments)
+    return load_table(plan, folder=Path(os.curdir), data_folder=folder, cache_folder=default_cache_folder())
+
+
+def _model(plan: AuditPlan, arguments: argparse.Namespace) -> ModelFile | None:
+    if plan.model.kind == "file":
+        return read_model(_content(arguments.model, "--model", plan.model.file), Path(plan.model.file).name)
+    if arguments.model is not None:
+        raise InputError("--model is for an audit of a model file; this one had none.")
+    return None
+
+
+def _check_table(plan: AuditPlan, table: Table, model_file: ModelFile | None, told: str) -> None:
+    """Refuse a table that is not the report's, before an hour of work rather than after."""
+    dataset = dataset_of(plan, table, model_file=model_file)
+    found = data_fingerprint(dataset, answers=plan.model.kind != "file")
+    if found != told:
+        raise InputError(
+            f"The table must be the one the report is about, whose fingerprint begins with {told[:12]}, got one that "
+            f"begins with {found[:12]}."
+        )
+
+
+def _self_tests(console: Console) -> tuple[SelfTest, ...]:
+    own = Console(out=console.out, err=console.err)
+
+    def report(done: int, total: int) -> None:
+        if done % 200 == 0 or done == total:
+            own.progress(done, total, noun="models of the self-test")
+
+    return cached_self_test(default_cache_folder().parent / "self-test", report=report)
+
+
+def _printed(found: Comparison) -> Iterator[str]:
+    """Yield the answer, what the two runs differ in, and the numbers that differ, those beyond their bounds first."""
+    yield _answer(found)
+    if found.environment:
+        told = "; ".join(
+            f"{one.path.removeprefix('provenance.')} {_value(one.old)}, now {_value(one.new)}"
+            for one in (_shortened(each) for each in found.environment)
+        )
+        yield f"Run on something else than the report: {told}."
+    if not found.differences:
+        return
+    shown = [*found.beyond, *(one for one in found.differences if one.within)]
+    yield ""
+    yield aligned(["where", "report", "now", "bound", ""], [_row(one) for one in shown[:_SHOWN]], left=1)
+    if len(shown) > _SHOWN:
+        yield f"and {len(shown) - _SHOWN:,} more"
+
+
+def _answer(found: Comparison) -> str:
+    differ = len(found.differences)
+    if found.status == Sameness.IDENTICAL:
+        return f"The same to the bit: {found.compared:,} values."
+    if found.status == Sameness.WITHIN_BOUNDS:
+        return f"The same within bounds: {differ:,} of {found.compared:,} values differ, none beyond its bound."
+    return f"Not the same: {len(found.beyond):,} of {found.compared:,} values differ beyond their bounds."
+
+
+def _shortened(one: Difference) -> Difference:
+    """Return a difference of digests by their first digits."""
+    return replace(one, old=f"{one.old:.12}", new=f"{one.new:.12}") if one.path == "provenance.code" else one
+
+
+def _row(one: Difference) -> list[str]:
+    bound = "" if math.isnan(one.bound) else f"{one.bound:.3g}"
+    return [one.path, _value(one.old), _value(one.new), bound, "within" if one.within else "beyond"]
+
+
+def _value(value: str | float | int | bool | None) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."

@@ -1,0 +1,92 @@
+"""``python -m core verify``: whether a report is as written, holds, and who signed it.
+
+Exit codes: 0 everything holds, 1 something does not, 3 the file is no report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.cli.console import Console
+from core.errors import FairLeakError, InputError
+from core.files import MEGABYTE, content_of
+
+if TYPE_CHECKING:
+    from core.report.verification import Finding
+
+NAME = "verify"
+HELP = "judge a report (JSON or HTML) again by its own numbers, and tell whether it was altered and who signed it"
+
+LARGEST_REPORT = 64 * MEGABYTE
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("report", metavar="REPORT", help="JSON or HTML file of a report; its signature is REPORT.sig")
+    parser.add_argument(
+        "--fingerprint", default="", metavar="DIGITS", help="as signed: the first 8 or more digits of its fingerprint"
+    )
+    parser.add_argument("--signer", type=Path, metavar="PUBLIC.pem", help="public key of who must have signed it")
+    parser.add_argument(
+        "--any-code",
+        action="store_true",
+        help="do not ask for the code of this FairLeak, its page's look and the words of its checks",
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> int:
+    """Verify and say so."""
+    from core.report import verify_report
+    from core.report.verification import OF_THIS_CODE
+
+    path = Path(arguments.report)
+    content = content_of(path, what="REPORT", most=LARGEST_REPORT)
+    signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
+    found = verify_report(text_of(content, path), signed=arguments.fingerprint, name=repr(path.name))
+    asked = [f for f in found.findings if not (arguments.any_code and f.name in OF_THIS_CODE)]
+    asked.append(_signature(path, content, signer, str(arguments.signer)))
+    if found.fingerprint:
+        console.result(f"Fingerprint {found.fingerprint[:64]}")
+    for finding in asked:
+        console.result(f"{_label(finding)} {finding.told}")
+    return 0 if all(finding.holds for finding in asked) else 1
+
+
+def _label(finding: Finding) -> str:
+    from core.report.verification import NOT_SIGNED
+
+    if not finding.holds:
+        return "BROKEN "
+    return "NOTE   " if finding.told == NOT_SIGNED else "holds  "
+
+
+def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> Finding:
+    from core.report.verification import ENDING, Finding, signature_finding
+
+    beside = path.with_name(f"{path.name}{ENDING}")
+    signature = content_of(beside, what="The signature") if os.path.lexists(beside) else None
+    try:
+        return signature_finding(content, signature, signer=signer, name=name)
+    except InputError:
+        raise
+    except FairLeakError as error:
+        return Finding(name="signature", holds=False, told=f"Signature cannot be checked: {error}")
+
+
+def text_of(content: bytes, path: Path) -> str:
+    """Return a report's text.
+
+    Raises
+    ------
+    InputError
+        If it is no text.
+    """
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path.name!r} must be a report of FairLeak, report.json or report.html, got no text."
+        ) from None

@@ -1,0 +1,204 @@
+"""A user's own file, read into a `Table`: CSV (comma, semicolon, tab or bar) or Parquet.
+
+Everything happens in memory, in a process of the file's own: no byte of an upload is written to disk. A file is either
+read whole or refused with one sentence that says where it is damaged and what to change. Cells are trimmed; empty cells
+and the usual words for "nothing here" are missing. A column is numbers only if every filled cell is one; numbers with
+leading zeros (codes) and whole numbers beyond 64 bits stay text, so that nothing is rounded silently. What could have
+been read otherwise (the encoding, marks between thousands, spellings of one value) is told in the table's notes.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from core.datasets.columns import empty_file, megabytes, quoted
+from core.datasets.dataset import Table
+from core.datasets.parquet_table import parquet_columns
+from core.datasets.roles import MINIMUM_PER_GROUP, one_spelling
+from core.datasets.text_table import text_columns
+from core.errors import InputError
+from core.fingerprint import fingerprint_frame
+from core.untrusted import Child
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+_TEXT_NAMES, _PARQUET_NAMES = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
+_PICKLE_NAMES = (".pkl", ".pickle", ".joblib", ".p", ".npy", ".npz")
+
+
+_EXPORT, _UNPACK = "open it, export the table as CSV and use that file", "unpack it and use the table inside"
+_FOREIGN = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", _EXPORT),
+    (b"\x1f\x8b", "a gzip archive", _UNPACK),
+    (b"BZh", "a bzip2 archive", _UNPACK),
+    (b"\xfd7zXZ\0", "an xz archive", _UNPACK),
+    (b"\x28\xb5\x2f\xfd", "a zstd archive", _UNPACK),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
+    (b"%PDF", "a PDF document", "ask for the table itself as CSV"),
+    (b"{\\rtf", "an RTF document", _EXPORT),
+    (b"SQLite format 3\0", "a SQLite database", _EXPORT),
+    (b"ARROW1", "a Feather file", "save the table as CSV or Parquet"),
+    (b"\x89PNG", "a picture", "ask for the table itself as CSV"),
+    (b"\xff\xd8\xff", "a picture", "ask for the table itself as CSV"),
+)
+
+
+SECONDS = 120.0
+"""Longest time a file may take to be read."""
+
+MOST_UNPACKED = 500 * 1024**2
+"""Most bytes the columns of a Parquet file may take in memory."""
+
+
+def read_table(
+    content: bytes,
+    name: str,
+    *,
+    max_bytes: int = 200 * 1024 * 1024,
+    max_columns: int = 500,
+    max_rows: int = 2_000_000,
+) -> Table:
+    """Read a user's file, in a process of its own.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file.
+    name : str
+        The file's name; its ending (.csv, .tsv, .txt, .parquet, .pq) says how to read it.
+    max_bytes, max_columns, max_rows : int
+        The largest table accepted; Parquet may also not unpack to more than `MOST_UNPACKED`.
+
+    Returns
+    -------
+    Table
+        Named "upload", without roles.
+
+    Raises
+    ------
+    InputError
+        If the file is too large or too small, is of another kind than its name says, is damaged, needs more memory or
+        time than one file may take, or its columns are not named once each. The message is one sentence fit for the
+        user.
+    """
+    import pandas as pd
+
+    _check_name(name, PurePath(name).suffix.lower())
+    if len(content) > max_bytes:
+        raise InputError(
+            f"The file must not be larger than {megabytes(max_bytes)}, got {megabytes(len(content))}; "
+            "keep fewer records or columns."
+        )
+    columns, notes = read_columns(content, name, max_columns=max_columns, max_rows=max_rows)
+    frame = pd.DataFrame({title: _series(columns[title]) for title in columns.column_names})
+    return Table(
+        name="upload",
+        title=name,
+        frame=frame,
+        source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
+        fingerprint=fingerprint_frame(frame),
+        uploaded=True,
+        notes=notes,
+    )
+
+
+def read_columns(
+    content: bytes, name: str, *, max_columns: int, max_rows: int, office: bool = True
+) -> tuple[pyarrow.Table, tuple[str, ...]]:
+    """Return a file's columns and what a reader should know of them, read in a process of its own.
+
+    Parameters
+    ----------
+    content, name, max_columns, max_rows
+        See `read_table`.
+    office : bool
+        Whether tables as offices have them are read with notes and must have enough people for an audit; otherwise
+        nothing is decided that would need a note.
+    """
+    arguments = {"content": content, "name": name, "max_columns": max_columns, "max_rows": max_rows, "office": office}
+    child = Child(f"The file {quoted(name)}", ("core.datasets.read_table", "pandas", "pyarrow.parquet"))
+    try:
+        told, columns = child.ask("core.datasets.read_table:columns_of", arguments, seconds=SECONDS)
+    finally:
+        child.close()
+    if columns is None:
+        raise InputError(f"The file {quoted(name)} broke its reader; export it again.")
+    return columns, tuple(str(one) for one in told["notes"])
+
+
+def columns_of(
+    kept: object, report: object, *, content: bytes, name: str, max_columns: int, max_rows: int, office: bool
+) -> tuple[dict[str, list[str]], pyarrow.Table]:
+    """Return what `read_columns` does, in the process that is asked; the first two arguments are the child's."""
+    import pyarrow as pa
+
+    ending = PurePath(name).suffix.lower()
+    if not content or content.isspace():
+        raise empty_file(name)
+    _check_kind(content, name, ending)
+    notes: list[str] = []
+    if ending in _PARQUET_NAMES:
+        names, columns = parquet_columns(content, name, MOST_UNPACKED, max_columns, max_rows)
+    else:
+        names, columns = text_columns(content, name, max_columns, max_rows, notes=notes if office else None)
+    if office:
+        if len(columns[0]) < 2 * MINIMUM_PER_GROUP:
+            raise InputError(
+                f"An audit needs at least {2 * MINIMUM_PER_GROUP} records ({MINIMUM_PER_GROUP} of each group), "
+                f"got {len(columns[0])}; add records to the file."
+            )
+        columns = one_spelling(names, columns, notes)
+    return {"notes": notes}, pa.table(columns, names=names)
+
+
+def _check_name(name: str, ending: str) -> None:
+    if ending in _PICKLE_NAMES:
+        raise InputError(
+            f"The file {quoted(name)} is refused because opening a pickle can run any code hidden in it; "
+            "save the table as CSV or Parquet."
+        )
+    if ending not in _TEXT_NAMES + _PARQUET_NAMES:
+        raise InputError(
+            f"The file's name must end in {', '.join(_TEXT_NAMES + _PARQUET_NAMES)}, got {quoted(name)}; "
+            "export the table as CSV or Parquet."
+        )
+
+
+def _check_kind(content: bytes, name: str, ending: str) -> None:
+    """Refuse what is neither a text table nor Parquet, and one named like the other."""
+    found = next(((what, remedy) for start, what, remedy in _FOREIGN if content.startswith(start)), None)
+    if content.startswith(b"PK\x03\x04"):
+        edges = content[:4096] + content[-4096:]
+        book = b"xl/" in edges or b"opendocument.spreadsheet" in edges
+        found = ("a spreadsheet (an Excel workbook or the like)", _EXPORT) if book else ("a zip archive", _UNPACK)
+    start = content[:4096].removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    if start.startswith((b"<!doctype", b"<html", b"<head", b"<body", b"<table", b"<?xml")):
+        found = ("a web page or an XML document", "download the table itself as CSV")
+    elif re.match(rb'\[\s*[\[{"\]]|\{\s*["}]', start):
+        found = ("JSON", "save the table as CSV or Parquet")
+    if found:
+        raise InputError(f"The file {quoted(name)} is {found[0]}, not a table in text form or Parquet; {found[1]}.")
+    marked = content.startswith(b"PAR1")
+    if marked and ending in _TEXT_NAMES:
+        raise InputError(f"The file {quoted(name)} is Parquet and not text; let its name end in .parquet.")
+    if not marked and ending in _PARQUET_NAMES:
+        raise InputError(f"The file {quoted(name)} is not Parquet; if it is a text table, let its name end in .csv.")
+
+
+def _series(column: Any) -> pandas.Series:
+    """Return the column for a frame: whole numbers and true/false with gaps as nullable, dates as times."""
+    import pandas as pd
+    import pyarrow as pa
+
+    nullable: dict[Any, Any] = {}
+    if column.null_count and pa.types.is_integer(column.type):
+        wide = pa.uint64() if pa.types.is_unsigned_integer(column.type) else pa.int64()
+        column, nullable = column.cast(wide), {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
+    elif column.null_count and pa.types.is_boolean(column.type):
+        nullable = {pa.bool_(): pd.BooleanDtype()}
+    return column.to_pandas(types_mapper=nullable.get, date_as_object=False)

@@ -1,3 +1,0 @@
-"""Attacks that several checks and tables of an audit share; each runs once an audit."""
-
-__all__ = ()

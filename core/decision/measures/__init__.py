@@ -1,3 +1,0 @@
-"""The checks of a release audit: what was attacked, by whom, the number, its interval, its control."""
-
-__all__ = ()

@@ -1,0 +1,227 @@
+"""Exact discrete Laplace noise on sums, budget amounts, and the gap's interval.
+
+Amounts of privacy budget as whole millionths of epsilon, so that sums are exact in Python, SQL and files.
+
+A question is a vector of scores, known to whoever asks; the secret is who is disadvantaged. Scores are rounded to the
+public grid of `GRID` steps and centred on the middle of their range, so the sum over the disadvantaged is a whole
+number of half steps, and one person who changes group changes it by at most the range (in half steps: `reach`).
+Noise is a whole number, too, with P(x) proportional to exp(-|x| epsilon / reach) (Ghosh, Roughgarden and Sundararajan
+2009), drawn by coin tosses on whole numbers from the operating system's entropy (Canonne, Kamath and Steinke 2020,
+algorithms 1 and 2). Hence the release is epsilon-differentially private as it stands: there is no floating-point
+Laplace sample whose gaps give the true sum away (Mironov 2012), and nothing to round afterwards.
+
+From a noisy sum and a noisy count to a gap with its interval; everything here is public arithmetic.
+
+With h the scores minus any constant, S = Σ h over the disadvantaged, T = Σ h over everybody and N0 disadvantaged among
+n people, the gap is (T - S)/(n - N0) - S/N0; it does not depend on the constant.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.estimates import Estimate
+from core.queries.gaps import Floats
+
+MILLION = 1_000_000
+_MOST = 1_000
+
+Amount = float | int | str | Decimal
+
+
+def millionths(value: Amount, *, name: str) -> int:
+    """Return an amount of epsilon in millionths.
+
+    Parameters
+    ----------
+    value : number or its text, in [0.000001, 1000], with at most six decimals
+
+    Raises
+    ------
+    InputError
+        If it is anything else.
+    """
+    try:
+        exact = Decimal(str(value)) * MILLION
+        whole = int(exact) if exact.is_finite() else 0
+    except (InvalidOperation, ValueError, ArithmeticError):
+        raise InputError(f"{name} must be a number above 0 and at most {_MOST}, got {value!r}.") from None
+    if not exact.is_finite() or not 0 < exact <= _MOST * MILLION:
+        raise InputError(f"{name} must be a number above 0 and at most {_MOST}, got {value!r}.")
+    if exact != whole:
+        raise InputError(f"{name} must have at most six decimals, got {value!r}.")
+    return whole
+
+
+def epsilon_of(amount: int) -> float:
+    """Return millionths as an epsilon."""
+    return amount / MILLION
+
+
+def amount_text(amount: int) -> str:
+    """Write millionths as an epsilon, exactly: "0.25", "10"."""
+    text = f"{amount // MILLION}.{amount % MILLION:06d}" if amount >= 0 else f"-{amount_text(-amount)}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+GRID = 1 << 24
+"""Steps of the public grid between score 0 and score 1."""
+
+RandBelow = Callable[[int], int]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The public law of one release's noise.
+
+    Attributes
+    ----------
+    reach : int
+        What one person can change, in units.
+    epsilon : int
+        In millionths.
+    unit : float
+        What one unit is worth.
+    """
+
+    reach: int
+    epsilon: int
+    unit: float
+
+    @property
+    def scale(self) -> float:
+        """Return the scale b, in the sum's own terms: the noise's standard deviation is about b times √2."""
+        return self.reach * MILLION / self.epsilon * self.unit
+
+    def bound(self, level: float) -> float:
+        """Return the smallest t with P(|noise| > t) at most 1 - `level`, exactly."""
+        ratio = self.epsilon / (MILLION * self.reach)  # P(|X| > k) = 2 p^(k+1) / (1 + p) with p = exp(-ratio)
+        k = (math.log(2 / (1 - level)) - math.log1p(math.exp(-ratio))) / ratio - 1
+        return max(0, math.ceil(k)) * self.unit
+
+
+def on_grid(scores: Floats) -> Ints:
+    """Return scores in [0, 1] as whole steps of the public grid."""
+    return np.rint(scores * GRID).astype(np.int64)
+
+
+def centred(steps: Ints, people: npt.NDArray[np.bool_]) -> tuple[Ints, int]:
+    """Return a question in half steps, centred on its range among `people` and 0 for the others; and its reach."""
+    low, high = int(steps[people].min()), int(steps[people].max())
+    return np.where(people, 2 * steps - (low + high), 0), high - low
+
+
+def release(values: Ints, secret: npt.NDArray[np.bool_], noise: Noise, randbelow: RandBelow) -> int:
+    """Return the sum of `values` over the secret group with its noise, in units.
+
+    `noise.reach` must be at least the largest |value|, and must not depend on the secret.
+    """
+    return int(values[secret].sum()) + discrete_laplace(noise.reach * MILLION, noise.epsilon, randbelow)
+
+
+def discrete_laplace(numerator: int, denominator: int, randbelow: RandBelow = secrets.randbelow) -> int:
+    """Return a whole number x drawn with probability proportional to exp(-|x| denominator / numerator).
+
+    Parameters
+    ----------
+    numerator, denominator : int, above 0
+        The scale as a fraction.
+    randbelow : callable
+        Returns a whole number in [0, k); the operating system's entropy by default.
+    """
+    common = math.gcd(numerator, denominator)
+    t, s = numerator // common, denominator // common
+    while True:
+        u = randbelow(t)
+        if not _coin(u, t, randbelow):
+            continue
+        v = 0
+        while _coin(1, 1, randbelow):
+            v += 1
+        size = (u + t * v) // s
+        negative = randbelow(2)
+        if size or not negative:  # zero must not count twice
+            return -size if negative else size
+
+
+def _coin(numerator: int, denominator: int, randbelow: RandBelow) -> bool:
+    """Return True with probability exp(-numerator / denominator), the fraction in [0, 1] (Canonne et al., line 1-6)."""
+    k = 1
+    while randbelow(denominator * k) < numerator:
+        k += 1
+    return k % 2 == 1
+
+
+def combined_bound(coefficients: Floats, noises: list[Noise], level: float) -> float:
+    """Return t with P(|Σ c x| > t) at most 1 - `level` for independent noises x: exact for one, Chernoff for several.
+
+    Notes
+    -----
+    With scales b the moment generating function of c x is at most 1 / (1 - λ² c² b²) for λ < 1/(c b): the discrete one
+    is 1 / (1 - (cosh λ - 1)/(cosh(1/b) - 1)) in units, and cosh √u - 1 is convex in u. So
+    t = min over λ of (ln(2/α) - Σ ln(1 - λ² c² b²)) / λ.
+    """
+    used = [(abs(float(c)), noise) for c, noise in zip(coefficients, noises, strict=True) if c]
+    if not used:
+        return 0.0
+    if len(used) == 1:
+        return used[0][0] * used[0][1].bound(level)
+    b = np.array([c * noise.scale for c, noise in used])
+    shares = np.linspace(0.0, 1.0, 514)[1:-1]  # of the largest λ; any of them gives a bound
+    ratios = np.square(b / b.max())
+    logs = np.log1p(-np.square(shares)[:, None] * ratios).sum(axis=1)
+    return float(np.min((math.log(2 / (1 - level)) - logs) / shares) * b.max())
+
+
+LEVEL = 0.95
+"""Coverage of the intervals; the sum's and the count's each use half of what is left."""
+
+
+def gap_value(total: float, part: float, count: float, n: int) -> float:
+    """Return the gap for S = `part`, T = `total` and N0 = `count`, which is brought into [1, n - 1]."""
+    n0 = min(max(count, 1.0), n - 1.0)
+    return (total - part) / (n - n0) - part / n0
+
+
+def gap_interval(scores: Floats, *, part: float, reach: float, count: float, count_reach: float) -> Estimate:
+    """Return the gap with an interval that holds it with probability `LEVEL` at least.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        The scores, minus the constant that belongs to `part`.
+    part, count : float
+        Noisy S and N0.
+    reach, count_reach : float
+        Their largest errors at (1 + `LEVEL`)/2.
+    """
+    n, total = scores.size, float(scores.sum())
+    least = np.concatenate([[0.0], np.cumsum(np.sort(scores))])  # S cannot be less with so many disadvantaged
+    first = min(max(math.ceil(count - count_reach), 1), n - 1)
+    counts = np.arange(first, max(first, min(math.floor(count + count_reach), n - 1)) + 1)
+    lowest, highest = least[counts], total - least[n - counts]
+    low_part, high_part = (np.clip(part + sign * reach, lowest, highest) for sign in (-1, 1))
+    high = float(np.max((total - low_part) / (n - counts) - low_part / counts)) + 1 / GRID
+    low = float(np.min((total - high_part) / (n - counts) - high_part / counts)) - 1 / GRID
+    low, high = max(low, -1.0), min(high, 1.0)
+    value = min(max(gap_value(total, part, count, n), low), high)
+    return Estimate(value=value, low=low, high=high, n=n, level=LEVEL)
+
+
+def standard_error(
+    n: int, *, total: float, part: float, deviation: float, count: float, count_deviation: float
+) -> float:
+    """Return the gap's standard error to first order, from the standard deviations of the two noises; at most 1."""
+    n0 = min(max(count, 1.0), n - 1.0)
+    by_part = deviation * (1 / (n - n0) + 1 / n0)
+    by_count = count_deviation * ((total - part) / (n - n0) ** 2 + part / n0**2)
+    return min(1.0, math.hypot(by_part, by_count))

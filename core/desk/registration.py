@@ -1,0 +1,421 @@
+"""The people a ledger answers questions about: identifiers' normal form, seals, and files.
+
+The normal form of identifiers: two spellings with one form are one person.
+
+A form decides who shares a budget, so a form never changes: registrations keep the number of theirs, and another rule
+is another number. That is why the look-alikes are a table of our own and not a library's, whose next edition would
+leave registered people unknown; Unicode's own list besides reads 0 as O and 1 as l, and "rn" as "m".
+
+Form 2, for new registrations, makes equal (and so takes for one person, which is refused with both spellings):
+
+- capitals and small letters, compatible characters (full-width, ligatures, superscripts) and letters with and without
+  accents or other marks. Names in scripts that write vowels as marks may come to be equal: number such people.
+- Cyrillic and Greek letters and the Latin ones they look like. One Greek letter that looks like two is read by its
+  capital, and by its small form beside Latin letters: the case of Greek names must not matter.
+- whatever cannot be seen: control, format and unassigned characters, fillers.
+- blanks, any number or none, but for one between two numbers: "1 11" is not "11 1". All dashes are "-".
+- numbers of one value, in any script's digits: 1, 001, 1.0, "1,0", "#1", +1, 1e0; also in a text, as in "p-007". A
+  comma before groups of three digits parts thousands, 1,000 = 1000 (a blank too); any other comma is a decimal one.
+
+It keeps apart: different numbers (-1 and 1, 1.5 and 15), and other punctuation: "A-1" is not "A1". What has several
+points or commas, as 1.2.10, is no number and stays as it is. 1.10 is 1.1, and hexadecimal "1e3" is 1000: rename those.
+
+Form 1, of registrations that do not name theirs: NFKC, without blanks around it. Whether people have a budget already
+was decided without regard to case, which people are registered was not.
+
+The order of people in a file does not matter: everything is kept by identifier, and sorted by it where it is hashed.
+Seals are keyed hashes. A plain hash of few people's attributes could be undone by trying all of them. Order and seals
+go by a form of the identifiers, the registration's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from core.datasets.columns import as_text, quoted
+from core.datasets.read_table import read_columns
+from core.errors import InputError
+from core.files import content_of
+from core.queries.gaps import Floats
+from core.serialize import Result
+from core.validation import binary_array, one_length
+
+if TYPE_CHECKING:
+    import pandas
+
+FORM = 2
+"""The form of new registrations."""
+
+_LOOK_ALIKES = str.maketrans(
+    "авсԁеԍнһіјкӏморԛѕтуѵԝх" + "αβεζηικμνορτυχω" + "ıɑɡօ" + "\u066b\u066c،⁄−’‘ʼ",
+    "abcdeghhijklmopqstyvwx" + "abezhikmnoptyxw" + "iago" + ".,,/-'''",
+)
+_BESIDE_LATIN = str.maketrans("νυη", "vun")
+_FILLERS = "\u115f\u1160\u17b4\u17b5\u2800"  # letters and a symbol in name, blanks in sight
+_HOLDS_LATIN = re.compile("[A-Za-z]")
+_BLANKS = re.compile(r" +")
+_HOLDS_BLANK = re.compile(r"\d[.,]?$")
+_WHOLE = re.compile(
+    r"#*([+-]?)([1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?|[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?|\d*[.,]?\d*)(?:e([+-]?\d{1,9}))?",
+    re.ASCII,
+)
+_INSIDE = re.compile(r"(?:(?:^|(?<=[^\W\d_]))#+)?(?<!\d)(?<![\W\d_][.,])(\d+(?:[.,]\d+)*)")
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+
+
+def trimmed(identifier: object) -> str:
+    """Return an identifier in NFKC without blanks around it: form 1."""
+    return unicodedata.normalize("NFKC", str(identifier)).strip()
+
+
+def normal_form(identifier: object) -> str:
+    """Return form 2 of an identifier; the form of a form is itself."""
+    text = unicodedata.normalize("NFKD", str(identifier))
+    if _HOLDS_LATIN.search(text):
+        text = text.translate(_BESIDE_LATIN)
+    text = unicodedata.normalize("NFKD", text.casefold()).translate(_LOOK_ALIKES)
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(_plain(one) for one in text)
+    text = _without_blanks(text)
+    number = _number(text)
+    return _INSIDE.sub(_inside, text) if number is None else number
+
+
+FORMS = {1: trimmed, FORM: normal_form}
+"""All forms by their number."""
+
+
+def _plain(character: str) -> str:
+    """Return a blank, dash or digit as the plain one, nothing for what is not seen or a mark, others as they are."""
+    category = unicodedata.category(character)
+    if character.isspace() or category[0] == "Z" or character in _FILLERS:
+        return " "
+    if category == "Nd":
+        return str(unicodedata.decimal(character))
+    if category == "Pd":
+        return "-"
+    return "" if category[0] == "M" or (category[0] == "C" and category != "Co") else character
+
+
+def _without_blanks(text: str) -> str:
+    """Return a text without blanks, but for one where two numbers would run together."""
+    joined = ""
+    for piece in _BLANKS.split(text):
+        apart = _HOLDS_BLANK.search(joined) and re.match(r"[.,]?\d", piece)
+        joined += f" {piece}" if apart else piece
+    return joined
+
+
+def _number(text: str) -> str | None:
+    """Return a number as sign, digits without zeros around them, and power of ten; None for what is none."""
+    found = _WHOLE.fullmatch(text)
+    if found is None or not any(one.isdigit() for one in found[2]):
+        return None
+    whole, _, part = _decimal(found[2].replace(" ", "")).partition(".")
+    digits = (whole + part).lstrip("0")
+    if not digits:
+        return "0"
+    power = int(found[3] or 0) - len(part) + len(digits) - len(digits.rstrip("0"))
+    return f"{'-' if found[1] == '-' else ''}{digits.rstrip('0')}e{power}"
+
+
+def _decimal(text: str) -> str:
+    """Return digits with a decimal point, if any, from digits with one mark or commas between thousands."""
+    return text.replace(",", "") if _GROUPED.fullmatch(text) else text.replace(",", ".")
+
+
+def _inside(found: re.Match[str]) -> str:
+    """Return a number inside a text by its value, without the number sign before it."""
+    told = _decimal(found[1])
+    if told.count(".") > 1:
+        return found[1]
+    whole, _, part = told.partition(".")
+    return ".".join(filter(None, (whole.lstrip("0") or "0", part.rstrip("0"))))
+
+
+def check_different(
+    ids: Sequence[str], form: int, *, rule: str = "Every person must have an identifier of her own"
+) -> None:
+    """Refuse identifiers of which two are one in a form, and name both spellings."""
+    spelled: dict[str, int] = {}
+    for place, one in enumerate(ids):
+        before = ids[spelled.setdefault(FORMS[form](one), place)]
+        if before != one:
+            raise InputError(f"{rule}, {_spelled(before)} and {_spelled(one)} are taken for one person.")
+    if len(spelled) < len(ids):
+        twice = next(one for one, count in Counter(ids).items() if count > 1)
+        raise InputError(f"{rule}, {quoted(twice)} stands twice.")
+
+
+def _spelled(identifier: str) -> str:
+    """Return an identifier in quotation marks, with the name of its first character that could be mistaken."""
+    name = next((unicodedata.name(one, "") for one in identifier if not one.isascii()), "")
+    return quoted(identifier, 80) + (f" (with {name})" if name else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns(Result):
+    """How a test set's file is read; public, and kept in the ledger.
+
+    Attributes
+    ----------
+    id, attribute : str
+        Columns with the identifiers and the sensitive attribute.
+    advantaged : str or None
+        The attribute's value that makes somebody advantaged; None if the column holds 1 (advantaged) and 0.
+    label : str or None
+        Column with the true outcome, which equal opportunity needs.
+    positive : str or None
+        The label's good value; None if the column holds 1 and 0.
+    """
+
+    id: str = "id"
+    attribute: str
+    advantaged: str | None = None
+    label: str | None = None
+    positive: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TestSet:
+    """The people asked about.
+
+    Parameters
+    ----------
+    ids : sequence of n strings, n at least 2
+        Different in form 1; whoever registers them asks for more.
+    attribute : array-like of shape (n,), 0 or 1
+        1 = advantaged. That a group is empty is no reason to refuse it: a refusal would tell. There is no gap then, and
+        what is answered is noise.
+    labels : array-like of shape (n,), 0 or 1, or None
+
+    Raises
+    ------
+    InputError
+        If the lengths differ, an identifier stands twice, a value is not 0 or 1, or there are less than two people.
+    """
+
+    __test__: ClassVar[bool] = False  # not a test, whatever pytest makes of the name
+
+    ids: tuple[str, ...]
+    attribute: npt.NDArray[np.uint8]
+    labels: npt.NDArray[np.uint8] | None = None
+    _formed: dict[int, tuple[list[str], npt.NDArray[np.intp]]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ids = tuple(str(one) for one in self.ids)
+        labels = None if self.labels is None else binary_array(self.labels, name="labels")
+        attribute = binary_array(self.attribute, name="attribute")
+        one_length(ids=ids, attribute=attribute, labels=labels)
+        if len(ids) < 2:
+            raise InputError(f"A test set must have two people at least, got {len(ids)}.")
+        check_different(ids, 1)
+        for name, value in (("ids", ids), ("attribute", attribute), ("labels", labels)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def n(self) -> int:
+        """Return the number of people."""
+        return len(self.ids)
+
+    @property
+    def n_positive(self) -> int | None:
+        """Return the number of people with label 1, which counts as public; None without labels."""
+        return None if self.labels is None else int(self.labels.sum())
+
+    def order(self, form: int = FORM) -> npt.NDArray[np.intp]:
+        """Return the positions of the people, sorted by their identifiers' form."""
+        return self._in_form(form)[1]
+
+    def seal(self, key: bytes, form: int = FORM) -> str:
+        """Return the keyed hash (64 hex digits) of identifiers in a form, attribute and labels."""
+        ids, order = self._in_form(form)
+        labels = b"" if self.labels is None else self.labels[order].tobytes()
+        return _hash(key, _purpose("whole", form), self.attribute[order].tobytes(), labels, *_bytes(ids))
+
+    def seal_of_people(self, key: bytes, form: int = FORM) -> str:
+        """Return the keyed hash of the identifiers in a form alone, whatever their case."""
+        ids = self._in_form(form)[0]
+        return _hash(key, _purpose("people", form), *sorted(_bytes(one.casefold() for one in ids)))
+
+    def _in_form(self, form: int) -> tuple[list[str], npt.NDArray[np.intp]]:
+        """Return the identifiers in a form, sorted, and the positions they come from."""
+        if form not in self._formed:
+            ids = [FORMS[form](one) for one in self.ids]
+            order = np.array(sorted(range(len(ids)), key=ids.__getitem__))
+            self._formed[form] = [ids[place] for place in order], order
+        return self._formed[form]
+
+
+def _purpose(seal: str, form: int) -> bytes:
+    """Return what a seal is of; form 1 is not named, as before there were others."""
+    return (seal if form == 1 else f"{seal} {form}").encode()
+
+
+def _bytes(ids: Iterable[str]) -> Iterator[bytes]:
+    return (one.encode("utf-8", "surrogatepass") for one in ids)
+
+
+def _hash(key: bytes, *parts: bytes) -> str:
+    made = hmac.new(key, digestmod=hashlib.sha256)
+    for part in parts:
+        made.update(len(part).to_bytes(8, "big") + part)
+    return made.hexdigest()
+
+
+_MOST_COLUMNS, _MOST_ROWS = 500, 2_000_000
+
+
+def read_test_set(path: str | Path, columns: Columns) -> TestSet:
+    """Return the test set in a CSV file; see `test_set_of`."""
+    return test_set_of(content_of(path, what="The test set"), Path(path).name, columns)
+
+
+def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
+    """Return the test set in the bytes of a CSV or Parquet file.
+
+    Parameters
+    ----------
+    content, name : bytes, str
+        The file and what to call it.
+    columns : Columns
+        Where identifiers, attribute and labels are. Other columns are not looked at.
+
+    Raises
+    ------
+    InputError
+        If the file is no table, lacks a column or a cell, an identifier stands twice, or a value that is named does not
+        occur.
+    """
+    frame = frame_of(content, name)
+    labels = None
+    if columns.label is not None:
+        labels = _binary(frame, columns.label, columns.positive, name, flag="the positive label")
+    attribute = _binary(frame, columns.attribute, columns.advantaged, name, flag="the advantaged value")
+    return TestSet(ids=tuple(_filled(frame, columns.id, name)), attribute=attribute, labels=labels)
+
+
+def read_predictions(
+    path: str | Path, ids: Sequence[str], *, id_column: str = "id", score: str | None = None
+) -> Floats:
+    """Return the predictions in a CSV file; see `predictions_of`."""
+    return predictions_of(
+        content_of(path, what="The predictions"), Path(path).name, ids, id_column=id_column, score=score
+    )
+
+
+def predictions_of(
+    content: bytes, name: str, ids: Sequence[str], *, id_column: str = "id", score: str | None = None
+) -> Floats:
+    """Return one score a person, in the order of `ids`, from the bytes of a CSV or Parquet file.
+
+    Parameters
+    ----------
+    ids : sequence of n str
+        The people of the test set; the file must have each of them once and nobody else, in any order, in any spelling
+        of the same normal form.
+    score : str or None
+        Column with the scores in [0, 1]; when None, the file's only other column.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    InputError
+        If the file is no table, lacks a column, or its people or scores are not as said.
+    """
+    frame = frame_of(content, name)
+    found = _filled(frame, id_column, name)
+    if score is None:
+        others = [str(column) for column in frame.columns if column != id_column]
+        if len(others) != 1:
+            raise InputError(
+                f"The file {quoted(name)} must have one column of scores besides {quoted(id_column)}, "
+                f"or be told which it is, got {len(others)}."
+            )
+        score = others[0]
+    if len(found) != len(ids):
+        raise InputError(
+            f"The file {quoted(name)} must have a line for each of {len(ids):,} people, got {len(found):,}."
+        )
+    form, people = FORM, [FORMS[FORM](one) for one in ids]
+    if len(set(people)) < len(people):  # registered in form 1, in which they are different
+        form, people = 1, [FORMS[1](one) for one in ids]
+    check_different(found, form, rule=f"The file {quoted(name)} must have each person once")
+    place = {FORMS[form](one): k for k, one in enumerate(found)}
+    strangers = sorted(place[one] for one in place.keys() - set(people))
+    if strangers:
+        stranger = quoted(found[strangers[0]])
+        raise InputError(f"The file {quoted(name)} must have the test set's people only, got {stranger}.")
+    return _scores(frame, score, name)[[place[one] for one in people]]
+
+
+def frame_of(content: bytes, name: str) -> pandas.DataFrame:
+    """Return the table in the bytes of a CSV file, or of a Parquet file if its name ends in .parquet or .pq.
+
+    Raises
+    ------
+    InputError
+        If it is no table, or too large.
+    """
+    import pandas as pd
+
+    columns, _ = read_columns(content, name, max_columns=_MOST_COLUMNS, max_rows=_MOST_ROWS, office=False)
+    return pd.DataFrame({title: columns[title].to_pandas() for title in columns.column_names})
+
+
+def _filled(frame: pandas.DataFrame, column: str, name: str) -> list[str]:
+    """Return a column's cells as text, none of which may be missing."""
+    if column not in frame.columns:
+        there = ", ".join(str(one) for one in frame.columns[:8])
+        raise InputError(f"The file {quoted(name)} must have a column {quoted(column)}, its columns are {there}.")
+    text = as_text(frame[column])
+    if text.isna().any():
+        line = int(np.flatnonzero(text.isna())[0]) + 1
+        raise InputError(
+            f"The column {quoted(column)} of {quoted(name)} must have no empty cell, record {line} has one."
+        )
+    return [str(cell) for cell in text]
+
+
+def _binary(frame: pandas.DataFrame, column: str, one: str | None, name: str, *, flag: str) -> npt.NDArray[np.uint8]:
+    """Return 1 where a column has a value, 0 elsewhere."""
+    cells = np.array(_filled(frame, column, name))
+    values = sorted(set(cells.tolist()))
+    told = ", ".join(quoted(value) for value in values[:6]) + (", …" if len(values) > 6 else "")
+    if one is None:
+        if not set(values) <= {"0", "1"}:
+            raise InputError(
+                f"The column {quoted(column)} must hold only 0 and 1, or {flag} must be named, got {told}."
+            )
+        one = "1"
+    elif one not in values:
+        raise InputError(f"The column {quoted(column)} must hold {flag} {quoted(one)}, got only {told}.")
+    return (cells == one).astype(np.uint8)
+
+
+def _scores(frame: pandas.DataFrame, column: str, name: str) -> Floats:
+    import pandas as pd
+
+    text = _filled(frame, column, name)
+    scores = pd.to_numeric(pd.Series(text, dtype=object), errors="coerce").to_numpy(np.float64)
+    wrong = ~((scores >= 0.0) & (scores <= 1.0))
+    if wrong.any():
+        value = text[int(np.flatnonzero(wrong)[0])]
+        raise InputError(
+            f"The column {quoted(column)} of {quoted(name)} must hold scores in [0, 1], got {quoted(value)}."
+        )
+    return np.asarray(scores)

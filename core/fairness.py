@@ -1,0 +1,280 @@
+"""Four group fairness metrics over any number of groups.
+
+Each metric looks at one or two row sets (all rows, the rows with label 0, the rows with label 1) and compares, on
+each of them, every group's rate of positive predictions with the rate of the whole row set. The unfairness is the
+largest absolute difference, so it does not depend on how groups are named or ordered. A group without a record in a
+row set has no rate there and is left out of the comparison.
+
+Intervals: unfairness and difference between groups of a sample, for the people it was drawn from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Codes, Ints, Mask
+from core.errors import InputError
+from core.estimates import Estimate, proportion, strongest
+from core.serialize import Result
+from core.validation import binary_array, choice, one_length
+
+METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
+"""The metrics by name."""
+
+METRIC_TITLES = {
+    "statistical_parity": "Statistical parity",
+    "predictive_equality": "Predictive equality",
+    "equal_opportunity": "Equal opportunity",
+    "equalized_odds": "Equalized odds",
+}
+"""What a page calls each metric."""
+
+_FAIRLEARN_NAMES = {
+    "statistical_parity": "demographic parity difference",
+    "predictive_equality": "false positive rate difference",
+    "equal_opportunity": "equal opportunity difference",
+    "equalized_odds": "equalized odds difference",
+}
+
+UNFAIRNESS_TITLE = "Unfairness (largest deviation of a group from the overall rate)"
+"""What a page calls `unfairness` where it first names it."""
+
+
+def difference_title(metric: str) -> str:
+    """Return what a page calls `difference_between_groups`, with Fairlearn's name for this metric."""
+    return f"Difference between groups (Fairlearn's {_FAIRLEARN_NAMES[metric]})"
+
+
+_LABELS_COMPARED = {
+    "statistical_parity": (),
+    "predictive_equality": (0,),
+    "equal_opportunity": (1,),
+    "equalized_odds": (0, 1),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRate(Result):
+    """One group's rate of positive predictions on one row set.
+
+    Attributes
+    ----------
+    part : str
+        The row set: "all", "label 0" or "label 1".
+    group : Any
+        The group, as it is named in `sensitive`.
+    count : int
+        Records of the group in the row set.
+    rate, overall : Estimate
+        Rate of positive predictions in the group, and in the whole row set.
+    """
+
+    part: str
+    group: Any
+    count: int
+    rate: Estimate
+    overall: Estimate
+
+
+def row_sets(metric: str, labels: npt.ArrayLike | None, n: int) -> list[tuple[str, Mask | None]]:
+    """Return the row sets a metric compares groups on.
+
+    Each has a name and a mask, None for all rows; a mask may select no row. The metric is one of `METRICS`; labels, 0
+    or 1, of shape (n,), are needed by all but statistical parity, which ignores them. Raises `InputError` if the metric
+    is unknown, or its labels are missing or have another length.
+    """
+    compared = _LABELS_COMPARED[choice(metric, METRICS, name="metric")]
+    if not compared:
+        return [("all", None)]
+    if labels is None:
+        raise InputError(f"labels must be given for {metric}, which compares groups within a label.")
+    known = binary_array(labels, name="labels")
+    if known.size != n:
+        raise InputError(f"labels must have one value a record ({n}), got {known.size}.")
+    return [(f"label {value}", known == value) for value in compared]
+
+
+def unfairness(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+) -> float:
+    """Return the largest distance between a group's rate of positive predictions and the overall rate.
+
+    It lies in [0, 1). Raises `InputError` if an argument breaks its rule, labels are missing, or a row set is empty.
+
+    Parameters
+    ----------
+    predictions : array-like of shape (n,)
+        Predictions, 0 or 1.
+    sensitive : array-like of shape (n,)
+        Group of each record: numbers or names, any number of groups.
+    metric : str
+        One of `METRICS`. Equalized odds is the larger of predictive equality and equal opportunity.
+    labels : array-like of shape (n,), optional
+        True labels, 0 or 1; needed by all metrics but statistical parity.
+    """
+    worst = 0.0
+    for _, _, size, positive in _tallies(predictions, sensitive, metric, labels):
+        worst = max(worst, float(np.abs(positive / size - positive.sum() / size.sum()).max()))
+    return worst
+
+
+def difference_between_groups(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+) -> float:
+    """Return the largest difference between two groups' rates of positive predictions.
+
+    It is what `fairlearn.metrics` calls demographic parity difference, false positive rate difference, equal
+    opportunity difference and equalized odds difference, and at least as large as `unfairness`, whose parameters and
+    errors it has. It lies in [0, 1], and is 0 where a row set has one group only.
+    """
+    return max(
+        float(np.ptp(positive / size)) for _, _, size, positive in _tallies(predictions, sensitive, metric, labels)
+    )
+
+
+def group_rates(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+) -> tuple[GroupRate, ...]:
+    """Return every group's rate on every row set of the metric, with intervals.
+
+    The arguments and errors are those of `unfairness`; groups come in sorted order within each row set.
+    """
+    rates = []
+    for part, groups, size, positive in _tallies(predictions, sensitive, metric, labels):
+        overall = proportion(int(positive.sum()), int(size.sum()))
+        for group, count, hits in zip(groups, size.tolist(), positive.tolist(), strict=True):
+            rates.append(GroupRate(part=part, group=group, count=count, rate=proportion(hits, count), overall=overall))
+    return tuple(rates)
+
+
+_Tally = tuple[str, list[Any], Ints, Ints]
+
+
+def _tallies(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, metric: str, labels: npt.ArrayLike | None
+) -> list[_Tally]:
+    """Return (part, groups, records of each group, positive predictions of each group) for each row set."""
+    predicted, groups = binary_array(predictions, name="predictions"), np.asarray(sensitive)
+    if groups.ndim != 1:
+        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
+    parts = row_sets(metric, labels, one_length(predictions=predicted, sensitive=groups))
+    names, codes = _codes(groups)
+    tallies = []
+    for part, rows in parts:
+        size, positive = _count(predicted, codes, rows, len(names))
+        present = size > 0
+        if not present.any():
+            raise InputError(f"The metric {metric} needs at least one record in each row set, got none in '{part}'.")
+        kept = [name for name, there in zip(names, present, strict=True) if there]
+        tallies.append((part, kept, size[present], positive[present]))
+    return tallies
+
+
+def _codes(sensitive: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[Any]]:
+    """Return the groups' names in sorted order and each record's index into them; arrays of 0 and 1 are not copied."""
+    if sensitive.dtype == np.bool_:
+        return [False, True], sensitive.view(np.uint8)
+    if sensitive.dtype == np.uint8 and sensitive.size and sensitive.max() <= 1:
+        return [0, 1], sensitive
+    try:
+        names, codes = np.unique(sensitive, return_inverse=True)
+    except TypeError:
+        raise InputError("sensitive must hold values of one kind, got a mix that cannot be ordered.") from None
+    return names.tolist(), codes
+
+
+def _count(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int) -> tuple[Ints, Ints]:
+    """Return the size and the number of positive predictions of each of k groups within the rows."""
+    if codes.dtype != np.uint8:
+        inside = slice(None) if rows is None else rows
+        size = np.bincount(codes[inside], minlength=k)
+        return size, np.bincount(codes[inside][predicted[inside] == 1], minlength=k)
+    if rows is not None:
+        predicted, codes = predicted & rows, codes & rows
+    n = predicted.size if rows is None else np.count_nonzero(rows)
+    ones, positive, both = (np.count_nonzero(x) for x in (codes, predicted, predicted & codes))
+    return np.array([n - ones, ones]), np.array([positive - both, both])
+
+
+def unfairness_estimate(
+    predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
+) -> Estimate:
+    """Return the unfairness between groups with an interval.
+
+    The arguments are those of `core.fairness.unfairness`, with at least two groups in every row set.
+
+    Notes
+    -----
+    A group's distance from the rate of its row set is w·|r₁ − r₀|, r₁ its own rate, r₀ that of everybody else and w
+    their share. The interval of the difference is Newcombe's (1998, method 10) from the Wilson intervals of both,
+    folded at 0 because of the absolute value. Of several such distances (over groups and row sets; the two of two
+    groups are one) it is that of `core.estimates`, which also holds where a policy widens it.
+    """
+    parts: dict[str, list[GroupRate]] = defaultdict(list)
+    for rate in group_rates(predictions, sensitive, metric=metric, labels=labels):
+        parts[rate.part].append(rate)
+    found: list[Estimate] = []
+    for part, rates in parts.items():
+        if len(rates) < 2:
+            raise InputError(f"An interval for the unfairness needs two groups in '{part}', got {len(rates)}.")
+        # of two groups the smaller, which lies farther from their common rate
+        compared = [min(rates, key=lambda rate: rate.count)] if len(rates) == 2 else rates
+        found += [_distance(rate, rates) for rate in compared]
+    _, largest = strongest({str(place): one for place, one in enumerate(found)}, within=(0.0, 1.0))
+    return replace(largest, n=sum(rate.count for rates in parts.values() for rate in rates))
+
+
+def difference_of_rates(rates: Iterable[GroupRate]) -> Estimate:
+    """Return the difference between groups (see `difference_between_groups`) from their rates, with an interval.
+
+    nan where no row set has rates of two groups.
+    """
+    parts: dict[str, list[Estimate]] = defaultdict(list)
+    for rate in rates:
+        parts[rate.part].append(rate.rate)
+    return largest_difference(parts.values())
+
+
+def largest_difference(parts: Iterable[Sequence[Estimate]]) -> Estimate:
+    """Return the largest difference between two groups' rates within a row set, with an interval."""
+    known = [[rate for rate in part if rate.n and not math.isnan(rate.value)] for part in parts]
+    pairs = [pair for part in known for pair in combinations(part, 2)]
+    n = sum(rate.n for part in known for rate in part)
+    if not pairs:
+        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=n)
+    found = {str(place): folded_difference(*pair) for place, pair in enumerate(pairs)}
+    return replace(strongest(found, within=(0.0, 1.0))[1], n=n)
+
+
+def folded_difference(one: Estimate, other: Estimate, *, weight: float = 1.0) -> Estimate:
+    """Return |one − other| times a weight; the distances to the rates' limits add as squares and are folded at 0."""
+    d = one.value - other.value
+    low = d - math.hypot(one.value - one.low, other.high - other.value)
+    high = d + math.hypot(one.high - one.value, other.value - other.low)
+    folded_low = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
+    return Estimate(
+        value=weight * abs(d),
+        low=weight * folded_low,
+        high=weight * max(abs(low), abs(high)),
+        n=one.n + other.n,
+        level=one.level,
+    )
+
+
+def _distance(rate: GroupRate, rates: list[GroupRate]) -> Estimate:
+    """Return the distance of one group's rate from the rate of its row set."""
+    n, hits, own = sum(r.count for r in rates), sum(map(_hits, rates)), _hits(rate)
+    r1, r0 = proportion(own, rate.count), proportion(hits - own, n - rate.count)
+    return folded_difference(r1, r0, weight=r0.n / n)
+
+
+def _hits(rate: GroupRate) -> int:
+    return round(rate.rate.value * rate.count)

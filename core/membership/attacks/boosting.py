@@ -1,0 +1,62 @@
+"""Boosting on all that is released about a person: label and, where released, score.
+
+A threshold on the loss is one threshold for both labels and looks at nothing else. Models that memorise give
+themselves away in other ways: a forest without bootstrap says exactly 1 of nearly all members with label 1, and of
+many non-members with label 0 it says exactly 0 as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Codes
+from core.membership.guess import MemberGuess, checked, cross_fitted, true_label_probability
+from core.membership.judged_people import MembershipSplit
+from core.validation import binary_array, one_length
+
+
+def released_attack(
+    probability: npt.ArrayLike | None,
+    predictions: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    split: MembershipSplit,
+    *,
+    seed: int,
+) -> MemberGuess:
+    """Judge people by boosting on what is released about them, half of the judged teaching.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n,), in [0, 1], or None
+        P(label = 1) of everybody as it is released; None where labels alone are.
+    predictions, labels : array-like of shape (n,), 0 or 1
+        Predicted and true labels.
+    split : MembershipSplit
+        Of each half of those judged the attacker knows who is a member, when the other half is judged.
+    """
+    predicted, y = _labels(predictions, labels)
+    rows, member = split.judged
+    columns = [predicted[rows], y[rows], (predicted == y)[rows]]
+    if probability is not None:
+        p, _ = checked(probability, labels)
+        own, true = p[rows], true_label_probability(p, y)[rows]
+        _, place, count = np.unique(own, return_inverse=True, return_counts=True)
+        columns += [own, true, (true == 1.0).astype(np.int8) - (true == 0.0), np.log(count[place])]
+    evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
+    score, verdict = cross_fitted(evidence, member, seed=seed, name="released")
+    return MemberGuess(name="released", rows=rows, score=score, verdict=verdict)
+
+
+def gap_attack(predictions: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
+    """Call whoever is predicted correctly a member (Yeom et al. 2018, adversary 1): labels alone are needed."""
+    predicted, y = _labels(predictions, labels)
+    rows, _ = split.judged
+    right = (predicted == y)[rows]
+    return MemberGuess(name="gap", rows=rows, score=right.astype(np.float64), verdict=right.astype(np.uint8))
+
+
+def _labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
+    predicted, y = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
+    one_length(predictions=predicted, labels=y)
+    return predicted, y

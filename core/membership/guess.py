@@ -1,0 +1,146 @@
+"""What an attack says of the people it judges, and what attacks share: a threshold, and boosting.
+
+The attacker knows who of one half was trained on and learns by gradient boosting what members have in common in what
+the model says of them; the other half is scored, and then the halves change places. What boosting returns is replaced
+by its rank within its half, so that two fits share one scale. The halves have equal shares of members and the ranks
+use nobody's membership, so that where nothing leaks the scores of both halves together are independent of membership.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.arrays import Codes, Floats, Ints
+from core.errors import InputError
+from core.estimates import Estimate, proportion
+from core.membership.judged_people import halves
+from core.seeds import child_generator, child_seed
+from core.validation import binary_array, one_length
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberGuess:
+    """Scores, and verdicts where the attack gives some.
+
+    Attributes
+    ----------
+    name : str
+        One of `core.membership.ATTACKS`.
+    rows : ndarray of shape (m,), int
+        Who is judged.
+    score : ndarray of shape (m,)
+        Finite; a higher one speaks for a member.
+    verdict : ndarray of shape (m,), uint8, or None
+        1 = called a member.
+    """
+
+    name: str
+    rows: Ints = field(repr=False)
+    score: Floats = field(repr=False)
+    verdict: Codes | None = field(repr=False)
+
+
+def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Codes]:
+    """Return P(label = 1) and the label of everybody as arrays.
+
+    Raises `InputError` if their lengths differ, a probability is outside [0, 1] or a label is not 0 or 1.
+    """
+    p, y = np.asarray(probability, dtype=np.float64), binary_array(labels, name="labels")
+    one_length(probability=p, labels=y)
+    if (odd := p[~((p >= 0.0) & (p <= 1.0))]).size:
+        raise InputError(f"A probability must be in [0, 1], got {odd[0]}.")
+    return p, y
+
+
+def true_label_probability(probability: Floats, labels: Codes) -> Floats:
+    """Return the probability the model gave to each person's own label."""
+    return np.where(labels == 1, probability, 1.0 - probability)
+
+
+def precision_recall(
+    verdict: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95
+) -> tuple[Estimate, Estimate]:
+    """Return members among those called members, and those called members among members.
+
+    With nobody called a member there is no precision: it is nan with n = 0.
+    """
+    called, truth = binary_array(verdict, name="verdict"), binary_array(member, name="member")
+    one_length(verdict=called, member=truth)
+    right = int(np.count_nonzero(called & truth))
+    precision = proportion(right, int(called.sum()), level=level)
+    return precision, proportion(right, int(truth.sum()), level=level)
+
+
+def best_threshold(score: Floats, member: Codes) -> float:
+    """Return the score from which up people are called members for the best balanced accuracy.
+
+    Of several as good the highest, which calls the fewest people members; infinity, which calls nobody one, if no
+    threshold is better than chance. There is at least one member and one outsider.
+    """
+    levels, place = np.unique(score, return_inverse=True)
+    members = np.bincount(place, weights=member, minlength=levels.size)
+    outsiders = np.bincount(place, weights=1 - member.astype(np.int64), minlength=levels.size)
+    caught, alarms = np.cumsum(members[::-1])[::-1], np.cumsum(outsiders[::-1])[::-1]
+    # whole numbers, so that equal gains tie exactly
+    gain = caught * alarms[0] - alarms * caught[0]
+    if gain.max() <= 0:
+        return float("inf")
+    return float(levels[np.flatnonzero(gain == gain.max())[-1]])
+
+
+TAUGHT = 100_000
+"""Most people of a half who teach; of more, so many are drawn at random. All are judged."""
+
+_TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
+"""Small: a few numbers a person, and more trees learn the teaching half's chance."""
+
+
+def cross_fitted(evidence: npt.NDArray[np.float32], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
+    """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
+
+    The score lies in (0, 1); the verdict is 1 where boosting finds a member likelier than a non-member, both as
+    frequent: the largest TPR - FPR.
+
+    Parameters
+    ----------
+    evidence : ndarray of shape (n, d), float32
+        Nan where there is none.
+    member : ndarray of shape (n,), 0 or 1
+    name : str
+        Of the attack, for its own use of chance.
+    """
+    from scipy.stats import rankdata
+
+    second = halves(member, seed=seed)
+    score, verdict = np.empty(member.size), np.empty(member.size, dtype=np.uint8)
+    for number, half in enumerate((second, ~second)):
+        teach = np.flatnonzero(~half)
+        if teach.size > TAUGHT:
+            drawn = child_generator(seed, f"{name}, teaching sample {number}")
+            teach = np.sort(drawn.choice(teach, TAUGHT, replace=False))
+        model = _fitted(evidence[teach], member[teach], child_seed(seed, f"{name}, boosting {number}"))
+        found = np.round(model.decision_function(evidence), 9)  # equal evidence, equal score, but for rounding
+        score[half] = ((rankdata(found) - 0.5) / found.size)[half]
+        verdict[half] = found[half] > 0.0
+    return score, verdict
+
+
+def _fitted(evidence: npt.NDArray[np.float32], member: Codes, seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
+
+    model = HistGradientBoostingClassifier(
+        max_iter=_TREES,
+        max_leaf_nodes=_LEAVES,
+        min_samples_leaf=min(_FEWEST_IN_LEAF, max(1, member.size // 20)),
+        learning_rate=_RATE,
+        early_stopping=False,
+        class_weight="balanced",
+        random_state=seed,
+    )
+    with threadpool_limits(limits=1):
+        return model.fit(evidence, member)

@@ -1,0 +1,76 @@
+"""The release meter: how much a set of published fairness numbers tells about people's sensitive attribute.
+
+Somebody knows everybody's features and the predictions of one or many models, and so has a posterior over the
+attribute of each of n people. A model card publishes gaps, rates and group sizes. Each number is a linear equation in
+the memberships s, exact, within an interval (rounded) or with a variance (privacy noise). From there:
+
+- `meter` says, before any true attribute is seen, how many bits the numbers are worth, `predict` how many of them an
+  attacker will gain;
+- `project` moves the posterior the least that the numbers ask for;
+- `measured` and `pinned` compare with the truth where it is at hand;
+- `advise` finds the finest precision that pins nobody down.
+"""
+
+from core.model_card.advice import Advice, Tried, advise
+from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
+from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
+from core.model_card.natural_models import FAMILIES, NaturalModels, natural_models
+from core.model_card.pinned_people import DRAWS, CommonValue, Draws, InCommon, Pinned, in_common, pinned, worst_of_draws
+from core.model_card.published_counts import STATISTIC_TITLES, STATISTICS
+from core.model_card.release import MOST_MODELS, Disputed, Published, PublishedNumber, Release
+from core.model_card.released_people import ReleasedPeople, attacker_posterior, attacker_posteriors, released_people
+from core.model_card.study import (
+    ReleaseSettings,
+    ReleaseStudy,
+    dispute,
+    drawn_again,
+    release_of,
+    settled_as_most,
+    study,
+    unpredicted,
+)
+
+__all__ = [
+    "DISTANCE_MEDIAN",
+    "DISTANCE_WORST",
+    "DRAWS",
+    "FAMILIES",
+    "MOST_MODELS",
+    "STATISTICS",
+    "STATISTIC_TITLES",
+    "Advice",
+    "CommonValue",
+    "Disputed",
+    "Draws",
+    "InCommon",
+    "Measured",
+    "Meter",
+    "NaturalModels",
+    "Pinned",
+    "Prediction",
+    "Published",
+    "PublishedNumber",
+    "Release",
+    "ReleaseSettings",
+    "ReleaseStudy",
+    "ReleasedPeople",
+    "Tried",
+    "advise",
+    "attacker_posterior",
+    "attacker_posteriors",
+    "dispute",
+    "drawn_again",
+    "in_common",
+    "measured",
+    "meter",
+    "natural_models",
+    "pinned",
+    "predict",
+    "project",
+    "release_of",
+    "released_people",
+    "settled_as_most",
+    "study",
+    "unpredicted",
+    "worst_of_draws",
+]

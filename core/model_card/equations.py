@@ -1,0 +1,462 @@
+"""Published numbers as linear equations in the memberships; their modes, and the projection.
+
+What published numbers say about memberships, as linear equations: Σ_i a_i s_i in [low, high], or equal up to noise.
+
+With group sizes known the features are the predictions, h_i on the people of the part, and the limits whole numbers
+(`core.model_card.counts`). Without them
+
+- a rate r1 says Σ s_i (h_i − r1) = 0 and a rate r0 says Σ s_i (h_i − r0) = P − n r0; rounded, each limit of the rate
+  gives one inequality, and none of it is an approximation;
+- a gap d says Σ s_i (h_i − P/n) = d n1 (n − n1) / n, which is not linear in n1 = Σ s_i. With μ and V the mean and the
+  variance of n1 under the posterior, n1 (n − n1)/n = μ²/n + n1 (n − 2μ)/n − (n1 − μ)²/n, so
+
+      Σ s_i (h_i − P/n − d (n − 2μ)/n) = d μ²/n − d (n1 − μ)²/n,
+
+  and the last term lies between 0 and −d z² V/n unless n1 is more than z = 4 standard deviations off. Up to 300
+  people that is an interval; beyond, where it is a fraction of a person, its mean −d V/n and its variance 2 d² V²/n²
+  are taken. The projection repeats it around its own μ.
+
+The numbers of a release as independent modes: what each says, and what precision leaves open of it.
+
+With the statistics' features A (one row a number, in people), the posterior q, K = A diag(q(1 − q)) Aᵀ their covariance
+before the release, and R the diagonal matrix of what the precision leaves open (in people²: step²/12 when rounded, the
+variance of the privacy noise; at least 1/(2πe), which makes ½ log₂(K/R) the entropy of a count), the modes are the
+eigenvectors of R^(−½) K R^(−½).
+
+The posterior after the release: the closest distribution that agrees with the published numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.model_card.published_counts import Floats, number_names, part_of
+from core.model_card.release import Published, Release
+from core.projection import Constraints, Projection
+from core.projection import project as project_on
+
+LATTICE = 1.0 / (2.0 * math.pi * math.e)
+"""Least variance of a number in people²: a normal law of this variance has entropy 0, as a known count has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """Features (rows, cells) and what is left open of each (rows,), in people²."""
+
+    features: Floats
+    variance: Floats
+
+
+def expected_rows(release: Release, q: Floats) -> Rows:
+    """Return the rows at the group sizes and counts a posterior (n,) expects."""
+    if release.epsilon is not None:
+        rows = noisy_features(release)
+        return Rows(features=rows, variance=np.full(len(rows), max(2 * release.noise_scale**2, LATTICE)))
+    expected, spread = release.cells.expected(q), release.cells.expected(q * (1.0 - q))
+    step = 0.0 if release.decimals is None else 10.0**-release.decimals
+    features: list[Floats] = []
+    variance: list[Floats] = []
+    if release.sizes:
+        sized = [part for part in release.size_parts.values() if part != "all"]
+        for part in sized if len(sized) == 2 else ["all", *sized]:
+            features.append(release.cells.inside(part)[None, :].astype(np.float64))
+            variance.append(np.array([LATTICE]))
+    blocks = {part: _part_rows(release, part, expected, spread, step) for part in release.parts}
+    settled = all(part in blocks and blocks[part][1].max() <= LATTICE for part in ("label 1", "label 0"))
+    for part, (rows, open_) in blocks.items():
+        if not (part == "all" and settled and release.sizes):
+            features.append(rows)
+            variance.append(open_)
+    found = np.vstack(features)
+    kept = _different(found)
+    return Rows(features=found[kept], variance=np.concatenate(variance)[kept])
+
+
+def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, step: float) -> tuple[Floats, Floats]:
+    """Return the rows of all models in a part."""
+    cells = release.cells
+    inside = cells.inside(part).astype(np.float64)
+    accepted = cells.predictions * inside
+    people, size = float(cells.size(part)), float(expected @ inside)
+    other = people - size
+    names = [name for stat in release.statistics for name in number_names(stat) if part_of(name) == part]
+    steps = {name: _people_a_unit(name, size, other) * step for name in names}
+    if release.sizes:
+        finest = min(steps.values())
+        return accepted, np.full(len(accepted), max(finest**2 / 12, LATTICE))
+    features, variance = [], []
+    for name in names:
+        rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other)
+        extra = np.zeros(len(accepted))
+        if name.endswith("_gap"):
+            gap = rates[0] - rates[1]
+            shift = cells.positives(part) / people + gap * (people - 2 * size) / people
+            extra = 2 * (gap * float(spread @ inside) / people) ** 2
+        else:
+            shift = rates[0] if name.endswith("_1") else rates[1]
+        features.append(accepted - shift[:, None] * inside)
+        variance.append(np.maximum(steps[name] ** 2 / 12 + extra, LATTICE))
+    return np.vstack(features), np.concatenate(variance)
+
+
+def _people_a_unit(name: str, size: float, other: float) -> float:
+    """Return how many people one unit of a number is."""
+    if name.endswith("_gap"):
+        return size * other / (size + other)
+    return size if name.endswith("_1") else other
+
+
+def _different(rows: Floats) -> npt.NDArray[np.intp]:
+    """Return the first of each set of equal rows, in their order."""
+    seen: dict[bytes, int] = {}
+    for i, row in enumerate(rows):
+        seen.setdefault(row.tobytes(), i)
+    return np.array(list(seen.values()), dtype=np.intp)
+
+
+def noisy_features(release: Release) -> Floats:
+    """Return what noisy numbers count: group 1 in each stratum, then those of them each model accepts."""
+    inside = np.stack([release.cells.inside(part) for part in release.strata]).astype(np.float64)
+    accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
+    return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
+
+
+_SIZE_REACH = 4.0
+"""Standard deviations within which the unknown size of a group is taken to lie."""
+
+_FEW = 300
+"""People of a part up to whom the curvature of a gap is an interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Equations:
+    """Linear equations in the memberships.
+
+    Attributes
+    ----------
+    pattern : ndarray of shape (n,), int
+        Cell of each person; everybody in a cell has the same features.
+    features : ndarray of shape (rows, cells)
+    low, high : ndarray of shape (rows,)
+        Limits of Σ a s; infinite where there is none.
+    variance : ndarray of shape (rows,)
+        Of the noise; 0 for numbers without.
+    curved : bool
+        Whether they depend on the posterior they were made with.
+    """
+
+    pattern: npt.NDArray[np.intp]
+    features: Floats
+    low: Floats
+    high: Floats
+    variance: Floats
+    curved: bool = False
+
+    def constraints(self) -> Constraints:
+        """Return them as constraints of the projection."""
+        both = np.isfinite(self.low) & np.isfinite(self.high)
+        only_low = np.isfinite(self.low) & ~both
+        sign = np.where(only_low, -1.0, 1.0)
+        low, high = np.where(both, self.low, 0.0), np.where(both, self.high, 0.0)
+        return Constraints(
+            pattern=self.pattern,
+            weights=self.features * sign[:, None],
+            groups=np.tile([0.0, 1.0], (self.low.size, 1)),
+            bound=np.where(both, (low + high) / 2, np.where(only_low, -self.low, self.high)),
+            equality=both,
+            width=(high - low) / 2,
+            variance=self.variance,
+        )
+
+
+@dataclass(slots=True)
+class _Collected:
+    """Rows while they are collected."""
+
+    features: list[Floats]
+    low: list[float]
+    high: list[float]
+    variance: list[float]
+
+    def add(self, features: Floats, low: float, high: float, variance: float = 0.0) -> None:
+        self.features.append(features)
+        self.low.append(low)
+        self.high.append(high)
+        self.variance.append(variance)
+
+
+def posterior_array(posterior: npt.ArrayLike, n: int) -> Floats:
+    """Return the posterior as floats if it has one probability for each of n people."""
+    q = np.asarray(posterior, dtype=np.float64)
+    if q.shape != (n,):
+        raise InputError(f"posterior must have one probability for each of {n} people, got shape {q.shape}.")
+    wrong = ~((q >= 0.0) & (q <= 1.0))
+    if wrong.any():
+        raise InputError(f"posterior must be in [0, 1], got {q[wrong][0]}.")
+    return q
+
+
+def equations(published: Published, posterior: Floats) -> Equations:
+    """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size."""
+    release = published.release
+    if published.noise is not None:
+        return _noisy_equations(published)
+    assert published.counts is not None
+    rows = _Collected([], [], [], [])
+    _add_sizes(published, rows)
+    _add_counts(published, rows)
+    curved = _add_unsized(published, posterior, rows)
+    return Equations(
+        pattern=release.cells.pattern,
+        features=np.array(rows.features).reshape(-1, release.cells.people.size),
+        low=np.array(rows.low),
+        high=np.array(rows.high),
+        variance=np.array(rows.variance),
+        curved=curved,
+    )
+
+
+def _noisy_equations(published: Published) -> Equations:
+    release, noise = published.release, published.noise
+    assert noise is not None
+    value = np.concatenate([noise.sizes, noise.sums.ravel()])
+    return Equations(
+        pattern=release.cells.pattern,
+        features=noisy_features(release),
+        low=value,
+        high=value,
+        variance=np.full(value.size, noise.variance),
+    )
+
+
+def _add_sizes(published: Published, rows: _Collected) -> None:
+    """Add the group sizes; that of everybody only where it does not follow from the others."""
+    assert published.counts is not None
+    known = published.counts.sizes
+    for part, size in known.items():
+        if part != "all" or not {"label 1", "label 0"} <= set(known):
+            rows.add(published.release.cells.inside(part).astype(np.float64), float(size), float(size))
+
+
+def _add_counts(published: Published, rows: _Collected) -> None:
+    """Add the counts of accepted people; once for models alike, and not where they follow from others."""
+    assert published.counts is not None
+    cells, counts = published.release.cells, published.counts
+    added = {part: counts.told[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
+    within = added.get("label 1", np.False_) & added.get("label 0", np.False_)
+    for part, limits in counts.limits.items():
+        inside = cells.inside(part)
+        wanted = counts.told[part] & ~within if part == "all" else counts.told[part]
+        seen: set[bytes] = set()
+        for i in np.flatnonzero(wanted):
+            row = cells.predictions[i] * inside
+            alike = row if row[inside][0] == 0 else inside - row
+            if not alike.any() or alike.tobytes() in seen:
+                continue
+            seen.add(alike.tobytes())
+            rows.add(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
+
+
+def _add_unsized(published: Published, posterior: Floats, rows: _Collected) -> bool:
+    """Add the numbers about groups of unknown size; return whether any of them is a gap."""
+    assert published.counts is not None
+    cells, curved = published.release.cells, False
+    expected, spread = cells.expected(posterior), cells.expected(posterior * (1.0 - posterior))
+    for name, limits in published.limits.items():
+        part = part_of(name)
+        if part in published.counts.sizes:
+            continue
+        inside = cells.inside(part).astype(np.float64)
+        people, positives = float(cells.size(part)), cells.positives(part).astype(np.float64)
+        for i in np.flatnonzero(~np.isnan(limits[:, 0])):
+            low, high = limits[i]
+            accepted = cells.predictions[i] * inside
+            if name.endswith("_gap"):
+                mean, variance = float(expected @ inside), float(spread @ inside)
+                _add_gap(rows, accepted, inside, (low, high), float(positives[i]), people, mean, variance)
+                curved = True
+            elif name.endswith("_1"):
+                _add_rate(rows, accepted, inside, (low, high), (0.0, 0.0))
+            else:
+                limit = (positives[i] - people * low, positives[i] - people * high)
+                _add_rate(rows, accepted, inside, (low, high), limit)
+    return curved
+
+
+def _add_rate(
+    rows: _Collected, accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]
+) -> None:
+    """Add Σ s (h − r) at both limits of a rate: falling in r for group 1, and for group 0 against P − n r.
+
+    For group 1 the sum is at most 0 at the upper limit and at least 0 at the lower. For group 0 it is the other way
+    round: Σ (1 − s)(h − r) changes the sign of s.
+    """
+    low, high = rate
+    if low == high:
+        rows.add(accepted - low * inside, limit[0], limit[0])
+    elif limit == (0.0, 0.0):
+        rows.add(accepted - high * inside, -np.inf, 0.0)
+        rows.add(accepted - low * inside, 0.0, np.inf)
+    else:
+        rows.add(accepted - low * inside, -np.inf, limit[0])
+        rows.add(accepted - high * inside, limit[1], np.inf)
+
+
+def _add_gap(
+    rows: _Collected,
+    accepted: Floats,
+    inside: Floats,
+    gap: tuple[float, float],
+    positives: float,
+    people: float,
+    mean: float,
+    variance: float,
+) -> None:
+    d, half = (gap[0] + gap[1]) / 2, (gap[1] - gap[0]) / 2
+    slope = (people - 2 * mean) / people
+    reach = _SIZE_REACH * np.sqrt(variance)
+    most = min(mean * (people - mean) / people + abs(slope) * reach, people / 4)
+    middle, slack = d * mean**2 / people, half * most
+    features, bend = accepted - (positives / people + d * slope) * inside, d * variance / people
+    if people <= _FEW:
+        furthest = -bend * _SIZE_REACH**2
+        rows.add(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
+    else:
+        rows.add(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Modes:
+    """The modes of a release.
+
+    Attributes
+    ----------
+    posterior : ndarray of shape (n,)
+    values : ndarray of shape (modes,)
+        Eigenvalues: variance before the release over what is left open of it.
+    features : ndarray of shape (modes, cells)
+        R^(−½) A, turned to the modes.
+    """
+
+    release: Release
+    posterior: Floats
+    values: Floats
+    features: Floats
+
+    @property
+    def weight(self) -> Floats:
+        """Share of each mode that is told, values / (values + 1)."""
+        return self.values / (self.values + 1.0)
+
+    @property
+    def df_bits(self) -> float:
+        """Return tr(K (K + R)⁻¹) / (2 ln 2)."""
+        return float(self.weight.sum()) / (2 * math.log(2))
+
+    @property
+    def person(self) -> Floats:
+        """Return a_iᵀ (K + R)⁻¹ a_i of each person, shape (n,)."""
+        own = (self.features**2 / (self.values + 1.0)[:, None]).sum(axis=0)
+        return np.asarray(own[self.release.cells.pattern])
+
+    def distance(self, sensitive: npt.NDArray[np.uint8]) -> float:
+        """Return xᵀ (K + R)⁻¹ x / (2 ln 2), x = A (s − q): the formula's own gain; its mean over s ~ q is `df_bits`."""
+        cells = self.release.cells
+        off = self.features @ (cells.members(sensitive) - cells.expected(self.posterior))
+        return float((off**2 / (self.values + 1.0)).sum()) / (2 * math.log(2))
+
+
+def modes_of(posterior: npt.ArrayLike, released: Release | Published) -> Modes:
+    """Return the modes; of a `Published` one at its own numbers, else at the expected ones.
+
+    Parameters
+    ----------
+    posterior : array-like of shape (n,), in [0, 1]
+        P(s = 1) of each person before the release.
+    released : Release or Published
+    """
+    release = released if isinstance(released, Release) else released.release
+    q = posterior_array(posterior, release.n)
+    rows = expected_rows(release, q) if isinstance(released, Release) else _published_rows(released, q)
+    features = rows.features / np.sqrt(rows.variance)[:, None]
+    values, vectors = np.linalg.eigh((features * release.cells.expected(q * (1.0 - q))) @ features.T)
+    return Modes(release=release, posterior=q, values=np.maximum(values, 0.0), features=vectors.T @ features)
+
+
+def _published_rows(published: Published, q: Floats) -> Rows:
+    """Return the features of published numbers, with what each leaves open.
+
+    Of w + 1 whole numbers the variance is ((w + 1)² − 1)/12. The two limits of a rounded rate follow each other and
+    count as one number, between them; it leaves open as many people as they differ by in expectation.
+    """
+    told = equations(published, q)
+    width = told.high - told.low
+    single = np.isfinite(width)
+    rounding = ((width[single] + 1.0) ** 2 - 1.0) / 12.0
+    features = [told.features[single]]
+    variance = [np.maximum(told.variance[single] + rounding, LATTICE)]
+    if not single.all():
+        pairs = told.features[~single].reshape(-1, 2, told.features.shape[1])
+        apart = np.abs((pairs[:, 0] - pairs[:, 1]) @ published.release.cells.expected(q))
+        features.append(pairs.mean(axis=1))
+        variance.append(np.maximum(apart**2 / 12.0, LATTICE))
+    return Rows(features=np.vstack(features), variance=np.concatenate(variance))
+
+
+_ROUNDS = 6
+"""Times gaps of groups of unknown size are linearised anew, at most."""
+
+_STILL = 0.01
+"""Change of the expected size, in its standard deviations, at which there is no need to."""
+
+DISTANCE_MEDIAN = 0.05
+"""How far the projection is from the exact posterior: |projected − exact| averaged over the people of a small random
+release (6 to 12 people, 1 to 3 models, group sizes known; exact, rounded or with little noise), median over releases.
+
+Without published sizes exact numbers are no farther, because they tell the sizes (`core.model_card.published_counts`);
+rounded ones are, 0.1 in the median and up to 0.45. The more people share a number, the nearer the projection."""
+
+DISTANCE_WORST = 0.25
+"""The largest of these distances."""
+
+
+def project(posterior: npt.ArrayLike, published: Published) -> Projection:
+    """Return the information projection of a posterior on the published numbers.
+
+    logit q'_i = logit q_i + Σ_k λ_k a_ki, one multiplier a statistic. Exact numbers are met in expectation, rounded
+    ones within their interval, noisy ones at the price of their variance (normal, though the noise is Laplace's).
+
+    Parameters
+    ----------
+    posterior : array-like of shape (n,), in [0, 1]
+        P(s = 1) of each person before the release.
+
+    Returns
+    -------
+    core.projection.Projection
+        `probability` (n,), `status` ("converged", "not_converged", "infeasible"), `reason`, `value` (nats),
+        `residuals` and `steps`. Where nothing meets the numbers, the posterior as it was.
+
+    Notes
+    -----
+    Without noise, and with known group sizes, the log-loss of the truth falls by at least KL(q'‖q), and by exactly
+    that where all numbers are exact.
+    """
+    q = posterior_array(posterior, published.release.n)
+    told = equations(published, q)
+    found = project_on(q, told.constraints())
+    for _ in range(_ROUNDS if told.curved else 0):
+        if found.status == "infeasible":
+            break
+        told = equations(published, found.probability)
+        again = project_on(q, told.constraints())
+        moved = abs(float(again.probability.sum() - found.probability.sum()))
+        found = again
+        if moved <= _STILL * float(np.sqrt((found.probability * (1.0 - found.probability)).sum())):
+            break
+    return found

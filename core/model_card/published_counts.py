@@ -1,0 +1,372 @@
+"""What published numbers say in whole people: cells, counts, and the group sizes that fit.
+
+With n people in a part, n1 of them in group 1, and P accepted, each number of a model is one count c of accepted
+people of group 1: a gap d says c = (d + P/n0) n1 n0 / n, a rate r1 says c = r1 n1, a rate r0 says c = P − r0 n0. A
+rounded number is an interval of counts; only the whole numbers in it are possible, and all numbers of a model in a
+part say the same c. Counts of the two labels add up to those of everybody. So much follows without a solver, and
+most contradictions come to light here.
+
+Group sizes that nobody published but the numbers tell: only some sizes make whole people of all of them.
+
+A gap or a rate is a fraction whose denominators are the sizes of the groups. About a few hundred people the numbers of
+a few models often fit one size alone, even rounded to two or three decimals; exact numbers hardly ever fit two. Whoever
+tries every size knows it then, so leaving sizes out of a card hides them only where more than one is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+
+STATISTICS = ("sp_gap", "tpr_gap", "fpr_gap", "sp_rate", "tpr_rate", "fpr_rate")
+"""What may be published of a model: signed gaps, group 1 minus group 0, and both groups' rates."""
+
+STATISTIC_TITLES = {
+    "sp_gap": "Statistical parity gap",
+    "tpr_gap": "True positive rate gap",
+    "fpr_gap": "False positive rate gap",
+    "sp_rate": "Positive rate of each group",
+    "tpr_rate": "True positive rate of each group",
+    "fpr_rate": "False positive rate of each group",
+}
+
+PARTS = {"sp": "all", "tpr": "label 1", "fpr": "label 0"}
+"""The people a statistic looks at."""
+
+SIZE_PARTS = {"size": "all", "size_label_1": "label 1", "size_label_0": "label 0"}
+"""Name of a group size -> the part it counts group 1 in."""
+
+
+def part_name(part: str) -> str:
+    """Return how a sentence goes on about the people of a part."""
+    return "" if part == "all" else f" with {part}"
+
+
+def number_names(statistic: str) -> tuple[str, ...]:
+    """Return the names of the numbers a statistic consists of: a gap is one, rates are two."""
+    return (statistic,) if statistic.endswith("_gap") else (f"{statistic}_1", f"{statistic}_0")
+
+
+def statistic_of(name: str) -> str:
+    """Return the statistic a number belongs to."""
+    return name.removesuffix("_1").removesuffix("_0")
+
+
+def part_of(name: str) -> str:
+    """Return the part of people a number looks at."""
+    return SIZE_PARTS[name] if name in SIZE_PARTS else PARTS[name.partition("_")[0]]
+
+
+def value_of(name: str, counts: Floats, size: float | Floats, positives: float | Floats, people: float) -> Floats:
+    """Return a number of every model.
+
+    Parameters
+    ----------
+    name : str
+        "sp_gap", "tpr_rate_1" and so on.
+    counts : ndarray of shape (k,)
+        c, accepted people of group 1 in the part.
+    size : float
+        n1, people of group 1 there, of n.
+    positives : ndarray of shape (k,)
+        P, accepted people there.
+    people : float
+        n.
+
+    Notes
+    -----
+    Rates r1 = c/n1, r0 = (P − c)/(n − n1); the gap is r1 − r0.
+    """
+    one, zero = counts / size, (positives - counts) / (people - size)
+    if name.endswith("_gap"):
+        return np.asarray(one - zero)
+    return np.asarray(one if name.endswith("_1") else zero)
+
+
+def count_of(
+    name: str, value: float | Floats, size: float | npt.NDArray[Any], positives: float | Floats, people: float
+) -> Floats:
+    """Return the count c a number stands for, the inverse of `value_of`; r0 counts downwards."""
+    other = people - size
+    if name.endswith("_gap"):
+        return np.asarray((value + positives / other) * size * other / people)
+    return np.asarray(value * size if name.endswith("_1") else positives - value * other)
+
+
+def each_number(statistics: tuple[str, ...]) -> Iterator[str]:
+    """Yield the names of all numbers of a model."""
+    for statistic in statistics:
+        yield from number_names(statistic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Cells:
+    """The cells of a release.
+
+    Attributes
+    ----------
+    pattern : ndarray of shape (n,), int
+        Cell of each person.
+    predictions : ndarray of shape (k, cells), uint8
+    labels : ndarray of shape (cells,), uint8, or None
+    people : ndarray of shape (cells,), int
+        People in each.
+    """
+
+    pattern: npt.NDArray[np.intp]
+    predictions: npt.NDArray[np.uint8]
+    labels: npt.NDArray[np.uint8] | None
+    people: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, predictions: npt.NDArray[np.uint8], labels: npt.NDArray[np.uint8] | None) -> Cells:
+        """Return the cells of people with these predictions (k, n) and labels (n,)."""
+        known = predictions if labels is None else np.vstack([predictions, labels])
+        packed = np.ascontiguousarray(np.packbits(known, axis=0).T)
+        keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+        _, first, pattern = np.unique(keys, return_index=True, return_inverse=True)
+        return cls(
+            pattern=pattern.astype(np.intp),
+            predictions=predictions[:, first],
+            labels=None if labels is None else labels[first],
+            people=np.bincount(pattern, minlength=first.size),
+        )
+
+    def inside(self, part: str) -> npt.NDArray[np.bool_]:
+        """Return which cells belong to "all", "label 1" or "label 0"."""
+        if part == "all" or self.labels is None:
+            return np.ones(self.people.size, dtype=np.bool_)
+        return self.labels == int(part[-1])
+
+    def size(self, part: str) -> int:
+        """Return how many people a part holds."""
+        return int(self.people[self.inside(part)].sum())
+
+    def positives(self, part: str) -> npt.NDArray[np.int64]:
+        """Return how many of them each model accepts, shape (k,)."""
+        return self.predictions.astype(np.int64) @ (self.people * self.inside(part))
+
+    def members(self, sensitive: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+        """Return how many people of group 1 each cell holds."""
+        return np.bincount(self.pattern, weights=sensitive, minlength=self.people.size).astype(np.int64)
+
+    def expected(self, values: Floats) -> Floats:
+        """Return the sum of one number a person over each cell."""
+        return np.asarray(np.bincount(self.pattern, weights=values, minlength=self.people.size), dtype=np.float64)
+
+
+_WITHIN = ("label 1", "label 0")
+
+PEOPLE_ROUNDING = 1e-6
+"""How far a count computed in floats may lie from a whole number, in people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Counts:
+    """Whole numbers of people.
+
+    Attributes
+    ----------
+    sizes : dict of str to int
+        Part -> people of group 1 in it, where known: published, or following from what is.
+    limits : dict of str to ndarray of shape (k, 2), int
+        Part -> least and most accepted people of group 1 of every model, for parts of known size.
+    told : dict of str to ndarray of shape (k,), bool
+        Part -> models of which any number was published for it.
+    """
+
+    sizes: dict[str, int]
+    limits: dict[str, npt.NDArray[np.int64]]
+    told: dict[str, npt.NDArray[np.bool_]]
+
+
+def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the group sizes with the one that follows from two others."""
+    known = dict(sizes)
+    if all(part in known for part in _WITHIN):
+        total = sum(known[part] for part in _WITHIN)
+        if known.setdefault("all", total) != total:
+            raise InputError(
+                f"Group sizes contradict each other: {known['label 1']} with label 1 and {known['label 0']} with label "
+                f"0 are not {known['all']} in all."
+            )
+    elif "all" in known and cells.labels is not None:
+        for part, other in (_WITHIN, _WITHIN[::-1]):
+            if part in known:
+                known[other] = known["all"] - known[part]
+                people = cells.size(other)
+                if not 0 <= known[other] <= people:
+                    raise InputError(
+                        f"Group sizes contradict each other: {known['all']} in all and {known[part]} with {part} leave "
+                        f"{known[other]} of {people} with {other}."
+                    )
+    return known
+
+
+def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Floats], sizes: dict[str, int]) -> Counts:
+    """Return what the numbers of named models say in counts.
+
+    Raises
+    ------
+    InputError
+        If a statistic belongs to an empty group, a number fits no whole number of people, or two contradict each
+        other.
+    """
+    least: dict[str, npt.NDArray[np.int64]] = {}
+    told: dict[str, npt.NDArray[np.bool_]] = {}
+    for part in ("all", *_WITHIN):
+        names = [name for name in limits if part_of(name) == part]
+        if part not in sizes or (part != "all" and cells.labels is None):
+            continue
+        size, people, positives = sizes[part], cells.size(part), cells.positives(part)
+        for name in names:
+            if size in (0, people):
+                raise InputError(
+                    f"{name} needs people of both groups{part_name(part)}, got none of group {int(size == 0)}."
+                )
+        low = np.maximum(0, size - people + positives)
+        high = np.minimum(size, positives)
+        for name in names:
+            low, high = _intersected(cells, models, limits[name], name, (low, high), size)
+        least[part] = np.stack([low, high], axis=1)
+        told[part] = np.zeros(len(models), dtype=np.bool_)
+        for name in names:
+            told[part] |= ~np.isnan(limits[name][:, 0])
+    if all(part in least for part in ("all", *_WITHIN)):
+        _add_up(models, least)
+    for part in least:
+        _same_predictions(cells, models, part, least[part], sizes[part])
+    return Counts(sizes=sizes, limits=least, told=told)
+
+
+def _intersected(
+    cells: Cells,
+    models: Sequence[str],
+    limits: Floats,
+    name: str,
+    so_far: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    size: int,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the counts that also agree with one more number."""
+    part = part_of(name)
+    people, positives = cells.size(part), cells.positives(part).astype(np.float64)
+    given = ~np.isnan(limits[:, 0])
+    ends = np.sort(np.stack([count_of(name, limits[:, j], size, positives, people) for j in (0, 1)], axis=1), axis=1)
+    ends = np.where(given[:, None], ends, [[0.0, float(people)]])
+    own_low = np.ceil(ends[:, 0] - PEOPLE_ROUNDING).astype(np.int64)
+    own_high = np.floor(ends[:, 1] + PEOPLE_ROUNDING).astype(np.int64)
+    if (empty := own_low > own_high).any():
+        i = int(empty.argmax())
+        low, high = limits[i]
+        told = f"{low:.10g}" if low == high else f"between {low:.10g} and {high:.10g}"
+        raise InputError(
+            f"{name} of {models[i]} is {told}, which fits no whole number of people in groups of {size} and "
+            f"{people - size}{part_name(part)}."
+        )
+    low, high = np.maximum(so_far[0], own_low), np.minimum(so_far[1], own_high)
+    if (empty := low > high).any():
+        i = int(empty.argmax())
+        own, rest = _range(own_low[i], own_high[i]), _range(so_far[0][i], so_far[1][i])
+        raise InputError(
+            f"{name} of {models[i]} contradicts what else is published or known{part_name(part)}: it says "
+            f"{own} accepted people of group 1, the rest {rest}."
+        )
+    return low, high
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _add_up(models: Sequence[str], least: dict[str, npt.NDArray[np.int64]]) -> None:
+    """Make the counts of the labels and of everybody agree, in place."""
+    one, zero, both = (least[part] for part in (*_WITHIN, "all"))
+    both[:, 0] = np.maximum(both[:, 0], one[:, 0] + zero[:, 0])
+    both[:, 1] = np.minimum(both[:, 1], one[:, 1] + zero[:, 1])
+    for this, other in ((one, zero), (zero, one)):
+        this[:, 0] = np.maximum(this[:, 0], both[:, 0] - other[:, 1])
+        this[:, 1] = np.minimum(this[:, 1], both[:, 1] - other[:, 0])
+    wrong = (one[:, 0] > one[:, 1]) | (zero[:, 0] > zero[:, 1]) | (both[:, 0] > both[:, 1])
+    if wrong.any():
+        raise InputError(
+            f"The numbers of {models[int(wrong.argmax())]} contradict each other: those within the labels do "
+            "not add up to those of everybody."
+        )
+
+
+def _same_predictions(cells: Cells, models: Sequence[str], part: str, limits: npt.NDArray[np.int64], size: int) -> None:
+    """Make models that predict the same for a part agree on its count, in place; opposite models likewise."""
+    inside = cells.inside(part)
+    if not inside.any():
+        return
+    seen: dict[bytes, list[tuple[int, bool]]] = {}
+    for i, row in enumerate(cells.predictions[:, inside]):
+        flipped = bool(row[0])
+        seen.setdefault((1 - row if flipped else row).tobytes(), []).append((i, flipped))
+    for twins in seen.values():
+        if len(twins) < 2:
+            continue
+        own = np.array([size - limits[i][::-1] if flipped else limits[i] for i, flipped in twins])
+        low, high = int(own[:, 0].max()), int(own[:, 1].min())
+        if low > high:
+            one, other = twins[int(own[:, 0].argmax())], twins[int(own[:, 1].argmin())]
+            alike = "the same" if one[1] == other[1] else "the opposite"
+            raise InputError(
+                f"The numbers of {models[one[0]]} and {models[other[0]]} contradict each other: these "
+                f"models predict {alike} for everybody{part_name(part)}."
+            )
+        for i, flipped in twins:
+            limits[i] = (size - high, size - low) if flipped else (low, high)
+
+
+MOST_TRIED = 100_000
+"""People of a part up to whom every size is tried."""
+
+
+def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return the known sizes and those that are the only ones to fit a part's numbers.
+
+    Raises
+    ------
+    InputError
+        If no size fits.
+    """
+    known = dict(sizes)
+    for part in PARTS.values():
+        names = [name for name in limits if part_of(name) == part]
+        if part in known or not names or cells.size(part) > MOST_TRIED:
+            continue
+        possible = _possible(cells, part, {name: limits[name] for name in names})
+        if not possible.size:
+            raise InputError(
+                f"The numbers of the groups{part_name(part)} contradict each other: no sizes of the groups make whole "
+                "people of all of them."
+            )
+        if possible.size == 1:
+            known[part] = int(possible[0])
+    return known
+
+
+def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> npt.NDArray[np.int64]:
+    """Return the sizes at which each model has a whole number of accepted people that agrees with all its numbers."""
+    people, positives = cells.size(part), cells.positives(part)
+    sizes = np.arange(1, people)
+    for i, accepted in enumerate(positives.tolist()):
+        low = np.maximum(0, sizes - people + accepted).astype(np.float64)
+        high = np.minimum(sizes, accepted).astype(np.float64)
+        for name, table in limits.items():
+            if np.isnan(table[i, 0]):
+                continue
+            ends = [count_of(name, table[i, j], sizes, accepted, people) for j in (0, 1)]
+            low = np.maximum(low, np.ceil(np.minimum(*ends) - PEOPLE_ROUNDING))
+            high = np.minimum(high, np.floor(np.maximum(*ends) + PEOPLE_ROUNDING))
+        sizes = sizes[low <= high]
+    return sizes

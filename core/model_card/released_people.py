@@ -1,0 +1,289 @@
+"""The people of a release: the attacker's posterior of them and the models' predictions.
+
+The attacker's posterior before the release: gradient boosting on other people, cross-fitted and calibrated.
+
+A posterior that is off by a little in the mean gains bits from the group sizes alone, so calibration matters more here
+than elsewhere. Five strong adversaries each leave out a fifth of the records the attacker knows; what they say of the
+records they left out calibrates their mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.adversaries import calibrate, train_strong
+from core.audit import train_model
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import Splits, split, taught
+from core.errors import InputError
+from core.model_card.natural_models import FAMILIES, natural_models
+from core.model_card.published_counts import Floats
+from core.seeds import child_generator
+from core.serialize import Result
+from core.validation import binary_array, choice
+
+if TYPE_CHECKING:
+    import pandas
+
+_FOLDS = 5
+
+
+def attacker_posterior(
+    dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, group: int = 1, seed: int = 0
+) -> Floats:
+    """Return P(s = group) of the released records, shape (rows,).
+
+    The strong adversaries learn from the attack and validation records (features and label); none of these may be
+    among the released ones.
+
+    Parameters
+    ----------
+    rows : ndarray of int
+        The released records.
+    group : int
+        The group that counts as s = 1; with more than two groups everybody else is 0.
+
+    Raises
+    ------
+    InputError
+        If a released record is one the attacker learns from.
+    """
+    if not 0 <= group < dataset.n_groups:
+        raise InputError(f"group must be from 0 to {dataset.n_groups - 1}, got {group!r}.")
+    return np.ascontiguousarray(attacker_posteriors(dataset, splits, rows, seed=seed)[:, group])
+
+
+def attacker_posteriors(dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int = 0) -> Floats:
+    """Return P(s = g) of the released records for every group, shape (rows, K); see `attacker_posterior`."""
+    chosen = np.asarray(rows, dtype=np.intp)
+    if shared := np.intersect1d(chosen, splits.known).size:
+        raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
+    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    known = taught(splits.known, seed)
+    fold = _folds(s[known], child_generator(seed, "attacker folds"))
+    held_out = np.zeros((known.size, dataset.n_groups))
+    said = np.zeros((chosen.size, dataset.n_groups))
+    for i in range(_FOLDS):
+        learn, left = known[fold != i], known[fold == i]
+        adversary = train_strong(x[learn], y[learn], s[learn], categorical=dataset.categorical, seed=seed)
+        said += adversary.probability(x[chosen], y[chosen]) / _FOLDS
+        if left.size:
+            held_out[fold == i] = adversary.probability(x[left], y[left])
+    return calibrate(held_out, s[known]).apply(said)
+
+
+def _folds(sensitive: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return a fold for each record, every group spread evenly over the folds."""
+    order = rng.permutation(sensitive.size)
+    ranked = order[np.argsort(sensitive[order], kind="stable")]
+    fold = np.empty(sensitive.size, dtype=np.intp)
+    fold[ranked] = np.arange(sensitive.size) % _FOLDS
+    return fold
+
+
+MODELS = ("audited", "mixed", "seeds", "depths", "features", "tolerances", "given")
+"""Which models are released: the audited one alone; the audited one, then a family of natural models; or prediction
+columns that were handed in."""
+
+EVERYBODY_ELSE = "everybody else"
+"""What those are called who are not in the group, where there are more than two groups."""
+
+SETS = ("test", "train")
+"""Whose numbers are published: the test records' (usual in a model card), or the training records'."""
+
+_RECORDS = re.compile(r"[\d,]+ records (without|with) .* are left out\.$")
+"""Notes on records that the table holds and nobody can be told of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReleasedPeople(Result):
+    """Everything a release study starts from; slow to make, to be kept.
+
+    Attributes
+    ----------
+    title, attribute, group : str
+        The dataset; the attribute; the group that counts as s = 1.
+    other : str
+        What to call everybody else.
+    rows : ndarray of int
+        Row numbers in the dataset.
+    posterior : ndarray of shape (n,)
+        What the attacker knows without the release.
+    predictions : ndarray of shape (k, n), uint8
+    labels : ndarray of shape (n,), uint8
+    sensitive : ndarray of shape (n,), uint8
+        1 = the group, 0 = everybody else.
+    columns : pandas.DataFrame of n rows
+        Features as they read, to say what the pinned have in common.
+    left_out : tuple of str
+        One sentence for each reason why records of the table are not looked at, with their number.
+    rows_read : int
+        Records of the table, those left out included.
+    """
+
+    title: str
+    attribute: str
+    group: str
+    other: str
+    rows: npt.NDArray[np.intp] = field(repr=False)
+    posterior: Floats = field(repr=False)
+    predictions: npt.NDArray[np.uint8] = field(repr=False)
+    names: tuple[str, ...] = field(repr=False)
+    labels: npt.NDArray[np.uint8] = field(repr=False)
+    sensitive: npt.NDArray[np.uint8] = field(repr=False)
+    columns: pandas.DataFrame = field(repr=False)
+    left_out: tuple[str, ...] = ()
+    rows_read: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of people."""
+        return int(self.labels.size)
+
+
+def released_people(
+    config: AuditConfig,
+    dataset: AuditDataset,
+    *,
+    models: str = "mixed",
+    count: int = 50,
+    on: str = "test",
+    group: int = 1,
+    audited: npt.NDArray[np.uint8] | None = None,
+    given: npt.NDArray[np.uint8] | None = None,
+    names: Sequence[str] = (),
+    without: Sequence[str] = (),
+    most_people: int | None = None,
+    report: Callable[[int, int], None] | None = None,
+) -> ReleasedPeople:
+    """Train attacker and models.
+
+    Parameters
+    ----------
+    config : AuditConfig
+        The audited model, splits and seed.
+    models : str
+        One of `MODELS`.
+    count : int in 1..200
+        Models in all, the audited one included.
+    on : {"test", "train"}
+    group : int
+        The group that counts as s = 1.
+    audited : ndarray of shape (dataset.n,), optional
+        The audited model's predictions where they are at hand (`ModelFindings.predictions`); it is trained when left
+        out.
+    given : ndarray of shape (k, dataset.n), optional
+        Prediction columns, for models "given", with their `names`.
+    without : sequence of str
+        Features none of the natural models sees.
+    most_people : int, optional
+        Draw this many of the people with the seed.
+    report : callable, optional
+        Called with (done, total); may raise `core.errors.Cancelled` to stop.
+    """
+    choice(models, MODELS, name="models")
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    rows = released_rows(config, dataset, on=on)
+    if most_people is not None and most_people < rows.size:
+        rows = np.sort(child_generator(config.seed, "released people").choice(rows, most_people, replace=False))
+    total = 2 + (count if models in FAMILIES else 0)
+
+    def tick(done: int) -> None:
+        if report is not None:
+            report(done, total)
+
+    tick(0)
+    posterior = attacker_posterior(dataset, splits, rows, group=group, seed=config.seed)
+    tick(1)
+    if models == "given":
+        predictions, called = _given(given, names, rows, dataset)
+    else:
+        own = audited if audited is not None else train_model(config, dataset, splits).predictions
+        predictions, called = np.asarray(own)[None, rows], ("audited model",)
+    tick(2)
+    if models in FAMILIES and count > 1:
+        family = natural_models(
+            dataset,
+            splits,
+            rows,
+            count=count - 1,
+            family=models,
+            metric=config.metric,
+            without=without,
+            seed=config.seed,
+            report=lambda done, _: tick(2 + done),
+        )
+        predictions, called = np.vstack([predictions, family.predictions]), (*called, *family.names)
+    tick(total)
+    return ReleasedPeople(
+        title=dataset.title,
+        attribute=dataset.roles.attribute,
+        group=dataset.group_names[group],
+        other=dataset.group_names[1 - group] if dataset.n_groups == 2 else EVERYBODY_ELSE,
+        rows=rows,
+        posterior=posterior,
+        predictions=predictions,
+        names=called,
+        labels=dataset.labels[rows],
+        sensitive=(dataset.sensitive[rows] == group).astype(np.uint8),
+        columns=_readable(dataset, rows),
+        left_out=_left_out(dataset),
+        rows_read=dataset.rows_read,
+    )
+
+
+def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test") -> npt.NDArray[np.intp]:
+    """Return the row numbers of the people whose numbers are published."""
+    choice(on, SETS, name="on")
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    return splits.test if on == "test" else splits.train
+
+
+def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
+    """Return why records are left out, of everything that was noted when the table was read."""
+    if dataset.n == dataset.rows_read:
+        return ()
+    told = tuple(note for note in dataset.notes if _RECORDS.match(note))
+    return told or (f"{dataset.rows_read - dataset.n:,} records are left out.",)
+
+
+def _given(
+    given: npt.NDArray[np.uint8] | None,
+    names: Sequence[str],
+    rows: npt.NDArray[np.intp],
+    dataset: AuditDataset,
+) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
+    """Return the prediction columns that were handed in, for the released records."""
+    columns = [] if given is None else list(given)
+    if not columns:
+        raise InputError("A release of given models needs at least one column of predictions, got none.")
+    for i, column in enumerate(columns):
+        if len(column) != dataset.n:
+            raise InputError(
+                f"Each model must predict for all {dataset.n} records, got {len(column)} predictions of model {i + 1}."
+            )
+    called = tuple(names) or tuple(f"model {i + 1}" for i in range(len(columns)))
+    return np.stack([binary_array(np.asarray(column), name="predictions")[rows] for column in columns]), called
+
+
+def _readable(dataset: AuditDataset, rows: npt.NDArray[np.intp]) -> pandas.DataFrame:
+    """Return the features of some records as they read: categories by name, a missing one as "missing"."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {}
+    for j, name in enumerate(dataset.feature_names):
+        values = dataset.features[rows, j]
+        if dataset.categorical[j] and dataset.categories:
+            values = np.array([*dataset.categories[j], "missing"], dtype=object)[values.astype(np.intp)]
+        columns[name] = values
+    columns[dataset.roles.label] = np.where(
+        dataset.labels[rows] == 1, dataset.roles.positive, "not " + dataset.roles.positive
+    )
+    return pd.DataFrame(columns)

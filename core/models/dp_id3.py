@@ -1,0 +1,203 @@
+"""DP-ID3: a multiway decision tree with differential privacy, as a scikit-learn classifier.
+
+SuLQ-ID3 (Blum et al. 2005; Friedman and Schuster 2010, algorithm 1; Zhang et al. 2020, algorithm 1) on public domains:
+ID3 by information gain that sees its records through noisy counts only. Assumed: domains, classes, depth and epsilon
+were chosen without looking at the records; whoever sees the tree does not know the seed. Promised then, for the
+accountings "savings" and "literal": the whole tree, and all it ever predicts, is epsilon-differentially private for
+one record more or less, and thus 2 epsilon for a record put in another's place. Numbers and classes that are read
+from the records void the promise, and a warning says so.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from core.errors import InputError, PrivacyLeakWarning
+from core.models.id3 import grow
+from core.models.tree_budget import ACCOUNTINGS, BudgetLedger, Domains, public_domains, read_domains
+from core.seeds import child_generator
+from core.validation import choice, privacy_budget
+
+
+class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Multiway ID3 tree, with discrete Laplace noise on every count it looks at.
+
+    Parameters
+    ----------
+    epsilon : float, at least 1e-6, or infinite
+        Privacy budget of the whole tree; infinity is the plain ID3 tree.
+    max_depth : int, at least 1, or None
+        Levels below the root, at most; never more than there are columns, which is what None means.
+    random_state : int, numpy Generator, RandomState or None
+        Draws the noise. A seed that becomes known gives the noise away, and with it the promise.
+    domains : sequence of int or (low, high), optional
+        Public domain of each column: k for the codes 0 to k - 1, or two numbers between which numbers go into 10
+        bins of equal width (numbers outside into the outermost bins). Read from the records if None.
+    classes : array-like, optional
+        Public labels, at least two. Read from the records if None.
+    accounting : {"savings", "literal", "naive"}
+        How the budget is split, see `core.models.tree_budget`. "naive" is not private.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (C,)
+    budget_ledger_ : BudgetLedger
+        What the tree spent; `total` is epsilon, but for the naive tree, where it is the true cost.
+    domains_ : tuple of int or (float, float)
+    depth_, n_nodes_ : int
+        Levels below the root that were grown, and nodes; children without anybody count.
+
+    Warns
+    -----
+    PrivacyLeakWarning
+        If epsilon is finite and domains or classes are read from the records, or the accounting is "naive".
+
+    Notes
+    -----
+    Laplace noise drawn as a floating-point number gives the true count away through the gaps between such numbers
+    (Mironov 2012). The noise here is its discrete counterpart, drawn as whole numbers, which have no such gaps; it
+    comes from numpy's pseudo-random generator, not from a cryptographic one, and times are not hidden.
+    """
+
+    def __init__(
+        self,
+        epsilon: float = math.inf,
+        max_depth: int | None = None,
+        random_state: Any = None,
+        *,
+        domains: Sequence[int | tuple[float, float]] | None = None,
+        classes: npt.ArrayLike | None = None,
+        accounting: str = "savings",
+    ) -> None:
+        self.epsilon = epsilon
+        self.max_depth = max_depth
+        self.random_state = random_state
+        self.domains = domains
+        self.classes = classes
+        self.accounting = accounting
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Codes or numbers, as the domains say.
+        y : array-like of shape (n,)
+            Labels, among `classes` if given.
+        """
+        epsilon, depth = privacy_budget(self.epsilon), _depth(self.max_depth)
+        accounting = choice(self.accounting, ACCOUNTINGS, name="accounting")
+        x, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        _finite(x)
+        self.classes_, labels = _labels(y, self.classes)
+        domains = read_domains(x) if self.domains is None else public_domains(self.domains, x.shape[1])
+        codes = domains.codes(x)
+        _warn(epsilon, accounting, from_records=self.domains is None or self.classes is None)
+        self.domains_ = domains.entries
+        self.budget_ledger_ = BudgetLedger(
+            accounting=accounting,
+            asked=epsilon,
+            depth=min(depth or x.shape[1], x.shape[1]),
+            n_attributes=x.shape[1],
+        )
+        self.tree_ = grow(
+            np.ascontiguousarray(codes.T),
+            labels,
+            sizes=domains.sizes,
+            n_classes=len(self.classes_),
+            ledger=self.budget_ledger_,
+            rng=_generator(self.random_state),
+        )
+        self.n_nodes_, self.depth_ = len(self.tree_.attribute), int(self.tree_.level[-1])
+        return self
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the shares of the classes in each record's leaf, shape (n, C), noise and all.
+
+        Raises
+        ------
+        InputError
+            If a column holds a code outside its domain, or X holds nan or infinity.
+        """
+        check_is_fitted(self)
+        x = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)
+        _finite(x)
+        return np.asarray(self.tree_.answer[self.tree_.leaves(Domains(entries=self.domains_).codes(x))])
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return each record's likeliest class, of equals the first, shape (n,)."""
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+
+def _depth(value: Any) -> int | None:
+    """Return the largest depth if it is None or a whole number of at least 1."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"max_depth must be None or a whole number of at least 1, got {value!r}.")
+    return int(value)
+
+
+def _finite(x: npt.NDArray[np.float64]) -> None:
+    """Refuse nan and infinity."""
+    if not np.isfinite(x).all():
+        wrong = "NaN" if np.isnan(x).any() else "infinity"
+        raise InputError(f"X must hold finite numbers, got {wrong}.")
+
+
+def _labels(y: Any, classes: npt.ArrayLike | None) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Return the classes in order, and the place of each label among them."""
+    y = column_or_1d(y, warn=True)
+    check_classification_targets(y)
+    found, labels = np.unique(y, return_inverse=True)
+    known = found if classes is None else np.unique(np.asarray(classes))
+    if len(known) < 2:
+        raise InputError(f"The labels must be of at least two classes, got one class: {known[0]}.")
+    if classes is None:
+        return known, labels.astype(np.int64)
+    strange = found[~np.isin(found, known)]
+    if len(strange):
+        raise InputError(f"The labels must be among the classes {', '.join(map(str, known))}, got {strange[0]}.")
+    return known, np.searchsorted(known, found)[labels].astype(np.int64)
+
+
+def _warn(epsilon: float, accounting: str, *, from_records: bool) -> None:
+    """Say aloud where a finite epsilon is not kept."""
+    if math.isinf(epsilon):
+        return
+    if accounting == "naive":
+        warnings.warn(
+            "The naive accounting gives every count the whole epsilon and stops on true counts, so the tree is not "
+            "epsilon-differentially private.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+    if from_records:
+        warnings.warn(
+            "Domains or classes were read from the records, so the tree is not epsilon-differentially private; give "
+            "public ones.",
+            PrivacyLeakWarning,
+            stacklevel=3,
+        )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """Return the generator of the noise."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng()
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(int(random_state.randint(2**31)))
+    return child_generator(random_state, "DP-ID3, noise")

@@ -1,0 +1,335 @@
+"""Growing an ID3 tree level by level, all nodes of a level at once, from noisy counts alone.
+
+Friedman and Schuster (2010), algorithm 1, with ε′ of the ledger: a node with noisy size N becomes a leaf if no
+attribute is left, if the depth is reached, or if N / (t |C|) < √2 / ε′, with t the largest domain: then a cell would
+hold less than the noise. Otherwise it asks the attributes still open for their counts, and gets a child for every
+value of the best one's domain, whether anybody is there or not. An attribute is used once on a path, so all nodes of
+a level have as many attributes open. Every count of records passes through `noisy_counts` before it decides anything.
+
+Without noise (ε = ∞) the size has nothing to say; then a node is a leaf where it is empty, and answers as its parent
+would, or where it holds one class only: the plain ID3 tree. The naive tree stops the same way, on its true counts,
+which is one of the two reasons why it is not private.
+
+How much each attribute tells about the label in each node: the negated conditional entropy, in bits times records.
+
+With counts N_jc of value j and class c, V = Σ_j N_j Σ_c p_jc log2 p_jc, p_jc = N_jc / Σ_c N_jc. The information gain is
+V plus what is the same for all attributes of a node, so the largest V is the largest gain (Quinlan 1986). Noisy counts
+below 0 count as 0, whatever follows from released counts is free.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.models.tree_budget import BudgetLedger, noisy_counts
+
+_TIE = 1e-8  # bits times records; rounding stays far below, unequal gains differ by far more
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+def noisy_score(joint: Ints, values: Ints) -> Floats:
+    """Return V of an attribute in each node.
+
+    Parameters
+    ----------
+    joint : ndarray of shape (m, k, C)
+        Counts of value and class, noisy or not.
+    values : ndarray of shape (m, k)
+        Counts of the values, of a release of their own or sums of `joint`.
+    """
+    kept = np.maximum(joint, 0).astype(np.float64)
+    sums = kept.sum(axis=2)
+    # Σ_c p log p = (Σ_c N_jc log N_jc) / S − log S
+    inner = _xlogx(kept).sum(axis=2) / np.maximum(sums, 1) - np.log2(np.maximum(sums, 1))
+    return np.asarray((np.maximum(values, 0) * inner).sum(axis=1))
+
+
+def exact_score(keys: Ints, m: int, k: int, n_classes: int, table: Floats) -> Floats:
+    """Return V of an attribute in each node, from the records themselves; made for many small nodes.
+
+    Parameters
+    ----------
+    keys : ndarray of shape (r,)
+        (node * k + value) * C + class of each record.
+    m, k, n_classes : int
+        Nodes, values, classes.
+    table : ndarray
+        x log2 x of the whole numbers from 0 to r, at least.
+    """
+    if m * k * n_classes <= 4 * len(keys):
+        joint = np.bincount(keys, minlength=m * k * n_classes).reshape(m, k, n_classes)
+        return np.asarray((table[joint].sum(axis=2) - table[joint.sum(axis=2)]).sum(axis=1))
+    ordered = np.sort(keys)
+    starts = _starts(ordered)
+    cells = ordered[starts]
+    values = cells // n_classes
+    firsts = starts[_starts(values)]
+    nodes = ordered[firsts] // (k * n_classes)
+    inner = np.bincount(cells // (k * n_classes), table[np.diff(starts, append=len(keys))], m)
+    return np.asarray(inner - np.bincount(nodes, table[np.diff(firsts, append=len(keys))], m))
+
+
+def best_attribute(scores: Floats) -> Ints:
+    """Return the attribute of the largest score in each row; of equals the first, rounding aside."""
+    best = scores.max(axis=1, keepdims=True)
+    return np.asarray((scores >= best - _TIE).argmax(axis=1))
+
+
+def _starts(ordered: Ints) -> Ints:
+    """Return where each run of equal keys starts."""
+    new = np.empty(len(ordered), dtype=bool)
+    new[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return np.flatnonzero(new)
+
+
+def _xlogx(x: Floats) -> Floats:
+    """Return x log2 x, 0 at 0, of whole numbers of at least 0."""
+    return np.asarray(x * np.log2(np.maximum(x, 1)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    """A multiway tree; the children of a node stand side by side, one for each value of the attribute's domain.
+
+    Attributes
+    ----------
+    attribute : ndarray of shape (N,)
+        Attribute a node asks for, -1 in leaves.
+    first : ndarray of shape (N,)
+        Index of the child for code 0; 0 in leaves.
+    answer : ndarray of shape (N, C)
+        Probabilities of the classes in leaves.
+    level : ndarray of shape (N,)
+        Levels below the root.
+    """
+
+    attribute: Ints
+    first: Ints
+    answer: Floats
+    level: Ints
+
+    def leaves(self, codes: Ints) -> Ints:
+        """Return the leaf of each record, shape (n,); all records go down a level at once."""
+        at = np.zeros(len(codes), dtype=np.int64)
+        inside = np.flatnonzero(self.attribute[at] >= 0)
+        while len(inside):
+            node = at[inside]
+            at[inside] = self.first[node] + codes[inside, self.attribute[node]]
+            inside = inside[self.attribute[at[inside]] >= 0]
+        return at
+
+
+_MOST_NODES = 5_000_000
+
+Marks = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Level:
+    """The nodes of one level, or those of them that go on, and the records inside.
+
+    Attributes
+    ----------
+    number : int
+        0 is the root.
+    columns, labels : ndarray of shape (d, r) and (r,)
+        Codes and labels of the records.
+    at : ndarray of shape (r,)
+        Node of each record.
+    open : ndarray of shape (m, d)
+        Attributes not yet used on the way to each node.
+    above : ndarray of shape (m, C)
+        Class counts released above a node, none below 0; all 0 where there are none.
+    """
+
+    number: int
+    columns: Ints
+    labels: Ints
+    at: Ints
+    open: Marks
+    above: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rules:
+    """What a tree is grown by: codes of each column, number of classes, budget and noise."""
+
+    sizes: Ints
+    n_classes: int
+    ledger: BudgetLedger
+    rng: np.random.Generator
+
+    @property
+    def exact(self) -> bool:
+        """Return whether there is no noise."""
+        return math.isinf(self.ledger.asked)
+
+    @property
+    def true_stops(self) -> bool:
+        """Return whether nodes stop on true counts."""
+        return self.exact or self.ledger.accounting == "naive"
+
+
+def grow(
+    columns: Ints, labels: Ints, *, sizes: Ints, n_classes: int, ledger: BudgetLedger, rng: np.random.Generator
+) -> Tree:
+    """Return the tree of some records.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (d, n)
+        Code of each record in each column, 0 to `sizes` - 1.
+    labels : ndarray of shape (n,)
+        0 to `n_classes` - 1.
+    sizes : ndarray of shape (d,)
+    rng : numpy Generator
+        Draws the noise.
+    """
+    rules = _Rules(sizes=sizes, n_classes=n_classes, ledger=ledger, rng=rng)
+    level = _Level(
+        number=0,
+        columns=columns,
+        labels=labels,
+        at=np.zeros(len(labels), dtype=np.int64),
+        open=np.ones((1, len(sizes)), dtype=bool),
+        above=np.zeros((1, n_classes)),
+    )
+    parts: list[tuple[Ints, Ints, Floats]] = []
+    n_nodes = 1
+    while True:
+        goes_on, answer = _stops(level, rules)
+        attribute, first = np.full(len(goes_on), -1), np.zeros(len(goes_on), dtype=np.int64)
+        parts.append((attribute, first, answer))
+        if not goes_on.any():
+            return _joined(parts)
+        splitting = _those(level, goes_on)
+        best, released = (_exact_best if rules.exact else _noisy_best)(splitting, rules)
+        offsets = np.cumsum(sizes[best]) - sizes[best]
+        attribute[goes_on], first[goes_on] = best, n_nodes + offsets
+        n_nodes += int(sizes[best].sum())
+        if n_nodes > _MOST_NODES:
+            raise InputError(f"The tree may have at most {_MOST_NODES:,} nodes, got more; lower epsilon or max_depth.")
+        level = _children(splitting, best, offsets, released, sizes)
+
+
+def _stops(level: _Level, rules: _Rules) -> tuple[Marks, Floats]:
+    """Return which nodes of a level go on, shape (m,), and what the others answer, shape (m, C), 0 in the former."""
+    m, c, ledger = len(level.open), rules.n_classes, rules.ledger
+    counts = np.bincount(level.at * c + level.labels, minlength=m * c).reshape(m, c)
+    if level.number == ledger.depth:
+        goes_on = np.zeros(m, dtype=bool)
+    elif rules.true_stops:
+        goes_on = np.asarray(counts.max(axis=1) < counts.sum(axis=1))
+    else:
+        each = ledger.size(level.number).each
+        noisy = noisy_counts(counts.sum(axis=1), each, rules.rng)
+        goes_on = np.asarray(noisy / (rules.sizes.max() * c) >= math.sqrt(2) / each)
+    answer = np.zeros((m, c))
+    answer[~goes_on] = _answers(counts[~goes_on], level.above[~goes_on], level.number, rules)
+    return goes_on, answer
+
+
+def _answers(counts: Ints, above: Floats, number: int, rules: _Rules) -> Floats:
+    """Return what leaves answer: shares of their noisy class counts, or of their parents' where those say nothing."""
+    told = noisy_counts(counts, rules.ledger.leaf(number), rules.rng)
+    from_above: Marks = np.zeros(len(told), dtype=bool)
+    if rules.exact or rules.ledger.accounting == "savings":
+        from_above = np.asarray((told <= 0).all(axis=1))
+    elif rules.true_stops:  # the naive tree has no children for values it does not see
+        from_above = np.asarray(~counts.any(axis=1))
+    votes = np.where(from_above[:, None], above, told)
+    kept = np.maximum(votes, 0)
+    largest = votes == votes.max(axis=1, keepdims=True)
+    kept = np.where(kept.any(axis=1, keepdims=True), kept, largest)  # nothing above 0: all to the largest
+    return np.asarray(kept / kept.sum(axis=1, keepdims=True))
+
+
+def _those(level: _Level, goes_on: Marks) -> _Level:
+    """Return the nodes of a level that go on, numbered anew, with their records."""
+    inside = np.flatnonzero(goes_on[level.at])
+    renumbered = np.cumsum(goes_on) - 1
+    return _Level(
+        number=level.number,
+        columns=np.take(level.columns, inside, axis=1),
+        labels=level.labels[inside],
+        at=renumbered[level.at[inside]],
+        open=level.open[goes_on],
+        above=level.above[goes_on],
+    )
+
+
+def _exact_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
+    """Return the best attribute of each node, shape (m,), and the class counts, shape (m, C), without noise."""
+    (m, d), c = level.open.shape, rules.n_classes
+    whole = np.arange(len(level.at) + 1, dtype=np.float64)
+    table = whole * np.log2(np.maximum(whole, 1))
+    scores = np.full((m, d), -np.inf)
+    for a, k in enumerate(rules.sizes.tolist()):
+        nodes, keys = _keys(level, a, k, c)
+        scores[nodes, a] = exact_score(keys, len(nodes), k, c, table)
+    counts = np.bincount(level.at * c + level.labels, minlength=m * c).reshape(m, c)
+    return best_attribute(scores), counts.astype(np.float64)
+
+
+def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
+    """Return the attribute of each node that is best by noisy counts, and the class counts it released."""
+    (m, d), c = level.open.shape, rules.n_classes
+    each = rules.ledger.attributes(level.number).each
+    scores, released = np.full((m, d), -np.inf), np.zeros((d, m, c))
+    for a, k in enumerate(rules.sizes.tolist()):
+        nodes, keys = _keys(level, a, k, c)
+        joint = np.bincount(keys, minlength=len(nodes) * k * c).reshape(len(nodes), k, c)
+        told = noisy_counts(joint, each, rules.rng)
+        if rules.ledger.accounting == "savings":
+            values = told.sum(axis=2)
+        else:
+            values = noisy_counts(joint.sum(axis=2), each, rules.rng)
+        scores[nodes, a] = noisy_score(told, values)
+        released[a, nodes] = told.sum(axis=1)
+    best = best_attribute(scores)
+    counts = np.maximum(released[best, np.arange(m)], 0)
+    return best, np.where(counts.any(axis=1, keepdims=True), counts, level.above)
+
+
+def _keys(level: _Level, a: int, k: int, c: int) -> tuple[Ints, Ints]:
+    """Return the nodes where an attribute is open, and (node * k + value) * C + class of their records.
+
+    The nodes are numbered anew, as they are listed.
+    """
+    asked = level.open[:, a]
+    if asked.all():
+        return np.arange(len(asked)), (level.at * k + level.columns[a]) * c + level.labels
+    inside = np.flatnonzero(asked[level.at])
+    at = (np.cumsum(asked) - 1)[level.at[inside]]
+    return np.flatnonzero(asked), (at * k + level.columns[a, inside]) * c + level.labels[inside]
+
+
+def _children(level: _Level, best: Ints, offsets: Ints, released: Floats, sizes: Ints) -> _Level:
+    """Return the children: one for each value of the domain of a node's best attribute, in the nodes' order."""
+    nodes = np.arange(len(best))
+    open_ = level.open.copy()
+    open_[nodes, best] = False
+    parents = np.repeat(nodes, sizes[best])
+    return _Level(
+        number=level.number + 1,
+        columns=level.columns,
+        labels=level.labels,
+        at=offsets[level.at] + level.columns[best[level.at], np.arange(len(level.at))],
+        open=open_[parents],
+        above=released[parents],
+    )
+
+
+def _joined(parts: list[tuple[Ints, Ints, Floats]]) -> Tree:
+    """Return the levels of a tree as one."""
+    attribute, first, answer = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    level = np.repeat(np.arange(len(parts)), [len(part[0]) for part in parts])
+    return Tree(attribute=attribute, first=first, answer=answer, level=level)

@@ -1,0 +1,346 @@
+"""Models somebody else trained, as ONNX or skops files, asked in a process of their own.
+
+A pickle, and whatever is a pickle inside (joblib, PyTorch), runs code of its author's choice while it is opened; Keras
+files can hold such code in their layers. None of them is opened here, whatever their name says.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import pickletools
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from core.datasets.columns import megabytes, quoted
+from core.datasets.dataset import Table
+from core.errors import InputError
+from core.fingerprint import fingerprint_frame
+from core.models.model_answers import Answers, decide, matched
+from core.models.runtime import RawAnswers, Takes
+from core.untrusted import Child
+from core.validation import unit_interval
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+KINDS = {"onnx": "ONNX", "skops": "skops"}
+"""Kind -> what to call it; the kind is also the ending of the file's name."""
+
+MAX_BYTES = 200 * 1024 * 1024
+"""Largest model file."""
+
+_REMEDY = "ask for the model as ONNX or skops"
+_PICKLE = "opening a pickle can run any code hidden in it"
+_LAYERS = "its layers can hold code that would be run"
+_OTHER = "only ONNX and skops are read"
+
+_ENDINGS = {
+    **dict.fromkeys((".pkl", ".pickle", ".p", ".joblib", ".sav", ".dill", ".cloudpickle"), _PICKLE),
+    **dict.fromkeys((".pt", ".pth", ".ckpt", ".bin", ".mar"), f"a PyTorch file is a pickle inside, and {_PICKLE}"),
+    **dict.fromkeys((".h5", ".hdf5", ".keras"), f"it is a Keras model, and {_LAYERS}"),
+    ".ort": "onnxruntime's own format cannot be inspected before it runs",
+    ".zip": "a zip archive does not say what it holds",
+}
+
+_SIGNS = (
+    (re.compile(rb"\x80[\x01-\x05]"), f"it is a pickle, and {_PICKLE}"),
+    (
+        re.compile(rb"\x1f\x8b|BZh|\xfd7zXZ|\x28\xb5\x2f\xfd|\x04\x22\x4d\x18|\x78[\x01\x5e\x9c\xda]"),
+        "it is compressed",
+    ),
+    (re.compile(rb"\x89HDF"), f"it is a Keras model or other HDF5 data, and {_LAYERS}"),
+    (re.compile(rb"\x93NUMPY"), "it is a numpy array and no model"),
+    (re.compile(rb"....ORTM", re.DOTALL), "onnxruntime's own format cannot be inspected before it runs"),
+    (re.compile(rb"....TFL3", re.DOTALL), f"it is a TensorFlow Lite model, and {_OTHER}"),
+    (re.compile(rb"\x7fELF|MZ|#!"), "it is a program"),
+)
+
+_ARCHIVE = b"PK\x03\x04"
+
+
+def kind_of(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> str:
+    """Return the kind of a model file, one of `KINDS`, without opening it.
+
+    Raises
+    ------
+    InputError
+        If the file is too large, empty, or of another kind than these two or than its name says.
+    """
+    ending = PurePath(name).suffix.lower()
+    if reason := _ENDINGS.get(ending):
+        raise _refused(name, reason)
+    if ending.removeprefix(".") not in KINDS:
+        raise InputError(f"A model file's name must end in .onnx or .skops, got {quoted(name)}; {_REMEDY}.")
+    if not content:
+        raise InputError(f"The file {quoted(name)} is empty; choose a model saved as ONNX or skops.")
+    if len(content) > max_bytes:
+        raise InputError(
+            f"A model file must not be larger than {megabytes(max_bytes)}, got {megabytes(len(content))}; "
+            "ask for a smaller model."
+        )
+    if reason := _foreign(content):
+        raise _refused(name, reason)
+    kind = ending.removeprefix(".")
+    archive = content.startswith(_ARCHIVE)
+    if archive and kind == "onnx":
+        raise _refused(name, "it is a zip archive and not ONNX; if it is skops, let its name end in .skops", remedy="")
+    if not archive and kind == "skops":
+        raise _refused(name, "it is not skops; if it is ONNX, let its name end in .onnx", remedy="")
+    return kind
+
+
+def _refused(name: str, reason: str, *, remedy: str = _REMEDY) -> InputError:
+    return InputError(f"The file {quoted(name)} is refused because {reason}{remedy and f'; {remedy}'}.")
+
+
+def _foreign(content: bytes) -> str:
+    """Return what speaks against the content, or nothing."""
+    for sign, reason in _SIGNS:
+        if sign.match(content):
+            return reason
+    if content.startswith(_ARCHIVE):
+        return _packed(content)
+    return f"it is a pickle, and {_PICKLE}" if _old_pickle(content) else ""
+
+
+def _packed(content: bytes) -> str:
+    """Return what speaks against a zip archive by the names of its members."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError):
+        return ""  # the reader of skops says what is wrong with it
+    endings = {PurePath(member).suffix.lower() for member in names}
+    if "data.pkl" in {PurePath(member).name for member in names}:
+        return _ENDINGS[".pt"]
+    if endings & {".pkl", ".pickle", ".joblib"}:
+        return f"it holds a pickle, and {_PICKLE}"
+    if endings & {".h5", ".hdf5"}:
+        return _ENDINGS[".keras"]
+    return ""
+
+
+def _old_pickle(content: bytes) -> bool:
+    """Return whether the content reads as a pickle of the first two protocols, which have no mark of their own."""
+    if not content.rstrip().endswith(b".") or len(content) > 10**6:
+        return False
+    try:
+        return sum(1 for _ in pickletools.genops(content)) > 1  # takes the instructions apart, follows none
+    except Exception:  # whatever it is, it is no pickle
+        return False
+
+
+BATCH = 10_000
+"""Records asked about at once."""
+
+MAX_SECONDS = 600.0
+"""Longest time a model may take to answer about a table."""
+
+OPENING_SECONDS = 60.0
+"""Longest time a file may take to be opened."""
+
+_MODULES = {
+    "onnx": ("core.models.opening_models", "core.models.onnx_model", "onnxruntime", "pandas", "pyarrow"),
+    "skops": ("core.models.opening_models", "core.models.skops_model", "skops.io", "sklearn.ensemble", "pyarrow"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFile(Takes):
+    """A model from a file; see `read_model`.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    name : str
+        The file's name.
+    fingerprint : str
+        SHA-256 of the file.
+    """
+
+    kind: str
+    name: str
+    fingerprint: str
+    content: bytes = field(repr=False)
+    child: Child = field(repr=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        """Return the file's name and kind."""
+        return f"{self.name} ({KINDS[self.kind]})"
+
+    def answers(
+        self,
+        frame: pandas.DataFrame,
+        *,
+        positive: str = "",
+        threshold: float = 0.5,
+        features: Sequence[str] = (),
+        batch: int = BATCH,
+        report: Callable[[int, int], None] | None = None,
+    ) -> Answers:
+        """Ask the model about every record of a table, twice.
+
+        A scikit-learn model answers exactly as its own `predict` and `predict_proba` do; a model as ONNX computes in
+        32-bit floats as a rule and agrees with the one it was exported from to about seven digits. If the second
+        answers differ from the first, the model draws at random; the first are kept and a note says so.
+
+        Parameters
+        ----------
+        frame : DataFrame of n rows
+            Columns the model does not ask for are ignored, with a note.
+        positive : str
+            The answer that counts as 1, as text. If the answers are 0 and 1, -1 and 1, or false and true, it may be
+            left out or be a word of the table's for the second.
+        threshold : float in [0, 1]
+            From which score on the decision is 1, for a model that gives scores and no decisions.
+        features : sequence of str
+            The table's columns in the model's order, for a model whose file does not name them.
+        batch : int
+            Records asked about at once.
+        report : callable, optional
+            Called with records asked about so far, and in all.
+
+        Raises
+        ------
+        InputError
+            If a column is missing or holds what the model cannot take, the model breaks, or its scores are no
+            probabilities. The message is one sentence.
+        """
+        threshold = unit_interval(threshold, name="threshold")
+        if len(frame) < 1 or batch < 1:
+            raise InputError(f"A model needs at least one record to answer about, got {len(frame)}.")
+        columns, notes = matched(frame, self, features)
+        question = {"columns": columns, "batch": batch}
+        function = "core.models.opening_models:answer"
+        told, table = self.child.ask(function, question, seconds=MAX_SECONDS, report=report)
+        if told.get("closed"):
+            question["opening"] = {"content": self.content, "name": self.name, "kind": self.kind}
+            told, table = self.child.ask(function, question, seconds=MAX_SECONDS, report=report)
+        self.child.close()
+        if table is None or table.num_rows != len(frame):
+            raise InputError("The model does not give one answer a record; ask for another export of it.")
+        found = decide(_raw(told, table), positive=positive, threshold=threshold)
+        if differing := int(told["differing"]):
+            drawn = (
+                f"The model draws at random: asked again, it answers differently about {differing:,} of {len(frame):,} "
+                "people; the first answers are kept."
+            )
+            notes = (*notes, drawn)
+        warned = (f"The model warns: {text}." for text in told["warnings"])
+        return replace(found, repeatable=not differing, notes=(*self.notes, *notes, *found.notes, *warned))
+
+
+def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:
+    """Open a model file in a process of its own, without running anything in it and without writing to disk.
+
+    Parameters
+    ----------
+    content : bytes
+        The whole file.
+    name : str
+        The file's name, which must end in .onnx or .skops.
+    max_bytes : int
+        Largest file.
+
+    Raises
+    ------
+    InputError
+        If the file is of another kind (a pickle above all), damaged, too large, crashes its reader, or holds something
+        that is not on the list of what may be loaded or run. The message is one sentence.
+    """
+    kind = kind_of(content, name, max_bytes=max_bytes)
+    child = Child(f"The model file {quoted(name)}", _MODULES[kind])
+    arguments = {"content": content, "name": name, "kind": kind}
+    told = child.ask("core.models.opening_models:describe", arguments, seconds=OPENING_SECONDS)[0]
+    taken = {one.name: told[one.name] for one in fields(Takes)}
+    return ModelFile(
+        kind=kind,
+        name=name,
+        **{title: tuple(value) if isinstance(value, list) else value for title, value in taken.items()},
+        fingerprint=hashlib.sha256(content).hexdigest(),
+        content=content,
+        child=child,
+    )
+
+
+def _raw(told: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
+    """Return what a child sent as the model's answers."""
+    labels: npt.NDArray[Any] | None = None
+    if told["labels"] is not None:
+        labels = np.array([str(one) for one in told["labels"]], dtype=object)[table["label"].to_numpy()]
+    scores = [table[name].to_numpy() for name in table.column_names if name != "label"]
+    return RawAnswers(
+        labels=labels,
+        probability=np.column_stack(scores).astype(np.float64) if scores else None,
+        classes=None if told["classes"] is None else tuple(str(one) for one in told["classes"]),
+    )
+
+
+class AnsweredTable(NamedTuple):
+    """A table with a model's answers, and what their columns are called.
+
+    Attributes
+    ----------
+    table : Table
+        With the columns added, and a fingerprint of its own.
+    prediction, score : str
+        Names of the columns of decisions (0 or 1) and of scores; no name where the model has no scores.
+    """
+
+    table: Table
+    prediction: str
+    score: str
+    answers: Answers
+
+
+def with_answers(
+    table: Table,
+    model_file: ModelFile,
+    *,
+    threshold: float = 0.5,
+    positive: str = "",
+    features: Sequence[str] = (),
+    report: Callable[[int, int], None] | None = None,
+) -> AnsweredTable:
+    """Ask a model about everybody in a table and add its answers as columns.
+
+    Parameters
+    ----------
+    threshold, positive, features, report
+        See `ModelFile.answers`.
+
+    Returns
+    -------
+    AnsweredTable
+        The columns are called "model prediction" and "model score", with a number if these names are taken.
+    """
+    answers = model_file.answers(table.frame, threshold=threshold, positive=positive, features=features, report=report)
+    frame = table.frame.copy(deep=False)
+    prediction, score = _free("model prediction", frame.columns), ""
+    frame[prediction] = answers.labels.astype("int64")
+    if answers.scores is not None:
+        score = _free("model score", frame.columns)
+        frame[score] = answers.scores
+    added = dataclasses.replace(
+        table,
+        frame=frame,
+        source=f"{table.source} Answers of the model {model_file.title}, SHA-256 {model_file.fingerprint[:12]}.",
+        fingerprint=fingerprint_frame(frame),
+    )
+    return AnsweredTable(table=added, prediction=prediction, score=score, answers=answers)
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    return next(one for one in (name, *(f"{name} {number}" for number in range(2, len(taken) + 3))) if one not in taken)

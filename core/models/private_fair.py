@@ -1,0 +1,303 @@
+"""A DP-ID3 tree whose answers are changed at random by group, until rates differ by little.
+
+1. The tree grows at its share of the budget, from noisy counts alone (`core.models.dp_id3`). It does not see groups.
+2. The training records are counted by group, the tree's decision and label, with noise at the rest of the budget.
+3. A small linear program on these counts says how often each group's decision is to be answered yes, for any
+   tolerance and metric (`core.models.private_fair`).
+4. Answers are drawn once, with a seed.
+
+What is private: tree, counts and every model made of them, for all tolerances together, are epsilon-differentially
+private for one training record more or less, its group included, and thus 2 epsilon for a record put in another's
+place. 1 and 2 add up to epsilon, all that follows is post-processing. Assumed, as of the tree: domains, the number of
+groups, depth and epsilon were chosen without looking at the records, and nobody knows the seeds.
+
+What is not: the model must be told a person's group to answer, and answers by it, so an answer about somebody gives
+some of her own group away whatever epsilon is. That is what the reconstruction attacks use, and no noise in the
+training is meant against it.
+
+What is fair: the rates on the *noisy* counts differ by at most the tolerance, in expectation over the draw. Those of
+the training records do without noise (epsilon infinite), again in expectation; with noise they miss it by what the
+noise and the draw do to small groups. Other ways to a private and fair model spend the budget while they train
+(Xu et al. 2019; Jagielski et al. 2019, whose post-processing this follows); this one needs a single table of counts.
+
+How often to answer yes, by group and by what a model decided, so that groups' rates differ by little.
+
+With N_gdy people of group g, decision d and label y, answering yes with probability p_gd makes
+
+    Σ p_gd (N_gd0 − N_gd1) + const
+
+expected errors and gives group g the rate r_g = Σ_d N_gd p_gd / N_g among the people a metric compares. The distance
+of every r_g from the overall rate Σ N_g r_g / N is at most the tolerance: both are linear in p (Hardt et al. 2016, who
+ask for equal rates). Answering everybody yes meets every tolerance, so there is always a solution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import FairLeakError, InputError
+from core.fairness import METRICS
+from core.models.fair import PrivateTree, fit_private_tree
+from core.models.tree_budget import BudgetLedger, LedgerEntry, entries_frame, noisy_counts, spent
+from core.seeds import child_generator
+from core.serialize import Result
+from core.validation import binary_array, choice, one_length, privacy_budget, unit_interval
+
+if TYPE_CHECKING:
+    import pandas
+
+Floats = npt.NDArray[np.float64]
+
+_LABELS = {
+    "statistical_parity": ((0, 1),),
+    "predictive_equality": ((0,),),
+    "equal_opportunity": ((1,),),
+    "equalized_odds": ((0,), (1,)),
+}
+"""Metric -> the sets of people whose rates it compares, by their labels."""
+
+_KEEP = 1e-6
+"""Price of a changed decision, as a share of errors, so that of equally good answers the model's own is given."""
+
+
+def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str = "statistical_parity") -> Floats:
+    """Return the probabilities of a positive answer with the fewest expected errors that meet a tolerance.
+
+    Parameters
+    ----------
+    counts : array-like of shape (K, 2, 2)
+        People by group, decision and label; noisy ones may be negative, which counts as 0. A group without anybody
+        left counts one person a cell.
+    tolerance : float in [0, 1]
+        Largest distance of a group's rate from everybody's, on these counts and in expectation.
+    metric : str
+        One of `core.fairness.METRICS`.
+
+    Returns
+    -------
+    ndarray of shape (K, 2), in [0, 1]
+        By group and decision.
+    """
+    from scipy.optimize import linprog
+
+    tolerance = unit_interval(tolerance, name="tolerance")
+    cells = _people(counts)
+    compared = _LABELS[choice(metric, METRICS, name="metric")]
+    rows = np.concatenate([_rate_rows(cells[:, :, labels]) for labels in compared])
+    price = (cells[:, :, 0] - cells[:, :, 1]) / cells.sum() + _KEEP * np.array([1.0, -1.0])
+    found: Any = linprog(
+        price.ravel(),
+        A_ub=np.concatenate([rows, -rows]),
+        b_ub=np.full(2 * len(rows), tolerance),
+        bounds=(0.0, 1.0),
+        method="highs-ds",
+    )
+    if found.status != 0:
+        raise FairLeakError(f"The program that makes a private tree fair was not solved: {found.message}")
+    return np.clip(np.asarray(found.x, dtype=np.float64), 0.0, 1.0).reshape(len(cells), 2)
+
+
+def _people(counts: npt.ArrayLike) -> Floats:
+    cells = np.asarray(counts, dtype=np.float64)
+    if cells.ndim != 3 or cells.shape[1:] != (2, 2) or len(cells) < 2:
+        raise InputError(f"counts must have shape (K, 2, 2) with K at least 2, got {cells.shape}.")
+    if not np.isfinite(cells).all():
+        raise InputError("counts must be finite numbers, got nan or infinity.")
+    cells = np.maximum(cells, 0.0)
+    return np.where(cells.sum(axis=(1, 2), keepdims=True) > 0, cells, 1.0)
+
+
+def _rate_rows(cells: Floats) -> Floats:
+    """Return for each group the row that takes the probabilities to its rate less everybody's, shape (K, 2K)."""
+    people = cells.sum(axis=2)  # by group and decision
+    sizes = people.sum(axis=1)
+    k = len(people)
+    own = np.zeros((k, k, 2))
+    own[np.arange(k), np.arange(k)] = people / np.maximum(sizes, 1e-300)[:, None]
+    everybody = people / max(sizes.sum(), 1e-300)
+    rows = own - everybody[None]
+    return np.asarray(rows[sizes > 0].reshape(-1, 2 * k))
+
+
+TREE_SHARE = 0.75
+"""Share of the budget the tree gets. It asks many small counts, the other part a single table of large ones."""
+
+
+def parts(epsilon: float, tree_share: float) -> tuple[float, float]:
+    """Return what the tree and what the counts may spend; together epsilon, or both infinite."""
+    if math.isinf(epsilon):
+        return math.inf, math.inf
+    tree = tree_share * epsilon
+    return tree, epsilon - tree
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateFairLedger(Result):
+    """What was spent; it depends on the settings and the public domains only, never on the records.
+
+    Attributes
+    ----------
+    asked : float
+        Epsilon the model was trained with.
+    tree : BudgetLedger
+        Of the tree.
+    counts : float
+        Epsilon of the counts by group, the tree's decision and label; 0 where none were asked for.
+    """
+
+    asked: float
+    tree: BudgetLedger
+    counts: float
+
+    @property
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """Return the slots of the tree's longest path, then the counts as a slot of the level after it."""
+        if self.counts == 0:
+            return self.tree.entries
+        last = LedgerEntry(level=self.tree.depth + 1, slot="group counts", tables=1, each=self.counts)
+        return (*self.tree.entries, last)
+
+    @property
+    def total(self) -> float:
+        """Return what the whole model costs."""
+        return spent(self.entries)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row a slot."""
+        return entries_frame(self.entries)
+
+
+Codes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateFairModel:
+    """A private tree with its answers by group.
+
+    Attributes
+    ----------
+    acceptance : ndarray of shape (K, 2), in [0, 1]
+        How often a group's person is answered yes, by the tree's decision.
+    """
+
+    tree: PrivateTree
+    acceptance: Floats = field(repr=False)
+
+    def probability(self, features: Floats, sensitive: Codes) -> Floats:
+        """Return how likely one draw of the answers is positive, shape (n,)."""
+        one_length(features=features, sensitive=sensitive)
+        _check_groups(sensitive, len(self.acceptance))
+        return np.asarray(self.acceptance[sensitive, self.tree.predict(features).astype(np.intp)])
+
+    def predict(self, features: Floats, sensitive: Codes, *, seed: int) -> Codes:
+        """Return one draw of the answers, shape (n,), 0 or 1; ask once and pass it on.
+
+        Parameters
+        ----------
+        features : ndarray of shape (n, d)
+        sensitive : ndarray of shape (n,), 0 to K - 1
+        seed : int
+            Fixes the draw.
+        """
+        chance = self.probability(features, sensitive)
+        drawn = child_generator(seed, "private fair tree, answers").random(chance.size)
+        return (drawn < chance).astype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivateFairTree:
+    """A private tree and the noisy counts from which a model of any tolerance is made, at no further cost.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (K, 2, 2), int64, or None
+        Training records by group, the tree's decision and label, noise and all; None if the tree got all the budget.
+    ledger : PrivateFairLedger
+    """
+
+    tree: PrivateTree
+    counts: npt.NDArray[np.int64] | None = field(repr=False)
+    n_groups: int
+    ledger: PrivateFairLedger
+
+    def unchanged(self) -> PrivateFairModel:
+        """Return the tree alone, which promises nothing about groups."""
+        return PrivateFairModel(tree=self.tree, acceptance=np.tile([0.0, 1.0], (self.n_groups, 1)))
+
+    def fair(self, tolerance: float, *, metric: str = "statistical_parity") -> PrivateFairModel:
+        """Return the model with the fewest errors, on the noisy counts, that meets a tolerance there in expectation.
+
+        Raises
+        ------
+        InputError
+            If an argument breaks its rule, or no counts were asked for.
+        """
+        if self.counts is None:
+            raise InputError(
+                "A tree that got all the budget has no counts to be made fair by; give it a share below 1."
+            )
+        return PrivateFairModel(
+            tree=self.tree, acceptance=fair_acceptance(self.counts, tolerance=tolerance, metric=metric)
+        )
+
+
+def fit_private_fair(
+    features: Floats,
+    labels: npt.ArrayLike,
+    sensitive: Codes,
+    *,
+    epsilon: float,
+    n_groups: int,
+    domains: Sequence[int | tuple[float, float]] | None,
+    max_depth: int = 8,
+    tree_share: float = TREE_SHARE,
+    seed: int = 0,
+) -> PrivateFairTree:
+    """Grow a private tree and count what it decides, with noise.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, d)
+    labels : array-like of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,), 0 to K - 1
+    epsilon : float, at least 1e-6, or infinite
+        Privacy budget of tree and counts together; infinity adds no noise to either.
+    n_groups : int, at least 2
+        K, public.
+    domains : sequence of int or (low, high), or None
+        Public domain of each feature, see `core.models.fit_model`; read from the records if None, which voids a
+        finite epsilon, with a warning.
+    tree_share : float in (0, 1]
+        Of the budget; at 1 nothing is counted.
+    seed : int
+        Draws the noise. Whoever knows it takes the noise off.
+    """
+    epsilon, y = privacy_budget(epsilon), binary_array(labels, name="labels")
+    if not 0.0 < tree_share <= 1.0:
+        raise InputError(f"tree_share must be in (0, 1], got {tree_share!r}.")
+    one_length(features=features, labels=y, sensitive=sensitive)
+    _check_groups(sensitive, n_groups)
+    for_tree, for_counts = parts(epsilon, tree_share)
+    tree = fit_private_tree(features, y, epsilon=for_tree, domains=domains, max_depth=max_depth, seed=seed)
+    counts = None
+    if tree_share < 1.0:
+        cells = np.zeros((n_groups, 2, 2), dtype=np.int64)
+        np.add.at(cells, (sensitive.astype(np.intp), tree.predict(features).astype(np.intp), y.astype(np.intp)), 1)
+        counts = noisy_counts(cells, for_counts, child_generator(seed, "private fair tree, counts"))
+    ledger = PrivateFairLedger(
+        asked=epsilon, tree=tree.tree.budget_ledger_, counts=0.0 if counts is None else for_counts
+    )
+    return PrivateFairTree(tree=tree, counts=counts, n_groups=n_groups, ledger=ledger)
+
+
+def _check_groups(sensitive: Codes, n_groups: int) -> None:
+    if n_groups < 2:
+        raise InputError(f"There must be at least 2 groups, got {n_groups}.")
+    if sensitive.size and not 0 <= int(sensitive.min()) <= int(sensitive.max()) < n_groups:
+        raise InputError(f"sensitive must be codes from 0 to {n_groups - 1}, got {int(sensitive.max())}.")

@@ -1,0 +1,150 @@
+"""What both kinds of model file have in common: what they take, answer, and why they fail."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.datasets.columns import quoted
+
+if TYPE_CHECKING:
+    import pandas
+
+KINDS_OF_CELL = ("number", "whole number", "true or false", "text", "any")
+"""What a model can ask of a column; "any" where the file does not say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawAnswers:
+    """What a model said, as it said it.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,) or None
+        Its decisions, numbers or texts.
+    probability : ndarray of shape (n, k), float64, or None
+        One column a class; one column alone is the positive class's.
+    classes : tuple or None
+        What the columns stand for, if the file says so.
+    """
+
+    labels: npt.NDArray[Any] | None
+    probability: npt.NDArray[np.float64] | None
+    classes: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Takes:
+    """What a model takes, as far as its file says.
+
+    Attributes
+    ----------
+    feature_names : tuple of str
+        The columns, in the model's order; empty if the file does not name them.
+    dtypes : tuple of str
+        What each must hold, of `KINDS_OF_CELL`; one for all where the number of features is not known.
+    width : int or None
+        Number of features, if known.
+    takes_missing : bool
+        Whether a missing cell may be passed on; the model may still refuse it.
+    notes : tuple of str
+        What a reader should know about the file, a sentence each.
+    """
+
+    feature_names: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    width: int | None
+    takes_missing: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime(Takes, ABC):
+    """A model that was read and checked, ready to be asked.
+
+    Attributes
+    ----------
+    examples : tuple of tuple
+        Of each feature values the model should take, to find out which one it does not.
+    """
+
+    examples: tuple[tuple[Any, ...], ...]
+
+    @abstractmethod
+    def ask(self, frame: pandas.DataFrame) -> RawAnswers:
+        """Return the answers for records whose columns are the model's features in its order."""
+
+
+def cause(error: BaseException) -> str:
+    """Return what a library says went wrong as the rest of a sentence: one line, without its own file names."""
+    if isinstance(error, MemoryError):
+        return "it needs more memory than it is given"
+    text = str(error).rpartition("Status Message: ")[2] or type(error).__name__
+    text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text)
+    text = re.sub(r"/onnxruntime_src/\S+:\d+ .*?\)(?: \[with [^\]]*\])? ", "", text)
+    text = " ".join(text.split()).rstrip(".")
+    return text if len(text) <= 200 else f"{text[:199]}…"
+
+
+def blame(
+    ask: Callable[[pandas.DataFrame], object],
+    frame: pandas.DataFrame,
+    first: int,
+    examples: Sequence[tuple[Any, ...]] = (),
+) -> str:
+    """Return which column of records that failed together is to blame, and where, or nothing if no one column is.
+
+    Half of the records is asked again until one is left that fails. Then its cells are replaced from the left by those
+    of a record that does not, or by examples if there is none; the cell whose replacement helps is the one.
+
+    Parameters
+    ----------
+    ask : callable
+        Raises for a frame it cannot take.
+    frame : DataFrame
+        Records that fail together.
+    first : int
+        Position of the first of them in the table, from 0.
+    examples : sequence of tuple
+        Of each column values that should do no harm.
+    """
+    low, high = 0, len(frame)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if not _works(ask, frame.iloc[low:middle]) else (middle, high)
+    failing = frame.iloc[[low]]
+    if _works(ask, failing):
+        return ""
+    chosen = range(0, len(frame), max(1, len(frame) // 20))
+    good = next((frame.iloc[[row]] for row in chosen if _works(ask, frame.iloc[[row]])), None)
+    if good is not None:
+        examples = [(good.iloc[0, j],) for j in range(good.shape[1])]
+    mended = failing.astype(object)
+    for j, (name, others) in enumerate(zip(failing.columns, examples, strict=False)):
+        value = failing.iloc[0, j]
+        for other in others:
+            mended.isetitem(j, [other])
+            if _works(ask, mended.infer_objects()):
+                shown = "which is empty" if _is_missing(value) else f"which is {quoted(value)}"
+                return f"column {quoted(name)} of record {first + low + 1:,}, {shown}"
+        if len(others) != 1:  # which of them is right is not known
+            mended.isetitem(j, [value])
+    return ""
+
+
+def _works(ask: Callable[[pandas.DataFrame], object], frame: pandas.DataFrame) -> bool:
+    try:
+        ask(frame)
+    except Exception:  # whatever a library raises, the record does not work
+        return False
+    return True
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value

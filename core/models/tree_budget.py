@@ -1,0 +1,285 @@
+"""What a private tree may see and spend: noisy counts, the budget's slots, public domains.
+
+What a differentially private ID3 tree spends, slot by slot, on the way from its root to a leaf.
+
+A tree of depth D has D + 1 levels, and the budget B is split into 2(D + 1) slots of ε′ = B / (2(D + 1)) (Friedman and
+Schuster 2010, algorithm 1): each level asks for the node's size, then either for the counts of all attributes still
+open, which share a slot, or for the class counts of a leaf. Nodes of one level hold different records, so what they
+spend does not add up (parallel composition): the tree costs what its costliest path costs. Neighbours are two tables
+of which one has a record more; one record is in one cell of every count table, so a table's sensitivity is 1.
+
+Three accountings:
+
+savings
+    Of an open attribute only the joint counts N_jc are released, at ε′ / |A|; the N_j are their sums. A leaf spends
+    all that its path has left; at the last level, where nothing is to be decided, no size is asked.
+literal
+    N_j and N_jc are released separately, at ε′ / (2|A|) each, and every leaf spends ε′.
+naive
+    Every count gets ε, as if nothing added up, and the tree stops where the true counts are pure or empty. The first
+    costs a multiple of ε, the second has no finite cost at all. It exists only to be shown.
+
+Noise for counts: the discrete Laplace distribution, P(x) proportional to exp(-ε|x|) on the whole numbers.
+
+It is the Laplace noise of the papers on the grid of the counts themselves (Ghosh, Roughgarden and Sundararajan 2009),
+and it is ε-differentially private for a count that one record changes by 1. Whole numbers are chosen for a reason:
+Laplace noise drawn as floating-point numbers leaves gaps that give the true count away (Mironov 2012), and a whole
+number has no such gaps. What remains of that matter: the two geometric draws come from a pseudo-random generator with
+53-bit probabilities, so the law holds up to errors of about 1e-16 a draw, and whoever knows the seed knows the noise.
+Draws beyond 2^53 would leave gaps again, and beyond 2^63 all be the same number and cancel: an ε this small is refused.
+
+Public domains: what values a column can have, agreed on before any record is seen.
+
+A domain is a whole number k (the column holds the codes 0 to k - 1) or a pair (low, high) of numbers (the column holds
+numbers, which go into `BINS` bins of equal width; a number outside goes into the bin at its edge). A domain read from
+the records instead is no secret kept: that a value occurs, or how large the largest is, may be one person's doing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.serialize import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+_LEAST = 1e-14
+"""Smallest epsilon of one count: its noise stays below 45 / epsilon, which is below 2^53."""
+
+
+def noisy_counts(counts: npt.NDArray[np.int64], epsilon: float, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Return counts with independent discrete Laplace noise; as they are where epsilon is infinite.
+
+    Parameters
+    ----------
+    counts : ndarray of int64
+    epsilon : float, at least 1e-14
+        Of one count: its noise has a standard deviation of about √2 / epsilon.
+
+    Raises
+    ------
+    InputError
+        If epsilon is too small for whole numbers of 64 bits.
+    """
+    if math.isinf(epsilon):
+        return counts
+    if not epsilon >= _LEAST:
+        raise InputError(
+            f"The epsilon of one count must be at least {_LEAST:g}, got {epsilon:g}; ask for fewer counts."
+        )
+    stop = -math.expm1(-epsilon)
+    return counts + rng.geometric(stop, size=counts.shape) - rng.geometric(stop, size=counts.shape)
+
+
+ACCOUNTINGS = ("savings", "literal", "naive")
+"""Ways to split the budget; the last is not private."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry(Result):
+    """One slot of one level of a path.
+
+    Attributes
+    ----------
+    level : int
+        0 is the root.
+    slot : {"node size", "attributes", "leaf counts", "true counts"}
+        What is asked; "true counts" are what the naive tree reads, without noise, in place of a node's size.
+    tables : int
+        Count tables released in the slot; a record is in one cell of each.
+    each : float
+        Epsilon of one table.
+    """
+
+    level: int
+    slot: str
+    tables: int
+    each: float
+
+    @property
+    def epsilon(self) -> float:
+        """Return what the slot spends."""
+        return self.tables * self.each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetLedger(Result):
+    """What a tree spends; it depends on the settings and the public domains only, never on the records.
+
+    Attributes
+    ----------
+    accounting : str
+        One of `ACCOUNTINGS`.
+    asked : float
+        Epsilon the tree was trained with.
+    depth : int
+        Levels below the root, at most.
+    """
+
+    accounting: str
+    asked: float
+    depth: int
+    n_attributes: int
+
+    @property
+    def slot(self) -> float:
+        """Return ε′, the budget of one slot; of the naive tree the ε of one count."""
+        return self.asked if self.accounting == "naive" else self.asked / (2 * (self.depth + 1))
+
+    @property
+    def entries(self) -> tuple[LedgerEntry, ...]:
+        """Return the slots of a path of full length."""
+        return self.path(self.depth)
+
+    @property
+    def total(self) -> float:
+        """Return what the tree costs: the sum over a path of full length, infinite for the naive tree."""
+        return spent(self.entries)
+
+    @property
+    def counts_total(self) -> float:
+        """Return what the noisy counts of a path of full length cost, leaving out what is read without noise."""
+        return spent([entry for entry in self.entries if entry.slot != "true counts"])
+
+    def path(self, level: int) -> tuple[LedgerEntry, ...]:
+        """Return the slots of a path whose leaf is at this level, 0 to `depth`."""
+        slots = [entry for above in range(level) for entry in (self.size(above), self.attributes(above))]
+        if self.accounting != "savings" or level < self.depth:
+            slots.append(self.size(level))
+        return (*slots, LedgerEntry(level=level, slot="leaf counts", tables=1, each=self.leaf(level)))
+
+    def size(self, level: int) -> LedgerEntry:
+        """Return the entry of a node's size at this level; the naive tree reads the counts themselves."""
+        if self.accounting == "naive":
+            return LedgerEntry(level=level, slot="true counts", tables=1, each=math.inf)
+        return LedgerEntry(level=level, slot="node size", tables=1, each=self.slot)
+
+    def attributes(self, level: int) -> LedgerEntry:
+        """Return the entry of the attributes still open at this level."""
+        tables = self.n_attributes - level
+        if self.accounting == "savings":
+            return LedgerEntry(level=level, slot="attributes", tables=tables, each=self.slot / tables)
+        each = self.slot if self.accounting == "naive" else self.slot / (2 * tables)
+        return LedgerEntry(level=level, slot="attributes", tables=2 * tables, each=each)
+
+    def leaf(self, level: int) -> float:
+        """Return the epsilon of the class counts of a leaf at this level."""
+        if self.accounting != "savings":
+            return self.slot
+        asked = 2 * level + (level < self.depth)  # slots of the path so far
+        return (2 * (self.depth + 1) - asked) * self.slot
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row a slot of a path of full length."""
+        return entries_frame(self.entries)
+
+
+def spent(entries: Sequence[LedgerEntry]) -> float:
+    """Return the sum of what entries spend, infinity included."""
+    values = [entry.epsilon for entry in entries]
+    return math.inf if math.inf in values else math.fsum(values)
+
+
+def entries_frame(entries: Sequence[LedgerEntry]) -> pandas.DataFrame:
+    """Return one row an entry."""
+    import pandas as pd
+
+    return pd.DataFrame([{**entry.to_dict(), "epsilon": entry.epsilon} for entry in entries])
+
+
+BINS = 10
+"""Bins of a column of numbers."""
+
+_MOST_CODES = 100
+_MOST_VALUES = 1_000_000
+
+Entry = int | tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Domains:
+    """The domains of all columns.
+
+    Attributes
+    ----------
+    entries : tuple of int or (float, float), one a column
+    """
+
+    entries: tuple[Entry, ...]
+
+    @property
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """Return how many codes each column has, shape (d,)."""
+        return np.array([entry if isinstance(entry, int) else BINS for entry in self.entries], dtype=np.int64)
+
+    def codes(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+        """Return the records as codes, shape (n, d), in Fortran order: columns are read whole.
+
+        Raises
+        ------
+        InputError
+            If a column holds a value outside its codes.
+        """
+        coded = np.empty(x.shape, dtype=np.int64, order="F")
+        for j, entry in enumerate(self.entries):
+            coded[:, j] = _checked(x[:, j], entry, j) if isinstance(entry, int) else _bins(x[:, j], *entry)
+        return coded
+
+
+def public_domains(given: Sequence[object], d: int) -> Domains:
+    """Return the domains somebody gives for d columns, checked."""
+    entries = list(given)
+    if len(entries) != d:
+        raise InputError(f"domains must have one entry a column, got {len(entries)} for {d} columns.")
+    return Domains(entries=tuple(_entry(entry, j) for j, entry in enumerate(entries)))
+
+
+def read_domains(x: npt.NDArray[np.float64]) -> Domains:
+    """Return the domains as the records show them: few whole numbers from 0 on are codes, anything else numbers."""
+    low, high = x.min(axis=0), x.max(axis=0)
+    whole = (x == np.floor(x)).all(axis=0) & (low >= 0) & (high < _MOST_CODES)
+    return Domains(
+        entries=tuple(int(high[j]) + 1 if whole[j] else (float(low[j]), float(high[j])) for j in range(x.shape[1]))
+    )
+
+
+def _entry(entry: object, j: int) -> Entry:
+    """Return one column's domain, checked."""
+    if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
+        if not 1 <= entry <= _MOST_VALUES:
+            raise InputError(f"The domain of column {j} must have 1 to {_MOST_VALUES:,} codes, got {entry}.")
+        return int(entry)
+    try:
+        low, high = (float(limit) for limit in entry)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise InputError(
+            f"The domain of column {j} must be a number of codes or a pair (low, high), got {entry!r}."
+        ) from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise InputError(f"The domain of column {j} must go from a number to a larger one, got {low} to {high}.")
+    return low, high
+
+
+def _checked(column: npt.NDArray[np.float64], k: int, j: int) -> npt.NDArray[np.float64]:
+    """Return a column of codes if all of them are in its domain."""
+    wrong = (column < 0) | (column >= k) | (column != np.floor(column))
+    if wrong.any():
+        raise InputError(f"Column {j} must hold whole numbers from 0 to {k - 1}, got {column[wrong][0]:g}.")
+    return column
+
+
+def _bins(column: npt.NDArray[np.float64], low: float, high: float) -> npt.NDArray[np.int64]:
+    """Return the bin of each number; the upper edge belongs to the last bin."""
+    width = high / BINS - low / BINS  # halves of the range first: it may be larger than any float
+    if width == 0:
+        return np.zeros(len(column), dtype=np.int64)
+    inside = np.clip(column, low, high)
+    return np.clip((inside / width - low / width).astype(np.int64), 0, BINS - 1)

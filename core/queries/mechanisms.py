@@ -1,0 +1,487 @@
+"""Ways of answering bias queries, from exact to private.
+
+Floating point
+--------------
+A sample of Laplace or Cauchy noise in double precision cannot take every value: its lowest bits have gaps, and the
+gaps sit elsewhere for another true answer, so that a released double can give its true answer away (Mironov 2012, "On
+significance of the least significant bits for differential privacy"). The answers here are therefore rounded to a
+grid a thousand times finer than the noise but some 10¹² times coarser than a double near it, and cut off far out. Grid
+and cut depend on the number of people and questions and on ε only, never on the attribute, so both are processing
+after the fact. What is left is that a sample falls on the wrong side of a cell's edge with a probability of about
+10⁻¹²; the mechanisms are for studying what leaks and at what price, with a generator given by the caller.
+
+Laplace noise for the worst attribute vector there could be (Hamman et al. 2023, theorems 5 and 6).
+
+ε-differentially private among vectors in which both groups occur; the scale is public.
+
+Noise fitted to the groups there are, through the smooth sensitivity (Hamman et al. 2023, theorems 7 and 8).
+
+Private among vectors in which both groups occur. The scale depends on the group sizes and so is itself not public: it
+is for showing, not for releasing.
+
+Noisy sums: release the size of the disadvantaged group and its sums of scores, and compute the gaps from them.
+
+Not in the paper. The scores are public, so all that is secret in a gap is N0 and, for each question i, the sum
+T_i = Σ_{a_j = 0} (h_ij − mid_i) over the disadvantaged; mid_i, the middle of question i's scores, makes the sum move as
+little as can be. One person changing group moves N0 by 1 and the sums by |h_ij − mid_i| together, at most
+D = max_j Σ_i |h_ij − mid_i|, which anybody can compute. With Laplace noise of scale 1/ε₀ on N0 and D/ε₁ on each sum,
+ε₀ + ε₁ = ε, the release is ε-differentially private, without exception: a group may be empty.
+
+With C_i = Σ_j (h_ij − mid_i), public, the gap is (C_i − T_i)/N1 − T_i/N0. An error of e in T_i costs e (1/N0 + 1/N1),
+one of e in N0 at most e × half the range of the scores × (1/N0 + 1/N1); the sum of both is least for
+ε₀ : ε₁ = √(half range) : √D (the mean half range, when questions differ), which is the split unless `count_share` says
+otherwise. The means of the groups are cut to the range their question's scores have, so a gap stays in [−1, 1]. Counts
+and sums are rounded to a public grid.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError, PrivacyLeakWarning
+from core.queries.gaps import Floats, score_matrix, statistical_parity_gap
+from core.queries.sensitivity import global_sensitivity, smooth_sensitivity
+from core.serialize import Result
+from core.validation import binary_array, one_length
+
+FINENESS = 1024  # cells to one noise scale, at least
+REACH = 2.0**50  # cells to either side of 0; within it a cell's number is exact in double precision
+
+
+def positive_epsilon(epsilon: float) -> None:
+    """Refuse a privacy budget that is not above 0; infinity is allowed and means no noise."""
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float, np.number)) or not epsilon > 0:
+        raise InputError(f"epsilon must be above 0, got {epsilon!r}.")
+
+
+def people(
+    scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None
+) -> tuple[Floats, npt.NDArray[np.uint8]]:
+    """Return scores (m, n) and attribute (n,) of those a question is about: with labels, the people with label 1.
+
+    Raises
+    ------
+    InputError
+        If a score lies outside [0, 1], lengths differ, a value is not 0 or 1, or nobody has label 1.
+    """
+    a = binary_array(sensitive, name="sensitive")
+    h = score_matrix(scores, n=a.size)
+    if labels is None:
+        return h, a
+    y = binary_array(labels, name="labels")
+    one_length(sensitive=a, labels=y)
+    if not y.any():
+        raise InputError("An equal opportunity gap needs people with label 1, there are none.")
+    return h[:, y == 1], a[y == 1]
+
+
+def public_grid(scale: float) -> float:
+    """Return the grid for noise of a public scale: a power of two, at most the scale / 1024; 0 for no noise."""
+    return 2.0 ** math.floor(math.log2(scale / FINENESS)) if scale > 0 else 0.0
+
+
+def to_grid(values: Floats, grid: float) -> Floats:
+    """Round to a grid and cut off far out; a grid of 0 leaves values as they are."""
+    if grid == 0:
+        return values
+    return np.asarray(np.clip(np.rint(values / grid), -REACH, REACH) * grid)
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A way of answering bias queries.
+
+    Attributes
+    ----------
+    absolute : bool
+        Answer the gap's size without its sign.
+    as_published : bool
+        Hamman et al.'s version where the corrected one differs; `why` says how.
+    noise : str
+        "none", "rounding", "laplace" or "cauchy".
+    """
+
+    absolute: bool = field(default=False, kw_only=True)
+    as_published: bool = field(default=False, kw_only=True)
+    noise: ClassVar[str] = "none"
+
+    @property
+    def half_width(self) -> float:
+        """How far rounding can take an answer from the true one."""
+        return 0.0
+
+    def exact(self, scores: Floats, sensitive: npt.NDArray[np.uint8]) -> Floats:
+        """Return the true answers, shape (m,)."""
+        gaps = statistical_parity_gap(scores, sensitive)
+        return np.abs(gaps) if self.absolute else gaps
+
+    def answer(
+        self,
+        scores: npt.ArrayLike,
+        sensitive: npt.ArrayLike,
+        *,
+        rng: np.random.Generator,
+        labels: npt.ArrayLike | None = None,
+    ) -> Floats:
+        """Return one answer a question.
+
+        Parameters
+        ----------
+        scores : array-like of shape (m, n) or (n,), in [0, 1]
+        sensitive : array-like of shape (n,), 0 or 1
+            1 = advantaged.
+        labels : array-like of shape (n,), 0 or 1, optional
+            Given, the gap is that of equal opportunity: everything is computed among people with label 1.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+
+        Raises
+        ------
+        InputError
+            If a score lies outside [0, 1], lengths differ or a group is empty.
+
+        Warns
+        -----
+        PrivacyLeakWarning
+            If the noise carries a promise that it does not keep for these groups (see `holds`).
+        """
+        self._warn(sensitive, labels)
+        return np.asarray(self._answers(*people(scores, sensitive, labels), rng, 1)[0])
+
+    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
+        """Return whether these answers are as private as they promise among groups of about these sizes."""
+        return False
+
+    def _warn(self, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None) -> None:
+        """Warn of a promise that is not kept; answers without noise promise nothing."""
+
+    def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
+        """Return the answers of `draws` independent runs, shape (draws, m)."""
+        return self._answers(*people(scores, sensitive, None), rng, draws)
+
+    def observed(
+        self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int
+    ) -> Floats:
+        """Return all that the one who asks gets to see in `draws` runs, shape (draws, k); mostly the answers."""
+        return self._seen(*people(scores, sensitive, None), rng, draws)
+
+    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+        return np.tile(self.exact(h, a), (draws, 1))
+
+    def _seen(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+        return self._answers(h, a, rng, draws)
+
+    def why(self, as_published: bool) -> str:
+        """Return one sentence: what the published or the corrected version does, and why they differ."""
+        return "Both versions are the same: the paper has no noise here."
+
+
+@dataclass(frozen=True, slots=True)
+class AdditiveNoise(Mechanism):
+    """Independent noise of one scale on every answer.
+
+    Attributes
+    ----------
+    epsilon : float
+        Privacy budget of all questions of one call together, above 0; infinity for no noise.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        positive_epsilon(self.epsilon)
+
+    def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
+        """Return the scale of the noise on each of m answers."""
+        raise NotImplementedError
+
+    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
+        """Return whether these answers are as private as they promise among groups of about these sizes."""
+        return not self.as_published
+
+    def _warn(self, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None) -> None:
+        a = np.asarray(sensitive)
+        if labels is not None and np.shape(labels) == a.shape:
+            a = a[np.asarray(labels) == 1]
+        n_advantaged = int(np.count_nonzero(a == 1))
+        if self.as_published and not self.holds(n_advantaged, a.size - n_advantaged):
+            warnings.warn(self.why(True), PrivacyLeakWarning, stacklevel=3)
+
+    def grid(self, n: int, m: int) -> float:
+        """Return the public grid of the answers to m questions on n people: from the noise of two equal groups."""
+        return public_grid(self.scale(n - n // 2, n // 2, m))
+
+    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+        truth = self.exact(h, a)
+        n_advantaged, shape = int(a.sum()), (draws, truth.size)
+        scale = self.scale(n_advantaged, a.size - n_advantaged, truth.size)
+        if scale == 0:
+            return np.tile(truth, (draws, 1))
+        unit = rng.standard_cauchy(size=shape) if self.noise == "cauchy" else rng.laplace(size=shape)
+        return to_grid(truth + scale * unit, self.grid(a.size, truth.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Exact(Mechanism):
+    """The gaps as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rounded(Mechanism):
+    """The gaps, rounded.
+
+    Attributes
+    ----------
+    decimals : int, 0 to 15
+    """
+
+    decimals: int
+    noise: ClassVar[str] = "rounding"
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.decimals, (int, np.integer)) and not isinstance(self.decimals, bool)
+        if not whole or not 0 <= self.decimals <= 15:
+            raise InputError(f"decimals must be a whole number from 0 to 15, got {self.decimals!r}.")
+
+    @property
+    def half_width(self) -> float:
+        """How far rounding can take an answer from the true one."""
+        return 0.5 * 10.0**-self.decimals
+
+    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+        return np.tile(np.round(self.exact(h, a), self.decimals), (draws, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceGlobal(AdditiveNoise):
+    """Laplace noise of scale (global sensitivity)/ε, whoever is in the data."""
+
+    noise: ClassVar[str] = "laplace"
+
+    def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
+        """Return the scale of the noise on each of m answers."""
+        n = n_advantaged + n_disadvantaged
+        return global_sensitivity(n, m, absolute=self.absolute, as_published=self.as_published) / self.epsilon
+
+    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
+        """Return whether the answers keep ε; the published noise for absolute gaps does not."""
+        return not (self.as_published and self.absolute)
+
+    def why(self, as_published: bool) -> str:
+        """Return one sentence: what the published or the corrected version does, and why they differ."""
+        if not self.absolute:
+            return "Both versions are the same: the published sensitivity of signed gaps is right."
+        if as_published:
+            return (
+                "As published, the noise is for absolute gaps that move by at most 1/2, but one that starts at 0 can "
+                "move by n/(2(n − 1)), so the true privacy loss reaches ε n/(n − 1)."
+            )
+        return "Corrected: the noise is for absolute gaps that move by n/(2(n − 1)), where the paper says 1/2."
+
+
+@dataclass(frozen=True, slots=True)
+class _Smooth(AdditiveNoise):
+    """What the two have in common: scale = factor × smooth sensitivity / ε."""
+
+    factor: ClassVar[float]
+
+    def beta(self, m: int) -> float:
+        """Return the smoothness the noise needs for m questions."""
+        raise NotImplementedError
+
+    def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
+        """Return the scale of the noise on each of m answers."""
+        sensitivity = smooth_sensitivity(
+            n_advantaged,
+            n_disadvantaged,
+            m,
+            self.beta(m),
+            absolute=self.absolute,
+            as_published=self.as_published,
+        )
+        return self.factor * sensitivity / self.epsilon
+
+    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
+        """Return whether the answers keep ε.
+
+        As published they do for 3 <= N0 <= N1: with 2 the neighbour is a group of one, whose scale is wrong. For
+        absolute gaps with Laplace noise it is not shown.
+        """
+        if not self.as_published:
+            return True
+        return 3 <= n_disadvantaged <= n_advantaged and not (self.absolute and self.noise == "laplace")
+
+    def why(self, as_published: bool) -> str:
+        """Return one sentence: what the published or the corrected version does, and why they differ."""
+        if as_published:
+            return (
+                "As published, the formula is used with the groups unsorted and with a group of one person, where it "
+                "is not smooth: the noise then tells who is alone, at a privacy loss far above ε."
+            )
+        start = " and counts that an absolute gap can start at 0" if self.absolute else ""
+        return (
+            f"Corrected: the smaller group is found first{start}, and a group of one person gets the noise of a group "
+            "of two, where the published formula is not smooth."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothCauchy(_Smooth):
+    """Attribute-Conceal: Cauchy noise of scale 6 S/ε with β = ε/(6m), ε-differentially private (theorem 7).
+
+    Cauchy noise has no mean: speak of its median and of quantiles.
+    """
+
+    noise: ClassVar[str] = "cauchy"
+    factor: ClassVar[float] = 6.0
+
+    def beta(self, m: int) -> float:
+        """Return the smoothness the noise needs for m questions."""
+        return self.epsilon / (6 * m)
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothLaplace(_Smooth):
+    """Laplace noise of scale 2 S/ε with β = ε/(4(m + ln(2/δ))), (ε, δ)-differentially private (theorem 8).
+
+    The theorem is stated for ε and δ below 1. Above, nothing is promised in general; for given questions and vectors δ
+    can be bounded, and it kept to that wherever it was tried (ε up to 50).
+
+    Attributes
+    ----------
+    delta : float, in (0, 1)
+        Probability that the loss may exceed ε, roughly.
+    """
+
+    delta: float
+    noise: ClassVar[str] = "laplace"
+    factor: ClassVar[float] = 2.0
+
+    def __post_init__(self) -> None:
+        positive_epsilon(self.epsilon)
+        if not 0 < self.delta < 1:
+            raise InputError(f"delta must be in (0, 1), got {self.delta!r}.")
+
+    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
+        """Return whether (ε, δ) is proved for these answers; theorem 8 is stated for ε below 1 only."""
+        return self.epsilon < 1 and _Smooth.holds(self, n_advantaged, n_disadvantaged)
+
+    def beta(self, m: int) -> float:
+        """Return the smoothness the noise needs for m questions."""
+        return self.epsilon / (4 * (m + math.log(2 / self.delta)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SumScales(Result):
+    """Scales of the Laplace noise on the count and on each sum; 0 where nothing is secret."""
+
+    count: float
+    sums: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SumsRelease(Result):
+    """What noisy sums make public.
+
+    Attributes
+    ----------
+    n_disadvantaged : float
+        The noisy size of the disadvantaged group; may be below 0 or above n.
+    sums : ndarray of shape (m,)
+        The noisy sums of (score − middle) over the disadvantaged.
+    gaps : ndarray of shape (m,), in [-1, 1]
+        The answers, computed from the two.
+    """
+
+    n_disadvantaged: float
+    sums: Floats
+    gaps: Floats
+    scales: SumScales
+
+
+def centred_scores(scores: Floats) -> Floats:
+    """Return each row of the scores less the middle of its range, shape (..., m, n)."""
+    return np.asarray(scores - (scores.max(axis=-1, keepdims=True) + scores.min(axis=-1, keepdims=True)) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class NoisySums(Mechanism):
+    """Gaps computed from a noisy count and noisy sums.
+
+    Attributes
+    ----------
+    epsilon : float
+        Privacy budget of count and sums together, above 0; infinity for no noise.
+    count_share : float in [0, 1), optional
+        Share of ε that goes to the count; by default the one that serves the gaps best. 0 says that the group sizes
+        are public anyway: the count is then released as it is and the guarantee is one among vectors of these sizes.
+    """
+
+    epsilon: float
+    count_share: float | None = field(default=None, kw_only=True)
+    noise: ClassVar[str] = "laplace"
+
+    def __post_init__(self) -> None:
+        positive_epsilon(self.epsilon)
+        if self.count_share is not None and not 0 <= self.count_share < 1:
+            raise InputError(f"count_share must be at least 0 and below 1, got {self.count_share!r}.")
+
+    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
+        """Return whether the release keeps ε: always, but with `count_share` 0, when the sizes are told as they are."""
+        return self.count_share != 0
+
+    def scales(self, scores: npt.ArrayLike) -> SumScales:
+        """Return the scales of the noise for these scores, shape (m, n); they are public."""
+        centred = np.abs(centred_scores(np.atleast_2d(np.asarray(scores, dtype=np.float64))))
+        together = float(centred.sum(axis=0).max())
+        share = self.count_share
+        if share is None:
+            count, sums = math.sqrt(float(centred.max(axis=1).mean())), math.sqrt(together)
+            share = count / (count + sums) if together else 1.0
+        count_scale = 1 / (self.epsilon * share) if share else 0.0
+        return SumScales(count=count_scale, sums=together / (self.epsilon * (1 - share)) if together else 0.0)
+
+    def _seen(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+        """Return noisy counts (first column) and sums of `draws` independent runs, shape (draws, 1 + m)."""
+        scales = self.scales(h)
+        disadvantaged = a == 0
+        counts = disadvantaged.sum() + scales.count * rng.laplace(size=(draws, 1))
+        sums = centred_scores(h)[:, disadvantaged].sum(axis=1) + scales.sums * rng.laplace(size=(draws, h.shape[0]))
+        return np.hstack([to_grid(counts, public_grid(scales.count)), to_grid(sums, public_grid(scales.sums))])
+
+    def _gaps(self, h: Floats, seen: Floats) -> Floats:
+        """Return the gaps that noisy counts and sums amount to, shape (draws, m)."""
+        centred, sums = centred_scores(h), seen[:, 1:]
+        n0 = np.clip(seen[:, 0], 1, h.shape[1] - 1)[:, np.newaxis]
+        reach = centred.max(axis=1)
+        disadvantaged = np.clip(sums / n0, -reach, reach)
+        advantaged = np.clip((centred.sum(axis=1) - sums) / (h.shape[1] - n0), -reach, reach)
+        return np.abs(advantaged - disadvantaged) if self.absolute else np.asarray(advantaged - disadvantaged)
+
+    def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+        if a.size < 2:
+            raise InputError(f"A gap needs at least 2 people, got {a.size}.")
+        return self._gaps(h, self._seen(h, a, rng, draws))
+
+    def release(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> SumsRelease:
+        """Return count, sums and gaps of one run; parameters as `answer`, but a group may be empty."""
+        h, a = people(scores, sensitive, None)
+        seen = self._seen(h, a, rng, 1)
+        return SumsRelease(
+            n_disadvantaged=float(seen[0, 0]), sums=seen[0, 1:], gaps=self._gaps(h, seen)[0], scales=self.scales(h)
+        )
+
+    def why(self, as_published: bool) -> str:
+        """Return one sentence: how this differs from the paper, and why."""
+        return (
+            "The paper has no such mechanism: predictions are public, so noise on the group's size and on its sums of "
+            "scores gives the same guarantee with a fraction of the error."
+        )

@@ -1,0 +1,336 @@
+"""Recovery of attributes from exact answers, in closed form: flips, packed bits, partition.
+
+Recovery by models that differ for one person: single query, double query, and algorithm 1 in closed form.
+
+Algorithm 1 of Hamman et al. (2023) flips one person's score at a time, h_i → 1 − h_i, and solves n linear equations
+whose matrix is badly conditioned (10³ to 10⁶). No system is needed. With SP_0 the base model's own gap,
+
+    SP_i = SP_0 + (1 − 2 h_i) v_i,     Σ v_i = 0,     SP_0 = Σ h_i v_i,
+
+so the sum of all answers is n SP_0 + 0 − 2 SP_0, whatever the base scores:
+
+    SP_0 = Σ SP_i / (n − 2),           v_i = (SP_i − SP_0) / (1 − 2 h_i).
+
+A base score of exactly 1/2 is its own flip: it hides its person, and its answer is SP_0. If the last answer is
+missing, Σ_{i<n} SP_i = (n − 3) SP_0 − (1 − 2 h_n) v_n and Σ_{i<n} (SP_i − SP_0)/(1 − 2 h_i) = −v_n give SP_0 and v_n.
+
+Fifty people a question: their scores are powers of two, so the answer spells out their attributes.
+
+Nothing here is in Hamman et al. (2023). For k people with scores 2^−i and everybody else's 0, the answer is
+
+    SP = (T − K) / (2^(k−1) N1) − K / (2^(k−1) N0),     T = 2^k − 1,     K = Σ 2^(k−1−i) [person i is disadvantaged],
+
+so K = (T/N1 − 2^(k−1) SP) / (1/N1 + 1/N0), whose binary digits are the attributes. Everything is computed in exact
+fractions of the doubles 1/N1 and 1/N0; what remains is the rounding of the sums inside whoever answers, at times a
+unit of K's last place. Hence the last step: among the neighbours of K, the one whose own answer comes nearest.
+
+Group sizes from one answer, and the partition of everybody by absolute gaps (remark 4 and theorem 4).
+
+An absolute gap does not say which group is ahead: people can be parted in two, not named. With n questions that is
+possible whatever the sizes. The first asks about a model accepting person 1 alone; the answer is 1/N_α, α her group.
+With unequal sizes everybody else is asked about alone. With equal sizes, where 1/N_α = 1/N_β, everybody else is asked
+about together with person 1: 2/N_α for those of her group, 0 for the others. (With unequal sizes that test would
+compare |1/N_α − 1/N_β| with 2/N_α, which are the same when 3 N_β = N_α.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.queries.designs import BITS_A_QUESTION, design_scores, most_questions
+from core.queries.gaps import Floats, answer_array, check_sizes, score_matrix
+from core.serialize import Result
+
+
+class RecoveryStatus(StrEnum):
+    """How an attack ended."""
+
+    RECOVERED = "recovered"  # there is a solution, right or wrong
+    INFEASIBLE = "infeasible"  # no attributes give these answers, as happens with noise
+    UNDETERMINED = "undetermined"  # the answers are the same for everybody's opposite
+    NOT_SOLVED = "not_solved"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery(Result):
+    """The recovered vector s of equation 7 in Hamman et al. 2023, and the attribute read off it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n,) or None
+        s as it is, in the unit of the answers: 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged where
+        the recovery is right; nan for people the answers say nothing about. None without a solution.
+    threshold : float or None
+        c/2; s above it reads as disadvantaged. None without a solution.
+    recovered : ndarray of shape (n,), uint8
+        1 = advantaged. Without a solution what the attacker would have said before any answer: by the prior, whoever
+        is as likely advantaged as people are at large; without one, everybody in the larger group.
+    status : RecoveryStatus
+    reason : str
+        Why there is no solution, or what it leaves open; empty otherwise.
+    """
+
+    values: Floats | None
+    threshold: float | None
+    recovered: npt.NDArray[np.uint8]
+    status: RecoveryStatus
+    reason: str
+
+
+SAME = 1e-12  # scores nearer than this cannot be told apart by their answers
+
+
+def reveal_single(answer: float) -> int:
+    """Return the attribute of the only person a model accepts, from its gap: 1/N1 or −1/N0 (example 1)."""
+    if not math.isfinite(answer) or answer == 0.0:
+        raise InputError(f"answer must be 1/N1 or -1/N0 for a model that accepts one person, got {answer!r}.")
+    return int(answer > 0.0)
+
+
+def reveal_double(answers: tuple[float, float], scores: tuple[float, float]) -> int:
+    """Return the attribute of the one person about whom two models differ (example 2).
+
+    Parameters
+    ----------
+    answers : tuple of 2 floats
+        The gaps of the two models.
+    scores : tuple of 2 floats in [0, 1]
+        What either gives that person.
+    """
+    step = float(np.diff(score_matrix(scores, n=2)[0])[0])
+    if abs(step) < SAME:
+        raise InputError(f"scores of the two models must differ for the person asked about, got {scores[0]} twice.")
+    return reveal_single((answers[1] - answers[0]) / step)
+
+
+def reveal_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+    """Return the attribute recovered by algorithm 1, shape (n,), 1 = advantaged: `recover_flips` without the rest."""
+    return recover_flips(base_scores, answers).recovered
+
+
+def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recovery:
+    """Recover everybody's attribute from the gaps of n models, the i-th flipping person i (algorithm 1).
+
+    Parameters
+    ----------
+    base_scores : array-like of shape (n,), in [0, 1]
+        The base model's scores; its own gap is not needed.
+    answers : array-like of shape (n,) or (n - 1,)
+        The gaps; the last person's may be missing.
+
+    Returns
+    -------
+    Recovery
+        People with a base score of 1/2 have the value nan. They are given the attribute the sizes leave for them where
+        all of them must share one, and otherwise that of most of them.
+
+    Raises
+    ------
+    InputError
+        If there are fewer than two people, or neither n nor n - 1 answers.
+    """
+    rows, sp = score_matrix(base_scores), answer_array(answers)
+    n = rows.shape[1]
+    if len(rows) != 1 or n < 2:
+        raise InputError(f"base_scores must have one score for each of two people or more, got shape {rows.shape}.")
+    if sp.size not in (n, n - 1):
+        raise InputError(f"answers must be {n} or {n - 1} for {n} people, got {sp.size}.")
+    v = _gap_weights(rows[0], sp)
+    if np.isnan(v).all():
+        told = "These flips cancel out: the answers are the same whoever is advantaged."
+        return Recovery(
+            values=None, threshold=None, recovered=np.ones(n, np.uint8), status=RecoveryStatus.UNDETERMINED, reason=told
+        )
+    return _read(v)
+
+
+def _gap_weights(h: Floats, sp: Floats) -> Floats:
+    """Return v, nan for whoever stays hidden."""
+    n, told = h.size, sp.size
+    d = 1.0 - 2.0 * h
+    seen = np.abs(d) > SAME
+    if n == 2:
+        turn = 1.0 - h.sum()  # SP_1 = turn v_1 = -SP_2
+        v_first = sp[0] / turn if abs(turn) > SAME else np.nan
+        return np.array([v_first, -v_first])
+    base = sp.sum() / (n - 2) if told == n else _base_without_last(d, sp)
+    v = np.full(n, np.nan)
+    known = seen[:told]
+    v[:told][known] = (sp[known] - base) / d[:told][known]
+    if told < n and seen[-1]:
+        v[-1] = ((n - 3) * base - sp.sum()) / d[-1]
+    if np.isnan(v).sum() == 1:
+        v[np.isnan(v)] = -np.nansum(v)
+    return v
+
+
+def _base_without_last(d: Floats, sp: Floats) -> float:
+    """Return SP_0 from n - 1 answers; nan where they leave it open."""
+    first, last, n = d[:-1], d[-1], d.size
+    hidden = np.abs(first) <= SAME
+    if hidden.any():
+        return float(sp[hidden].mean())
+    denominator = n - 3 - last * (1.0 / first).sum()
+    return float((sp.sum() - last * (sp / first).sum()) / denominator) if abs(denominator) > SAME * n else math.nan
+
+
+def _read(v: Floats) -> Recovery:
+    """Turn v into s = 1/N1 - v and the attribute, with what the sizes say about the hidden."""
+    n, hidden = v.size, np.isnan(v)
+    sizes = [1.0 / np.median(side) for side in (v[v > 0], -v[v < 0]) if side.size]
+    n_adv = sizes[0] if (v > 0).any() else n - sizes[0] if sizes else n / 2
+    n_adv = min(max(round(float(n_adv)), 1), n - 1)
+    c = 1.0 / n_adv + 1.0 / (n - n_adv)
+    recovered = (v > 0).astype(np.uint8)
+    left = n_adv - int(recovered.sum())  # the advantaged among the hidden
+    recovered[hidden] = 2 * left >= hidden.sum()
+    alike = left in (0, int(hidden.sum()))
+    reason = "" if alike or not hidden.any() else f"{hidden.sum()} people have a score of 1/2, which hides them."
+    return Recovery(
+        values=1.0 / n_adv - v, threshold=c / 2, recovered=recovered, status=RecoveryStatus.RECOVERED, reason=reason
+    )
+
+
+NEIGHBOURS = sorted(range(-16, 17), key=abs)
+
+
+def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvantaged: int) -> npt.NDArray[np.uint8]:
+    """Recover the attribute from the gaps of the "bits" design.
+
+    Parameters
+    ----------
+    answers : array-like of shape (m,)
+        At most one for every 50 people; exact, or the last people of each fifty drown.
+    n : int
+        Number of people.
+    n_advantaged, n_disadvantaged : int
+        Group sizes, summing to n (`sizes_from_answer`).
+
+    Returns
+    -------
+    ndarray of shape (n,), uint8
+        1 = advantaged; people nobody asked about are given the larger group.
+
+    Raises
+    ------
+    InputError
+        If there are more answers than questions, an answer is not finite, or the sizes do not sum to n.
+    """
+    sizes = check_sizes(n_advantaged, n_disadvantaged, n)
+    sp = answer_array(answers)
+    most = most_questions("bits", n) or 1
+    if not 1 <= sp.size <= most:
+        raise InputError(f"answers must be 1 to {most} for {n} people, got {sp.size}.")
+    guesses = [_number(float(answer), _people(question, n), sizes) for question, answer in enumerate(sp)]
+    tried = np.array([_attributes(guesses, step, n, sizes) for step in NEIGHBOURS])
+    return _nearest(tried, sp, sizes)
+
+
+def _people(question: int, n: int) -> int:
+    """Return how many people a question is about."""
+    return min(BITS_A_QUESTION, n - question * BITS_A_QUESTION)
+
+
+def _number(answer: float, people: int, sizes: tuple[int, int]) -> int:
+    """Return K of the module's docstring, to the nearest."""
+    r, q = (Fraction(1.0 / size) for size in sizes)
+    return round((((1 << people) - 1) * r - (1 << (people - 1)) * Fraction(answer)) / (r + q))
+
+
+def _attributes(guesses: list[int], step: int, n: int, sizes: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """Return everybody's attribute if every K is `step` above its guess."""
+    attribute = np.full(n, sizes[0] >= sizes[1], dtype=np.uint8)
+    for question, guess in enumerate(guesses):
+        people = _people(question, n)
+        k = min(max(guess + step, 0), (1 << people) - 1)
+        start = question * BITS_A_QUESTION
+        attribute[start : start + people] = [1 - (k >> place & 1) for place in reversed(range(people))]
+    return attribute
+
+
+def _nearest(tried: npt.NDArray[np.uint8], sp: Floats, sizes: tuple[int, int]) -> npt.NDArray[np.uint8]:
+    """Choose, for each question, the attributes whose answer is nearest to the one given."""
+    n = tried.shape[1]
+    scores = design_scores("bits", np.zeros(n), sp.size, rng=np.random.default_rng(0))
+    weights = np.where(tried == 1, 1.0 / sizes[0], -1.0 / sizes[1])
+    away = np.array([np.abs(scores @ v - sp) for v in weights])  # a product at a time, as `statistical_parity_gap`
+    chosen = away.argmin(axis=0)
+    found = tried[0].copy()
+    for question, row in enumerate(chosen):
+        start = question * BITS_A_QUESTION
+        found[start : start + BITS_A_QUESTION] = tried[row, start : start + BITS_A_QUESTION]
+    return found
+
+
+WHOLE = 1e-6  # how far 1/answer may lie from a whole number, relative to it
+
+
+def sizes_from_answer(answer: float, n: int) -> tuple[int, int]:
+    """Return (n_advantaged, n_disadvantaged) from the gap of a model that accepts one person (remark 4).
+
+    Raises
+    ------
+    InputError
+        If the answer is neither 1/N1 nor -1/N0 with sizes from 1 to n - 1, as a noisy or rounded one is.
+    """
+    size = _size(abs(float(answer)), n, told=answer)
+    return (size, n - size) if answer > 0 else (n - size, size)
+
+
+def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.NDArray[np.uint8]:
+    """Part everybody by group with n absolute gaps.
+
+    Parameters
+    ----------
+    ask : callable
+        Takes scores of shape (k, n) and returns the k absolute gaps; called twice, for n rows in all.
+    n : int
+        Number of people, at least 2.
+
+    Returns
+    -------
+    ndarray of shape (n,), uint8
+        1 for the larger group; with equal sizes, for the first person's.
+
+    Raises
+    ------
+    InputError
+        If n is below 2 or an answer cannot be an exact absolute gap.
+    """
+    if n < 2:
+        raise InputError(f"n must be at least 2, got {n}.")
+    alone = np.eye(n)
+    first = float(_answers(ask(alone[:1]), 1)[0])
+    size = _size(first, n, told=first)
+    rest = alone[1:]
+    if 2 * size == n:
+        rest[:, 0] = 1.0
+    answers = _answers(ask(rest), n - 1)
+    same, other = (2 / size, 0.0) if 2 * size == n else (1 / size, 1 / (n - size))
+    like_first = np.append(True, np.abs(answers - same) < np.abs(answers - other))
+    return (like_first == (2 * size >= n)).astype(np.uint8)
+
+
+def _size(answer: float, n: int, *, told: float) -> int:
+    """Return the whole number `answer` is one over."""
+    size = round(1.0 / answer) if 0.0 < answer <= 1.0 + WHOLE else 0
+    if not 1 <= size < n or abs(answer * size - 1.0) > WHOLE:
+        raise InputError(
+            f"The answer to a model that accepts one of {n} people must be one over a group's size, got {told!r}."
+        )
+    return size
+
+
+def _answers(answers: npt.ArrayLike, k: int) -> Floats:
+    gaps = answer_array(answers)
+    if gaps.size != k:
+        raise InputError(f"ask must return one answer for each of {k} questions, got {gaps.size}.")
+    return gaps

@@ -1,0 +1,79 @@
+"""Release audits: a plan, the measurements a policy asks for, and the verdict."""
+
+from core.release_audit.comparison import BOUNDS, Comparison, Difference, Sameness, same_numbers
+from core.release_audit.fairness_checks import false_promise
+from core.release_audit.plan import (
+    PLAN_SCHEMA,
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+    commented_plan,
+    plan_of,
+    plan_text,
+    read_plan,
+)
+from core.release_audit.result import (
+    REPORT_SCHEMA,
+    DataSummary,
+    GroupSummary,
+    ModelSummary,
+    Provenance,
+    ReleaseAudit,
+    SelfTest,
+    data_fingerprint,
+    failed_tests,
+    provenance,
+)
+from core.release_audit.run import audit_steps, audit_with_people, run_audit
+from core.release_audit.self_tests import cached_self_test, self_test, self_test_apart
+from core.release_audit.subject import dataset_of, load_model, load_policy_text, load_table
+from core.release_audit.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
+
+__all__ = [
+    "BOUNDS",
+    "PLAN_SCHEMA",
+    "REPORT_SCHEMA",
+    "AuditPlan",
+    "Comparison",
+    "DataPlan",
+    "DataSummary",
+    "Difference",
+    "GroupSummary",
+    "GuardPlan",
+    "MembershipPlan",
+    "ModelPlan",
+    "ModelSummary",
+    "OutputsPlan",
+    "PlannedAnswers",
+    "Provenance",
+    "ReleaseAudit",
+    "Sameness",
+    "SelfTest",
+    "audit_steps",
+    "audit_with_people",
+    "cached_self_test",
+    "catalogue_plan",
+    "commented_plan",
+    "data_fingerprint",
+    "dataset_of",
+    "failed_tests",
+    "false_promise",
+    "kept_tolerance",
+    "load_model",
+    "load_policy_text",
+    "load_table",
+    "plan_of",
+    "plan_text",
+    "provenance",
+    "read_plan",
+    "run_audit",
+    "same_numbers",
+    "self_test",
+    "self_test_apart",
+    "suggested_outputs",
+    "suggested_plan",
+]

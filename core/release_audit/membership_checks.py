@@ -1,0 +1,297 @@
+"""Membership attacks on what the audited model releases.
+
+Members are the training records, non-members the test records. Where scores are released: the loss
+threshold, boosting on score and label together, and, on a model that can be trained again, LiRA and boosting on LiRA's
+shadows. Where labels alone are: the gap attack, and boosting on predicted and true label. Everybody is judged: the
+thresholds and LiRA use nobody's membership, and boosting learns from the other half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import InputError
+from core.estimates import Estimate, count, strongest
+from core.membership import (
+    TAUGHT,
+    GapResult,
+    MemberGuess,
+    MembershipSplit,
+    Roc,
+    advantage,
+    audited_target,
+    gap_attack,
+    judging_everybody,
+    lira_boosted,
+    lira_from,
+    lira_gaps,
+    loss_attack,
+    most_caught,
+    released_attack,
+    roc,
+    taught_both_ways,
+    train_shadows,
+)
+from core.policy import Measurement
+from core.release_audit.subject import Audited, not_run
+
+FALSE_ALARMS = 0.01
+"""FPR at which a TPR is read."""
+
+_LEARNING = ("released", "lira_boosted")
+"""Attacks whose halves teach each other."""
+
+
+def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
+    """Return what each attack says of everybody in training and test records.
+
+    Raises
+    ------
+    InputError
+        If nobody told which records the model was trained on, or there are too few.
+    """
+
+    def make() -> dict[str, MemberGuess]:
+        if not audited.sets_known:
+            raise InputError(
+                "A membership attack is judged on the records the model was trained on; no column tells which they are."
+            )
+        scores, labels, predictions = audited.released_scores, audited.dataset.labels, audited.model.predictions
+        split = judging_everybody(audited.splits.train, audited.splits.test)
+        threshold = gap_attack(predictions, labels, split) if scores is None else loss_attack(scores, labels, split)
+        boosted = released_attack(scores, predictions, labels, split, seed=audited.config.seed)
+        found = [threshold, boosted]
+        if scores is not None and audited.trainable and audited.plan.membership.shadows:
+            found += _on_shadows(audited, scores, split)
+        return {guess.name: guess for guess in found}
+
+    return audited.once("member guesses", make)
+
+
+def _on_shadows(audited: Audited, scores: npt.NDArray[np.float64], split: MembershipSplit) -> list[MemberGuess]:
+    """Return LiRA and boosting on the same shadows, whose scores have the decimals of those that are released."""
+    config, labels, decimals = audited.config, audited.dataset.labels, audited.plan.outputs.decimals
+    target = audited_target(config, audited.dataset)
+    shadows = train_shadows(
+        target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
+        labels,
+        split,
+        seed=config.seed,
+        shadows=audited.plan.membership.shadows,
+        report=lambda done, total: audited.progress.tick(),
+    )
+    return [
+        lira_from(shadows, scores, labels),
+        lira_boosted(shadows, scores, labels, split.judged[1], seed=config.seed),
+    ]
+
+
+def member_curves(audited: Audited) -> dict[str, Roc]:
+    """Return each attack's ROC curve."""
+
+    def make(guess: MemberGuess) -> Roc:
+        curve = roc(guess.score, _inside(audited, guess))
+        return replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if guess.name in _LEARNING else curve
+
+    return audited.once("member curves", lambda: {name: make(guess) for name, guess in member_guesses(audited).items()})
+
+
+def member_advantages(audited: Audited) -> dict[str, Estimate]:
+    """Return each attack's advantage, TPR - FPR at a threshold chosen on other people."""
+
+    def make(guess: MemberGuess) -> Estimate:
+        inside, seed = _inside(audited, guess), audited.config.seed
+        if guess.name not in _LEARNING:
+            return advantage(guess.score, inside, seed=seed)
+        return taught_both_ways(advantage(guess.score, inside, seed=seed, verdict=guess.verdict), 0.0)
+
+    return audited.once(
+        "member advantages", lambda: {name: make(guess) for name, guess in member_guesses(audited).items()}
+    )
+
+
+def member_gaps(audited: Audited, *, permutations: int = 2000) -> dict[str, tuple[GapResult, ...]]:
+    """Return, for each attack, the TPR of each group less that of the others, each at its own threshold.
+
+    The permutations are for the tests beside the gaps; gaps and intervals are the same with any number of them.
+    """
+    groups, names = audited.dataset.sensitive, audited.dataset.group_names
+
+    def make() -> dict[str, tuple[GapResult, ...]]:
+        return {
+            name: lira_gaps(
+                guess.score,
+                groups[guess.rows],
+                _inside(audited, guess),
+                names=names,
+                fpr=FALSE_ALARMS,
+                permutations=permutations,
+                seed=audited.config.seed,
+            )
+            for name, guess in member_guesses(audited).items()
+        }
+
+    return audited.once("member gaps", make)
+
+
+def _inside(audited: Audited, guess: MemberGuess) -> npt.NDArray[np.uint8]:
+    return np.isin(guess.rows, audited.splits.train).astype(np.uint8)
+
+
+RANDOM = "random guessing"
+"""The baseline's name."""
+
+AVERAGE = "1% FPR is an average over people; for some non-members the chance of being called a member is far higher."
+"""What a rate pooled over people does not say (Jälkö et al. 2026)."""
+
+_IN_A_SENTENCE = {
+    "loss": "the loss threshold",
+    "gap": "the gap attack",
+    "released": "boosting on everything released",
+    "lira": "LiRA",
+    "lira_boosted": "boosting on LiRA's shadows",
+}
+
+
+def attack_title(name: str) -> str:
+    """Return what to call an attack inside a sentence."""
+    return _IN_A_SENTENCE[name]
+
+
+def who(audited: Audited, name: str) -> str:
+    """Return what was attacked, by the attack that did best of those tried."""
+    members, outsiders = audited.splits.train.size, audited.splits.test.size
+    tried = member_guesses(audited)
+    return (
+        f"Who of {members + outsiders:,} people is among the {members:,} the model was trained on, by "
+        f"{attack_title(name)}, the best of {len(tried)} attacks tried."
+    )
+
+
+def knows(audited: Audited, name: str) -> str:
+    """Return what the attacker knows."""
+    told = "Every person's true and predicted label"
+    if audited.released_scores is not None:
+        told = f"{told}, and score"
+    if name.startswith("lira"):
+        shadows = audited.plan.membership.shadows
+        told += f", features, how the model is trained, and {shadows} models trained alike on others of these people"
+    if name in ("released", "lira_boosted"):
+        told += "; of half of the people also who is a member, to judge the other half"
+    return f"{told}."
+
+
+def assumptions(audited: Audited) -> tuple[str, ...]:
+    """Return what the numbers take for granted."""
+    tried = [attack_title(name) for name in member_guesses(audited)]
+    told = [
+        "The interval is over members and non-members; the model and its training are taken as they are.",
+        "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
+        f"The interval holds for the attacks tried together: {', '.join(tried[:-1])} and {tried[-1]}.",
+    ]
+    decimals = audited.plan.outputs.decimals
+    if audited.released_scores is None:
+        told.append("The attacker sees labels; where scores are released, more is found.")
+    elif decimals is None:
+        told.append("The attacker sees scores; where only decisions are published, less is found.")
+    else:
+        plural = "decimal" if decimals == 1 else "decimals"
+        told.append(f"The attacker sees scores with {decimals} {plural}; more may tell more.")
+    if max(audited.splits.train.size + audited.splits.test.size - TAUGHT, 0) > TAUGHT:
+        told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
+    if audited.released_scores is None:
+        told.append("LiRA and the loss threshold need scores; they were not tried.")
+    elif not audited.trainable:
+        told.append("LiRA needs a model that can be trained again; only predictions are given, so it may find more.")
+    elif not audited.plan.membership.shadows:
+        told.append("LiRA is left out by the plan; it may find more.")
+    return tuple(told)
+
+
+def membership_caught(audited: Audited) -> Measurement:
+    """Return the share of members that the best attack tried identifies at 1% FPR."""
+    curves = member_curves(audited)
+    reasons = {key: curve.resolution_reason(FALSE_ALARMS) for key, curve in curves.items()}
+    if all(reasons.values()):
+        return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
+    rates = {key: curve.tpr_at(FALSE_ALARMS) for key, curve in curves.items() if not reasons[key]}
+    name, estimate = strongest(rates, within=(0.0, 1.0))
+    details = {f"{attack_title(key)}, AUC": curve.auc.value for key, curve in curves.items()}
+    details |= {f"{attack_title(key)}, advantage": each.value for key, each in member_advantages(audited).items()}
+    details |= {f"{attack_title(key)}, TPR at 1% FPR": found.value for key, found in rates.items()}
+    if audited.config.method == "dp_id3":
+        details["promised at most"] = most_caught(FALSE_ALARMS, audited.config.epsilon)
+    return Measurement(
+        check="membership_caught",
+        estimate=estimate,
+        control=Estimate(value=FALSE_ALARMS, low=FALSE_ALARMS, high=FALSE_ALARMS, n=curves[name].n_outsiders),
+        control_name=RANDOM,
+        attacked=who(audited, name),
+        knows=knows(audited, name),
+        assumptions=(*assumptions(audited), AVERAGE),
+        details=details,
+    )
+
+
+def membership_auc(audited: Audited) -> Measurement:
+    """Return the AUC of the best attack tried."""
+    found = {name: curve.auc for name, curve in member_curves(audited).items()}
+    return _best("membership_auc", audited, found, baseline=0.5, least=0.0)
+
+
+def membership_advantage(audited: Audited) -> Measurement:
+    """Return the advantage, TPR - FPR, of the best attack tried."""
+    return _best("membership_advantage", audited, member_advantages(audited), baseline=0.0, least=-1.0)
+
+
+def _best(check: str, audited: Audited, found: dict[str, Estimate], *, baseline: float, least: float) -> Measurement:
+    name, estimate = strongest(found, within=(least, 1.0))
+    return Measurement(
+        check=check,
+        estimate=estimate,
+        control=Estimate(value=baseline, low=baseline, high=baseline, n=estimate.n),
+        control_name=RANDOM,
+        attacked=who(audited, name),
+        knows=knows(audited, name),
+        assumptions=assumptions(audited),
+        details={attack_title(key): each.value for key, each in found.items()},
+    )
+
+
+def membership_gap(audited: Audited) -> Measurement:
+    """Return the largest difference between a group and the others in TPR at 1% FPR of each."""
+    found = {(name, gap.group): gap for name, gaps in member_gaps(audited).items() for gap in gaps}
+    if unmeasured := next((gap.reason for gap in found.values() if gap.reason), ""):
+        return not_run("membership_gap", f"TPR at 1% FPR {unmeasured.removeprefix('n/a, ')}.")
+    keys = {f"{attack_title(name)}, {group}": (name, group) for name, group in found}
+    told, estimate = strongest({key: _folded(found[own].estimate) for key, own in keys.items()}, within=(0.0, 1.0))
+    name, group = keys[told]
+    gap = found[name, group]
+    nobody = Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n)
+    return Measurement(
+        check="membership_gap",
+        estimate=estimate,
+        control=nobody,
+        control_name="no difference",
+        attacked=(
+            f"Who of {audited.splits.train.size + audited.splits.test.size:,} people was in the training data, by "
+            f"{attack_title(name)}: {_shares(gap)}."
+        ),
+        knows=knows(audited, name),
+        assumptions=(*assumptions(audited), AVERAGE, "Each group has a threshold of its own."),
+        details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
+    )
+
+
+def _shares(gap: GapResult) -> str:
+    own, others = (100 * rate.value for rate in gap.rates)
+    return f"TPR at 1% FPR {own:.1f}% among {gap.group} and {others:.1f}% among {gap.others}"
+
+
+def _folded(gap: Estimate) -> Estimate:
+    """Return the size of a difference, whatever its sign."""
+    low = 0.0 if gap.low <= 0.0 <= gap.high else min(abs(gap.low), abs(gap.high))
+    return Estimate(value=abs(gap.value), low=low, high=max(abs(gap.low), abs(gap.high)), n=gap.n, level=gap.level)

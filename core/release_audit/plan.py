@@ -1,0 +1,381 @@
+"""What a release audit is to do: its TOML file, declared, read and written.
+
+Files that a plan names must lie inside its own folder; `load_table` opens them. A plan also comes back from a report,
+in the shape it was asked in.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from core.config import TRAINED_TOLERANCE, AuditConfig
+from core.datasets.catalog import CATALOG
+from core.datasets.roles import Roles
+from core.errors import InputError
+from core.membership import FEWEST_SHADOWS
+from core.models import GIVEN
+from core.serialize import RecordError, Result, loads
+from core.settings import (
+    Settings,
+    Tables,
+    built,
+    naming,
+    params,
+    parsed,
+    place_of,
+    read_tables,
+    told,
+    toml_text,
+    validate,
+    values_of,
+)
+from core.study import Param
+from core.validation import LEAST_EPSILON
+
+PLAN_SCHEMA = 1
+"""Version of the file format."""
+
+UPLOAD = "upload"
+"""What `core.datasets.read_table` calls a user's own table."""
+
+MOST_BUDGET = 1_000.0
+_MOST_DECIMALS = 15
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataPlan(Result):
+    """Where the table comes from: a dataset of the catalogue, or a file. The other one is ""."""
+
+    dataset: Annotated[str, Param("Dataset", "A dataset of the catalogue: {options}.", options=CATALOG)] = "demo"
+    file: Annotated[str, Param("File", "A CSV or Parquet file beside this one.", form="path")] = ""
+    attribute: Annotated[str, Param("Attribute", "Which of its attributes: {attributes}.")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelPlan(Settings):
+    """Which model is audited."""
+
+    kind: Annotated[
+        str,
+        Param(
+            "Model",
+            '"train": trained here; "predictions": columns of the table; "file": an ONNX or skops file.',
+            options={"train": "Train one here", "predictions": "Given predictions", "file": "A model file"},
+        ),
+    ] = "train"
+    file: Annotated[
+        str, Param("Model file", "An ONNX or skops file beside this one.", form="path", only=("kind", ("file",)))
+    ] = ""
+    features: Annotated[
+        tuple[str, ...],
+        Param(
+            "Features",
+            "The columns it takes, in its order; left out where the file names them itself.",
+            only=("kind", ("file",)),
+        ),
+    ] = ()
+    positive: Annotated[
+        str,
+        Param(
+            "Positive answer",
+            "Its answer that counts as 1, where it does not answer with 0 and 1.",
+            only=("kind", ("file",)),
+        ),
+    ] = ""
+    threshold: Annotated[
+        float,
+        Param(
+            "Threshold",
+            "From which score on a prediction counts as 1, where only scores are given.",
+            least=0.0,
+            most=1.0,
+            only=("kind", ("predictions", "file")),
+        ),
+    ] = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputsPlan(Settings):
+    """What the model hands out about each person, and so what attacks may use."""
+
+    released: Annotated[
+        str,
+        Param(
+            "Released",
+            'What is handed out about each person: "scores" (with the labels), or "labels" alone. Attacks use '
+            "all of it. Scores are released as they are, or with decimals = 3 beside this line rounded so.",
+            options={"scores": "Scores and labels", "labels": "Labels alone"},
+        ),
+    ] = "scores"
+    decimals: Annotated[
+        int | None,
+        Param(
+            "Decimals",
+            "Decimals the scores are released with.",
+            least=0,
+            most=_MOST_DECIMALS,
+            only=("released", ("scores",)),
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedAnswers(Settings):
+    """The answers to bias questions that are planned, about people drawn from the test records."""
+
+    questions: Annotated[
+        int,
+        Param(
+            "Questions", "Answers to bias questions that are planned; 0 for none. Long beyond 100.", least=0, most=1_000
+        ),
+    ] = 0
+    people: Annotated[int, Param("People", "People they are about.", least=4, most=5_000)] = 100
+    mechanism: Annotated[
+        str,
+        Param(
+            "Mechanism",
+            "How they are answered: {options}.",
+            options=("exact", "rounded", "laplace", "cauchy", "noisy_sums"),
+        ),
+    ] = "noisy_sums"
+    epsilon: Annotated[
+        float,
+        Param(
+            "Privacy budget",
+            "Privacy budget of all of them together; not used by exact and rounded answers.",
+            least=LEAST_EPSILON,
+            most=MOST_BUDGET,
+        ),
+    ] = 1.0
+    decimals: Annotated[int, Param("Decimals", "Of rounded answers.", least=0, most=_MOST_DECIMALS)] = 3
+    repeats: Annotated[
+        int, Param("Repeats", "Draws of people, questions and noise the leakage is averaged over.", least=2, most=1_000)
+    ] = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipPlan(Result):
+    """How membership is attacked."""
+
+    shadows: Annotated[
+        int,
+        Param(
+            "Shadow models",
+            "Shadow models of LiRA, an even number of at least 4; 0 leaves LiRA out.",
+            least=0,
+            most=1_024,
+        ),
+    ] = 16
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.shadows and (self.shadows < FEWEST_SHADOWS or self.shadows % 2):
+            raise InputError(f"shadows must be 0 or an even number of at least {FEWEST_SHADOWS}, got {self.shadows}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardPlan(Settings):
+    """AttriGuard, where records are published with its noise."""
+
+    budget: Annotated[
+        float,
+        Param(
+            "Budget",
+            "Columns AttriGuard changes per person on average; 0 if it is not used.",
+            least=0.0,
+            most=MOST_BUDGET,
+        ),
+    ] = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPlan(Result):
+    """Everything a release audit is asked to do.
+
+    Attributes
+    ----------
+    title : str
+        The dataset's title when empty.
+    config : AuditConfig
+        Roles of the columns, method, metric, tolerance, seed; its tolerance is what is disclosed.
+    policy : str
+        "" for the default policy.
+    """
+
+    schema: Annotated[int, Param("Schema", "Version of this format.", least=PLAN_SCHEMA, most=PLAN_SCHEMA)] = (
+        PLAN_SCHEMA
+    )
+    title: Annotated[str, Param("Title", "What to call the audit in the report.", most=200)] = ""
+    policy: Annotated[
+        str,
+        Param(
+            "Policy",
+            'A policy file beside this one, or "predictions" or "default", which FairLeak brings along; left '
+            'out: "default". "--policy" overrides it.',
+            form="path",
+        ),
+    ] = ""
+    data: DataPlan = field(default_factory=DataPlan)
+    model: ModelPlan = field(default_factory=ModelPlan)
+    config: AuditConfig = field(default_factory=lambda: AuditConfig(tolerance=TRAINED_TOLERANCE))
+    outputs: OutputsPlan = field(default_factory=OutputsPlan)
+    answers: PlannedAnswers = field(default_factory=PlannedAnswers)
+    membership: MembershipPlan = field(default_factory=MembershipPlan)
+    guard: GuardPlan = field(default_factory=GuardPlan)
+
+
+_PARTS = {"outputs": OutputsPlan, "answers": PlannedAnswers, "membership": MembershipPlan, "guard": GuardPlan}
+
+_CONFIG = params(AuditConfig)
+
+SOURCE: Tables = {
+    "data": params(DataPlan) | params(Roles),
+    "model": params(ModelPlan) | {key: _CONFIG[key] for key in ("method", "epsilon")} | _CONFIG,
+}
+"""Where the people come from, and which model is looked at."""
+
+PLAN_TABLES: Tables = {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in _PARTS.items()}}
+"""The tables of a plan."""
+
+
+def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
+    """Read a plan.
+
+    Parameters
+    ----------
+    text : str or bytes
+        TOML in UTF-8.
+    name : str
+        What to call the file in sentences.
+
+    Raises
+    ------
+    InputError
+        If the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one sentence
+        with file, key, rule and value.
+    """
+    content = parsed(text, name=name)
+    with naming(name):
+        found = read_tables(content, PLAN_TABLES)
+        data, model, config = read_source(found)
+        parts: dict[str, Any] = {title: built(part, found[title], title) for title, part in _PARTS.items()}
+        return built(AuditPlan, found[""], data=data, model=model, config=config, **parts)
+
+
+def read_source(found: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, ModelPlan, AuditConfig]:
+    """Return what the tables [data] and [model] tell.
+
+    Raises
+    ------
+    InputError
+        If [data] names no table, for one that was left empty is not meant to be about the demo; or if their keys
+        contradict each other.
+    """
+    data, model = found["data"], found["model"]
+    if not {"dataset", "file"} & data.keys():
+        only = f"only {', '.join(map(told, list(data)[:_SHOWN]))}" if data else "neither"
+        raise InputError(f"[data] must name a dataset of the catalogue or a file, got {only}.")
+    plan = built(ModelPlan, model, "model")
+    if plan.kind == "file" and not plan.file:
+        raise place_of("model").error("file", 'name a file where model.kind is "file"', plan.file)
+    source, roles = _data(data, plan.kind)
+    given = {} if plan.kind == "train" else {"method": GIVEN}
+    config = {"tolerance": TRAINED_TOLERANCE} | dict(model) | given
+    return source, plan, built(AuditConfig, config, "model", dataset=source.dataset or UPLOAD, roles=roles)
+
+
+def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
+    """Return where the table comes from, and its roles where the plan tells them."""
+    place, own_roles = place_of("data"), any(key in data for key in params(Roles))
+    if "file" in data:
+        for key in ("dataset", "attribute"):
+            if key in data:
+                raise place.error(key, "be left out where data.file names a table", data[key])
+        if not data["file"]:
+            raise place.error("file", "name a file", "")
+    elif "attribute" in data:
+        attributes = CATALOG[data.get("dataset", "demo")].attributes
+        if own_roles:
+            raise place.error("attribute", "be left out where label and sensitive are told", data["attribute"])
+        if data["attribute"] not in attributes:
+            raise place.error("attribute", f"be one of {', '.join(attributes)}", data["attribute"])
+    source = DataPlan(dataset=data.get("dataset", ""), file=data.get("file", ""), attribute=data.get("attribute", ""))
+    roles = None
+    if source.file or own_roles:
+        for key in ("label", "positive", "sensitive"):
+            if not data.get(key):
+                raise place.error(key, "be told", "")
+        roles = built(Roles, data, "data")
+    if kind == "predictions" and (roles is None or not roles.gives_predictions):
+        raise InputError('data.prediction or data.score must be told where model.kind is "predictions", got neither.')
+    return source, roles
+
+
+def plan_text(plan: AuditPlan) -> str:
+    """Return the plan as TOML that `read_plan` reads back equal."""
+    return toml_text(PLAN_TABLES, _values(plan))
+
+
+def commented_plan(
+    plan: AuditPlan,
+    *,
+    notes: Mapping[str, str] = MappingProxyType({}),
+    instead: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """Return the plan as TOML with a comment over every key; `notes` and `instead` as of `core.settings.toml_text`."""
+    entry = CATALOG.get(plan.data.dataset)
+    words = {"attributes": ", ".join(entry.attributes) if entry else ""}
+    return toml_text(PLAN_TABLES, _values(plan), words=words, notes=notes, instead=instead)
+
+
+def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:
+    """Return the tables [data] and [model] of a plan."""
+    roles = plan.config.roles
+    data = (plan.data,) if roles is None else (replace(plan.data, attribute=""), roles)
+    return {"data": values_of(*data), "model": values_of(plan.model, plan.config)}
+
+
+def _values(plan: AuditPlan) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "", values_of(plan)
+    yield from source_values(plan).items()
+    yield from ((title, values_of(getattr(plan, title))) for title in _PARTS)
+
+
+def plan_of(report: Mapping[str, Any]) -> AuditPlan:
+    """Return the plan that a report's JSON holds.
+
+    Parameters
+    ----------
+    report : mapping
+        As `core.report.from_json` returns it.
+
+    Raises
+    ------
+    InputError
+        If there is no plan in it, one that this version of FairLeak does not know, or one that no plan file could say:
+        it must keep every rule of `core.release_audit.read_plan`.
+    """
+    told = report.get("plan")
+    if not isinstance(told, dict) or told.get("schema") != PLAN_SCHEMA:
+        found = told.get("schema") if isinstance(told, dict) else None
+        raise InputError(f"The report's plan must be of schema {PLAN_SCHEMA}, got {found!r}.")
+    if "outputs" not in told:
+        raise InputError(
+            "The report's plan must say what is released (outputs), got one that FairLeak wrote before plans said so: "
+            "audit again from a plan file that says it."
+        )
+    try:
+        plan = loads(json.dumps(told, allow_nan=False), AuditPlan)
+        written = plan_text(plan)
+    except (RecordError, ValueError, TypeError) as error:
+        if isinstance(error.__cause__, InputError):  # a rule of its settings
+            raise InputError(f"The report's plan: {error.__cause__}") from None
+        raise InputError(f"The report's plan must be one that FairLeak wrote, got {str(error)[:120]}.") from None
+    if read_plan(written, name="The report's plan") != plan:
+        raise InputError("The report's plan must be one that a plan file can say, got settings that contradict others.")
+    return plan

@@ -1,0 +1,3 @@
+"""Plans of release audits as TOML, read with every rule."""
+
+from __future__ import annotations

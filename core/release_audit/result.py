@@ -1,0 +1,531 @@
+"""What a release audit found, whole, and what it takes to get its numbers again.
+
+Versions, seeds, and fingerprints of code, plan, policy and table are of contents: a plan that calls its table by
+another path is the same plan. Nothing names the machine or who uses it; of the machine only its kind is told, and the
+kind of processor that the linear algebra was built for, on which the last digits of a number may depend.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import core
+from core.datasets import AuditDataset, Table, cautions, shared_note
+from core.datasets.columns import quoted
+from core.estimates import Estimate, proportion
+from core.fingerprint import code_fingerprint, content_fingerprint
+from core.models import METHOD_TITLES
+from core.policy import Measurement, Policy, Verdict
+from core.release_audit.plan import AuditPlan
+from core.release_audit.subject import Audited
+from core.serialize import Result
+
+if TYPE_CHECKING:
+    from core.models.model_files import ModelFile
+
+REPORT_SCHEMA = 1
+"""Version of the report's JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSummary(Result):
+    """One group in the data and under the model.
+
+    Attributes
+    ----------
+    count : int
+        Records in the table.
+    label_rate : Estimate
+        Positive labels among all its records.
+    test_rate, test_tpr, test_fpr : Estimate
+        Positive predictions on the test records: among all, among positive labels, among negative labels.
+    """
+
+    group: str
+    count: int
+    label_rate: Estimate
+    test_rate: Estimate
+    test_tpr: Estimate
+    test_fpr: Estimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataSummary(Result):
+    """The table.
+
+    Attributes
+    ----------
+    attribute, label : str
+        What the sensitive attribute and the label are called.
+    n : int
+        Records audited.
+    sets : dict of str to int
+        Records by set: train, attack, validation, test.
+    split : str
+        How the sets came about, in one sentence.
+    notes : tuple of str
+        What was left out, filled in, or stands twice.
+    fingerprint : str
+        SHA-256 of the arrays.
+    """
+
+    title: str
+    source: str
+    attribute: str
+    label: str
+    synthetic: bool
+    n: int
+    sets: dict[str, int]
+    split: str
+    features: tuple[str, ...]
+    notes: tuple[str, ...]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSummary(Result):
+    """The audited model.
+
+    Attributes
+    ----------
+    kind, title : str
+        See `core.release_audit.plan.ModelPlan`; what to call the model.
+    achieved : float
+        Unfairness on the training records.
+    fingerprint : str
+        SHA-256 of the predictions and scores, and of the file where there is one.
+    """
+
+    kind: str
+    title: str
+    metric: str
+    tolerance: float
+    achieved: float
+    unfairness_test: Estimate
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+    fingerprint: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelfTest(Result):
+    """Whether FairLeak itself reports a leak where there is none, and one where there is.
+
+    Attributes
+    ----------
+    attack : str
+        Which attack's verdict was tried.
+    false_alarms : Estimate
+        Share of null models (no leak by construction) that were called leaking.
+    detected : Estimate
+        Share of planted leaks that were caught.
+    passed : bool
+        Whether false alarms are at most 5% plus two standard errors and at least 95% of the leaks are caught.
+    told : str
+        What was planted, in one sentence.
+    """
+
+    attack: str
+    false_alarms: Estimate
+    detected: Estimate
+    passed: bool
+    told: str
+
+
+def failed_tests(tests: Iterable[SelfTest]) -> tuple[str, ...]:
+    """Return the attacks for which FairLeak's test of itself failed."""
+    return tuple(test.attack for test in tests if not test.passed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance(Result):
+    """What it takes to get the same numbers again.
+
+    Attributes
+    ----------
+    fairleak, python, platform : str
+        Versions, and the machine's kind.
+    packages : dict of str to str
+        Version by name, of what computes numbers.
+    code, policy, plan : str
+        SHA-256 of FairLeak's own code, of the policy and of the plan.
+    """
+
+    fairleak: str
+    python: str
+    platform: str
+    packages: dict[str, str]
+    code: str
+    policy: str
+    plan: str
+    seeds: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeteredForm(Result):
+    """One form of the numbers, metered.
+
+    Attributes
+    ----------
+    form : str
+        "every_digit", "page" or "disclosure": the numbers with every digit, as the page prints them, and as the
+        disclosure edition does.
+    group : str
+        The group metered against everybody else.
+    numbers : int
+        Sizes and rates of it and, of two groups, of the other one.
+    df_bits : float
+        Predicted gain, see `core.model_card.Prediction`.
+    joint_bits, prior_bits, person_bits : float
+        See `core.model_card.Meter`; like the prediction these use no true attribute.
+    bits : Estimate
+        Bits the numbers tell beyond features and label, measured with the true attribute.
+    unsure, pinned : int
+        People the attacker was unsure about before, and those of them settled after.
+    pinned_right : int
+        How many of these rightly.
+    accuracy : Estimate
+        Named rightly after reading.
+    status : str
+        Of the projection: "converged", "not_converged" or "infeasible"; "nothing" where no number is told.
+    """
+
+    form: str
+    group: str
+    numbers: int
+    df_bits: float
+    joint_bits: float
+    prior_bits: float
+    person_bits: float
+    bits: Estimate
+    unsure: int
+    pinned: int
+    pinned_right: int
+    accuracy: Estimate
+    status: str
+
+
+class MeterOutcome(StrEnum):
+    """The numbers were metered, could not be, or not without breaking; what was read is not for this edition."""
+
+    DONE = "done"
+    NOT_RUN = "not_run"
+    FAILED = "failed"
+    WITHHELD = "withheld"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportMeter(Result):
+    """What a report's own fairness numbers give away; nothing about single people.
+
+    Attributes
+    ----------
+    reason : str
+        Why there is no result; empty when there is one.
+    people : int
+        Test people.
+    threshold : int
+        Of the disclosure edition.
+    accuracy_before, majority : Estimate
+        Control: the same attacker before reading, and naming the larger side for everybody.
+    told, control, distance : str
+        The result, its control, and how far the projection is from the exact posterior, in sentences.
+    """
+
+    outcome: MeterOutcome
+    reason: str
+    people: int
+    threshold: int
+    forms: tuple[MeteredForm, ...]
+    accuracy_before: Estimate
+    majority: Estimate
+    told: str
+    control: str
+    distance: str
+
+
+class TableTitle(StrEnum):
+    """What a table is called in the report."""
+
+    ATTRIBUTION = "Where the leak comes from"
+    CORRECTIONS = "Corrections over tolerances"
+    TRUE_CORRECTION = "Correction with a true tolerance"
+    RATES = "Rates by group"
+    ANSWERS = "Planned answers"
+    MEMBERS = "Membership attacks"
+    GUARD = "AttriGuard"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseAudit(Result):
+    """A whole release audit.
+
+    Attributes
+    ----------
+    groups : tuple of GroupSummary
+        First group first.
+    measurements : tuple of Measurement
+        One a check of `core.policy.CHECKS`, in their order.
+    tables : dict of str to tuple of dict
+        `TableTitle` -> rows (column -> text or number): what the report shows beside the verdicts and offers as CSV.
+    times : dict of str to str or float
+        "started" (ISO 8601, UTC) and "seconds"; all that differs between two runs.
+    labels_only : bool
+        Whether predictions were given as labels, without scores.
+    release_meter : ReportMeter or None
+        What the report's own fairness numbers give away; None where an audit was made without metering.
+    """
+
+    plan: AuditPlan
+    data: DataSummary
+    groups: tuple[GroupSummary, ...]
+    model: ModelSummary
+    measurements: tuple[Measurement, ...]
+    verdict: Verdict
+    tables: dict[str, tuple[dict[str, str | float | int | None], ...]]
+    self_tests: tuple[SelfTest, ...]
+    provenance: Provenance
+    times: dict[str, str | float]
+    labels_only: bool = False
+    release_meter: ReportMeter | None = None
+    schema: int = REPORT_SCHEMA
+
+
+COMPUTING = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "pandas",
+    "pyarrow",
+    "fairlearn",
+    "PuLP",
+    "cvxpy",
+    "clarabel",
+    "osqp",
+    "scs",
+    "onnxruntime",
+    "skops",
+)
+"""Packages that compute numbers; those that are not installed are left out."""
+
+SELF_TEST_SEED = 2023
+"""Seed of FairLeak's test of itself: its numbers say something of the code, and so never change with an audit."""
+
+_FILE = "given"
+"""What stands for the path of a file."""
+
+
+def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
+    """Return where an audit's numbers come from.
+
+    Raises
+    ------
+    FairLeakError
+        If FairLeak's own code cannot be read.
+    """
+    return Provenance(
+        fairleak=core.__version__,
+        python=f"{platform.python_implementation()} {platform.python_version()}",
+        platform=kind_of_machine(),
+        packages=versions(),
+        code=code_fingerprint(),
+        policy=policy_fingerprint(policy),
+        plan=plan_fingerprint(plan),
+        seeds={"audit": plan.config.seed, "self-test": SELF_TEST_SEED},
+    )
+
+
+def plan_fingerprint(plan: AuditPlan) -> str:
+    """Return the SHA-256 of what a plan asks for: everything but the paths of its files, which it may have or not."""
+    return content_fingerprint(
+        replace(
+            plan,
+            data=replace(plan.data, file=_FILE if plan.data.file else ""),
+            model=replace(plan.model, file=_FILE if plan.model.file else ""),
+            policy="",
+        )
+    )
+
+
+def policy_fingerprint(policy: Policy) -> str:
+    """Return the SHA-256 of a policy's content."""
+    return content_fingerprint(policy)
+
+
+def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
+    """Return the SHA-256 of the records an audit works on, the same for every version of FairLeak.
+
+    Every value enters, with the columns' names and what their codes stand for, and the predictions, scores and sets
+    where the table gives them; not what the table is called or where it lay.
+
+    Parameters
+    ----------
+    answers : bool
+        Whether predictions and scores enter; not where a model file gave them, whose last digits hang on the machine.
+    """
+    answered = {"predictions": dataset.predictions, "scores": dataset.scores, "withheld": dataset.withheld}
+    given = answered if answers else {}
+    told = {name: array for name, array in {**given, "sets": dataset.sets}.items() if array is not None}
+    return content_fingerprint(
+        dataset.features,
+        dataset.labels,
+        dataset.sensitive,
+        dataset.categorical,
+        list(dataset.feature_names),
+        [list(values) for values in dataset.categories],
+        list(dataset.group_names),
+        list(told),
+        *told.values(),
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return the version of each installed package of `COMPUTING`."""
+    found = {}
+    for name in COMPUTING:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def kind_of_machine() -> str:
+    """Return system and processor, such as "Linux x86_64 (Haswell)", of whatever machine of this kind."""
+    built_for = _linear_algebra()
+    return f"{platform.system()} {platform.machine()}" + (f" ({built_for})" if built_for else "")
+
+
+def _linear_algebra() -> str:
+    """Return what processor numpy's own linear algebra takes this one for; empty where it has none or does not say.
+
+    Only numpy's is asked: other packages bring libraries of their own, and which are loaded hangs on what ran before.
+    """
+    import numpy as np
+    from threadpoolctl import threadpool_info
+
+    own = os.path.realpath(os.path.dirname(np.__file__))  # the library lies in "numpy.libs" beside it, or inside
+    found = [library for library in threadpool_info() if library["filepath"].startswith(own)]
+    return ", ".join(sorted({str(library["architecture"]) for library in found if library.get("architecture")}))
+
+
+class ModelNote(StrEnum):
+    """Notes on a model that tell nothing of the data."""
+
+    TRAINED = "Trained by FairLeak on the training records; the report speaks of this model and no other."
+    RANDOMISED = "The model is randomised: one draw of its predictions is audited."
+    NEEDS_SENSITIVE = "The model must be told people's sensitive attribute to decide about them."
+    LABELS_ONLY = "Only predicted labels are given, no scores."
+
+
+_SETS = ("train", "attack", "validation", "test")
+
+
+def data_summary(audited: Audited, table: Table) -> DataSummary:
+    """Return what the table is."""
+    dataset = audited.dataset
+    shared = shared_note(dataset, audited.splits)
+    return DataSummary(
+        title=dataset.title,
+        source=table.source,
+        attribute=audited.attribute,
+        label=dataset.roles.label,
+        synthetic=dataset.synthetic,
+        n=dataset.n,
+        sets={name: int(getattr(audited.splits, name).size) for name in _SETS},
+        split=_split(audited),
+        features=dataset.feature_names,
+        notes=(*cautions(table.frame, dataset.roles), *dataset.notes, *([shared] if shared else [])),
+        fingerprint=data_fingerprint(dataset, answers=audited.plan.model.kind != "file"),
+    )
+
+
+def group_summaries(audited: Audited) -> tuple[GroupSummary, ...]:
+    """Return the groups, first group first."""
+    dataset, test = audited.dataset, audited.splits.test
+    answers, labels, groups = audited.model.predictions[test], dataset.labels[test], dataset.sensitive[test]
+
+    def rate(code: int, label: int | None) -> Estimate:
+        chosen = (groups == code) if label is None else (groups == code) & (labels == label)
+        return proportion(int(answers[chosen].sum()), int(np.count_nonzero(chosen)))
+
+    codes = {name: code for code, name in enumerate(dataset.group_names)}
+    return tuple(
+        GroupSummary(
+            group=row.group,
+            count=row.count,
+            label_rate=row.label_rate,
+            test_rate=rate(codes[row.group], None),
+            test_tpr=rate(codes[row.group], 1),
+            test_fpr=rate(codes[row.group], 0),
+        )
+        for row in dataset.groups()
+    )
+
+
+def model_summary(audited: Audited, model_file: ModelFile | None = None) -> ModelSummary:
+    """Return what the model is, and how good and how fair."""
+    config, model = audited.config, audited.model
+    file = "" if model_file is None else model_file.fingerprint
+    return ModelSummary(
+        kind=audited.plan.model.kind,
+        title=_title(audited),
+        metric=config.metric,
+        tolerance=config.tolerance,
+        achieved=model.unfairness_train,
+        unfairness_test=model.unfairness_test,
+        accuracy_train=model.accuracy_train,
+        accuracy_test=model.accuracy_test,
+        majority_test=model.majority_test,
+        fingerprint=content_fingerprint(model.predictions, model.scores, file),
+        notes=(*_notes(audited), *audited.model_notes),
+    )
+
+
+def _title(audited: Audited) -> str:
+    plan, roles = audited.plan, audited.dataset.roles
+    if plan.model.kind == "file":
+        return f"Model file {quoted(PurePosixPath(plan.model.file).name)}"
+    if plan.model.kind == "predictions":
+        columns = " and ".join(quoted(column) for column in (roles.prediction, roles.score) if column)
+        return f"Predictions given in {columns}"
+    return METHOD_TITLES[audited.config.method]
+
+
+def _notes(audited: Audited) -> tuple[str, ...]:
+    model, roles = audited.model, audited.dataset.roles
+    notes: list[str] = []
+    if audited.trainable:
+        notes.append(ModelNote.TRAINED)
+        if model.randomised:
+            notes.append(ModelNote.RANDOMISED)
+        if model.needs_sensitive:
+            notes.append(ModelNote.NEEDS_SENSITIVE)
+    elif not audited.has_scores:
+        notes.append(ModelNote.LABELS_ONLY)
+    elif not roles.prediction:
+        notes.append(f"Predictions are scores of at least {roles.threshold:g}.")
+    return tuple(notes)
+
+
+def _split(audited: Audited) -> str:
+    roles, config = audited.dataset.roles, audited.config
+    if roles.sets:
+        return f"The sets are those of the column {quoted(roles.sets)}; seed {config.seed} divides the attacker's."
+    share = f"{100 * config.train_share:g}% of the records train the model"
+    if not audited.trainable:
+        share = (
+            f"{100 * config.train_share:g}% of the records stand for the model's training records, which nobody told"
+        )
+    return f"Drawn with seed {config.seed}: {share}; the attacker knows half of the others, the test takes the rest."

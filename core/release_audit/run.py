@@ -1,0 +1,371 @@
+"""A release audit from plan to verdict, with the tables beside the verdicts."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from core import leak
+from core.attriguard import TABLE_ATTACKER_TITLES
+from core.audit import train_model
+from core.datasets import Table
+from core.datasets.splits import split
+from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
+from core.estimates import Estimate, rate_over_repeats
+from core.fairness import METRIC_TITLES
+from core.membership import ATTACK_TITLES
+from core.policy import CHECKS, Basis, Measurement, Outcome, Policy, judge
+from core.queries import DECODERS
+from core.release_audit.answer_checks import answers_excess, planned_leakages, targeted_leakage
+from core.release_audit.attribute_checks import (
+    attribute_balanced,
+    attribute_bits,
+    attribute_excess,
+    attriguard_cost,
+    attriguard_exposure,
+    guard_steps,
+    guard_study,
+)
+from core.release_audit.fairness_checks import (
+    CORRECTED,
+    INFERENCE_STEPS,
+    attribution_of,
+    correction_gain,
+    disclosure_of,
+    four_fifths,
+    tolerance_told,
+    unfairness,
+)
+from core.release_audit.membership_checks import (
+    FALSE_ALARMS,
+    member_advantages,
+    member_curves,
+    member_gaps,
+    membership_advantage,
+    membership_auc,
+    membership_caught,
+    membership_gap,
+)
+from core.release_audit.plan import AuditPlan
+from core.release_audit.result import (
+    ReleaseAudit,
+    ReportMeter,
+    SelfTest,
+    TableTitle,
+    data_summary,
+    failed_tests,
+    group_summaries,
+    model_summary,
+    provenance,
+)
+from core.release_audit.subject import (
+    AttackedPeople,
+    Audited,
+    Progress,
+    config_of,
+    dataset_and_notes,
+    missing,
+    not_run,
+    readers_of,
+)
+
+if TYPE_CHECKING:
+    from core.models.model_files import ModelFile
+
+Row = dict[str, str | float | int | None]
+Rows = tuple[Row, ...]
+
+TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+"""Tolerances of the table of corrections, besides the plan's."""
+
+_MANY = (0.01, 0.05, 0.1)
+"""The same with more than two groups, where each takes a program of its own."""
+
+_STEPS = {
+    "majority": "Majority guess",
+    "features": "Features and label",
+    "predictions": "and predictions",
+    "shares": "and known group shares",
+    "constraint": "and fairness promise",
+    "constraint_without_shares": "Fairness promise, shares not known",
+}
+
+
+def tables(audited: Audited) -> dict[str, Rows]:
+    """Return title -> rows; a table that could not be made has one row, which says why."""
+    made = {
+        TableTitle.ATTRIBUTION: _attribution,
+        TableTitle.CORRECTIONS: _corrections,
+        TableTitle.TRUE_CORRECTION: _true_correction,
+        TableTitle.RATES: _rates,
+        TableTitle.ANSWERS: _answers,
+        TableTitle.MEMBERS: _members,
+        TableTitle.GUARD: _guard,
+    }
+    return {title: rows for title, make in made.items() if (rows := _rows(make, audited))}
+
+
+def _rows(make: Callable[[Audited], Iterator[Row]], audited: Audited) -> Rows:
+    try:
+        return tuple(make(audited))
+    except Cancelled:
+        raise
+    except FairLeakError as error:
+        return ({_NOT_MADE: str(error)},)
+    except Exception as error:  # whatever it was, it must not vanish; where a check needs the same, that blocks
+        return ({_NOT_MADE: f"It broke: {type(error).__name__}."},)
+
+
+_NOT_MADE = "not made"
+"""The only column of a table that could not be made."""
+
+
+def _attribution(audited: Audited) -> Iterator[Row]:
+    for name in leak.KINDS:
+        for step in attribution_of(audited, name).steps:
+            yield {
+                "attacker": f"The {name} attacker" if name == "strong" else "The paper's attacker",
+                "step": _STEPS[step.step],
+                **_columns("accuracy", step.accuracy),
+                **_columns("balanced accuracy", step.balanced_accuracy),
+                **_columns("change", step.accuracy_change),
+            }
+
+
+def _corrections(audited: Audited) -> Iterator[Row]:
+    others = TOLERANCES if audited.dataset.n_groups == 2 else _MANY
+    for tolerance in sorted({*others, audited.config.tolerance}):
+        yield from _corrected(audited, tolerance)
+
+
+def _true_correction(audited: Audited) -> Iterator[Row]:
+    """Yield what the check rests on where the plan's promise is false; it tells the unfairness on these records."""
+    if tolerance_told(audited) != audited.config.tolerance:
+        yield from _corrected(audited, None)
+
+
+def _corrected(audited: Audited, tolerance: float | None) -> Iterator[Row]:
+    for kind, title in CORRECTED.items():
+        told = disclosure_of(audited, kind, tolerance)
+        yield {
+            "tolerance": told.used,
+            "attacker": title,
+            "true": "yes" if told.is_true else "no",
+            **_columns("before", told.before),
+            **_columns("after", told.after),
+            **_columns("gain", told.gain),
+        }
+
+
+def _rates(audited: Audited) -> Iterator[Row]:
+    names = audited.dataset.group_names
+    for records, rates in (("training", audited.model.rates_train), ("test", audited.model.rates_test)):
+        for rate in rates:
+            yield {
+                "metric": METRIC_TITLES[audited.config.metric],
+                "records": records,
+                "among": "everybody" if rate.part == "all" else rate.part,
+                "group": names[int(rate.group)],
+                "people": rate.count,
+                **_columns("positive predictions", rate.rate),
+                "everybody": _plain(rate.overall.value),
+            }
+
+
+def _answers(audited: Audited) -> Iterator[Row]:
+    planned = audited.plan.answers
+    if not planned.questions or not audited.has_scores:
+        return
+    told = {"prior": "No answers, the prior alone", "strongest": "With a prior", "without_prior": "Without a prior"}
+    for name, values in planned_leakages(audited).items():
+        yield {
+            "attacker": told.get(name, "As published"),
+            "answers": 0 if name == "prior" else planned.questions,
+            "draws": len(values),
+            **_columns("balanced accuracy", rate_over_repeats(values)),
+        }
+
+
+def _members(audited: Audited) -> Iterator[Row]:
+    if not audited.has_scores and not audited.sets_known:
+        return
+    gaps, advantages = member_gaps(audited), member_advantages(audited)
+    for name, curve in member_curves(audited).items():
+        shared: Row = {
+            "attack": ATTACK_TITLES[name],
+            "AUC": _plain(curve.auc.value),
+            "advantage": _plain(advantages[name].value),
+        }
+        yield {**shared, "people": "everybody", **_columns("TPR at 1% FPR", curve.tpr_at(FALSE_ALARMS))}
+        for gap in gaps[name]:
+            for people, rate in zip((gap.group, gap.others), gap.rates, strict=True):
+                yield {**shared, "people": people, **_columns("TPR at 1% FPR", rate)}
+
+
+def _guard(audited: Audited) -> Iterator[Row]:
+    if not audited.plan.guard.budget:
+        return
+    study = guard_study(audited)
+    for point in (*study.undefended(), *study.at(audited.plan.guard.budget)):
+        yield {
+            "attacker": TABLE_ATTACKER_TITLES[point.attacker],
+            "budget": point.budget,
+            **_columns("accuracy", point.accuracy),
+            **_columns("balanced accuracy", point.balanced),
+        }
+
+
+def _columns(name: str, found: Estimate | None) -> Row:
+    """Return a number and the ends of its interval as three columns."""
+    value, low, high = (None, None, None) if found is None else (found.value, found.low, found.high)
+    return {name: _plain(value), f"{name}, low": _plain(low), f"{name}, high": _plain(high)}
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else float(value)
+
+
+Report = Callable[[int, int], None]
+ReadMeter = Callable[[ReleaseAudit, AttackedPeople | None], ReportMeter]
+
+
+def audit_steps(plan: AuditPlan) -> int:
+    """Return how many steps an audit reports."""
+    answers = len(DECODERS) if plan.answers.questions else 0
+    shadows = plan.membership.shadows if plan.model.kind == "train" else 0
+    return (
+        1 + INFERENCE_STEPS + 1 + answers + shadows + guard_steps(plan) + 1
+    )  # the model first, what is released, the tables last
+
+
+def run_audit(
+    plan: AuditPlan,
+    table: Table,
+    policy: Policy,
+    *,
+    model_file: ModelFile | None = None,
+    self_tests: Sequence[SelfTest] = (),
+    report: Report | None = None,
+    meter: ReadMeter | None = None,
+) -> ReleaseAudit:
+    """Audit a model, and judge it by a policy.
+
+    An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
+    of one plan on one table differ in nothing but their times.
+
+    Parameters
+    ----------
+    table : Table
+        What `core.release_audit.load_table` returns for it.
+    model_file : ModelFile, optional
+        What `core.release_audit.load_model` returns for it.
+    self_tests : sequence of SelfTest
+        FairLeak's tests of itself, for the report; one that failed blocks the release.
+    report : callable, optional
+        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
+    meter : callable, optional
+        `core.report.meter_of`, which reads what the report's own numbers give away; nothing is metered without it.
+
+    Raises
+    ------
+    InputError
+        If table, roles or model break a rule, so that there is nothing to audit.
+    """
+    return audit_with_people(
+        plan, table, policy, model_file=model_file, self_tests=self_tests, report=report, meter=meter
+    )[0]
+
+
+def audit_with_people(
+    plan: AuditPlan,
+    table: Table,
+    policy: Policy,
+    *,
+    model_file: ModelFile | None = None,
+    self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
+    report: Report | None = None,
+    meter: ReadMeter | None = None,
+) -> tuple[ReleaseAudit, AttackedPeople | None]:
+    """Do `run_audit`, and return the test people besides, on whom a report for others is attacked before it is given.
+
+    They are None where the attack that knows them beforehand broke. `self_tests` may be a function that returns them,
+    called when everything is measured, so that they can be made meanwhile.
+    """
+    started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
+    audited = audited_of(plan, table, model_file=model_file, report=report)
+    measurements = tuple(measured(check, audited) for check in CHECKS)
+    shown, readers = tables(audited), readers_of(audited)
+    audited.progress.reach(audited.progress.total)
+    tests = tuple(self_tests() if callable(self_tests) else self_tests)
+    audit = ReleaseAudit(
+        plan=plan,
+        data=data_summary(audited, table),
+        groups=group_summaries(audited),
+        model=model_summary(audited, model_file),
+        measurements=measurements,
+        verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(tests)),
+        tables=shown,
+        self_tests=tests,
+        provenance=provenance(plan, policy),
+        times={"started": started},
+        labels_only=not (audited.trainable or audited.has_scores),
+    )
+    read = None if meter is None else meter(audit, readers)
+    return replace(
+        audit, release_meter=read, times={"started": started, "seconds": time.perf_counter() - begun}
+    ), readers
+
+
+def audited_of(
+    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None, report: Report | None = None
+) -> Audited:
+    """Return what a plan audits, trained or taken as given, before any attack; parameters as for `run_audit`."""
+    dataset, notes = dataset_and_notes(plan, table, model_file=model_file)
+    config = config_of(plan, dataset)
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
+    model = train_model(config, dataset, splits)
+    progress.tick()
+    return Audited(plan, config, dataset, splits, model, progress, model_notes=notes)
+
+
+MEASURES: dict[str, Callable[[Audited], Measurement]] = {
+    "attribute_excess": attribute_excess,
+    "attribute_balanced": attribute_balanced,
+    "attribute_bits": attribute_bits,
+    "correction_gain": correction_gain,
+    "answers_excess": answers_excess,
+    "targeted_leakage": targeted_leakage,
+    "membership_caught": membership_caught,
+    "membership_auc": membership_auc,
+    "membership_advantage": membership_advantage,
+    "membership_gap": membership_gap,
+    "unfairness": unfairness,
+    "four_fifths": four_fifths,
+    "attriguard_exposure": attriguard_exposure,
+    "attriguard_cost": attriguard_cost,
+}
+"""Check -> what measures it."""
+
+_DECLARED = ("targeted_leakage",)
+
+
+def measured(check: str, audited: Audited) -> Measurement:
+    """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
+    basis = Basis.DECLARED if check in _DECLARED else Basis.MEASURED
+    if reason := missing(check, audited):
+        return not_run(check, reason, basis=basis)
+    try:
+        return MEASURES[check](audited)
+    except Cancelled:
+        raise
+    except (InputError, DataUnavailableError) as error:
+        return not_run(check, str(error), basis=basis)
+    except FairLeakError as error:
+        return not_run(check, str(error), outcome=Outcome.FAILED, basis=basis)
+    except Exception as error:  # whatever it was, it must not vanish: a check that broke blocks a release
+        return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED, basis=basis)

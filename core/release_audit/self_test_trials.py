@@ -1,0 +1,622 @@
+"""The attacks of an audit tried on models of which it is known whether they leak.
+
+A trial makes people out of a known law, and a model that either gives away nothing about what is attacked (the null) or
+clearly does (the planted leak). It runs the audit's own attack, takes the audit's own measurement, and asks the audit's
+own judge with a policy that allows no more than the control: a leak is called where the policy fails the model, that
+is, where the whole 95% interval lies above the control. The interval leaves out 2.5% on either side, so false alarms
+are aimed at 2.5%, less where several attacks share them; a trial above 5% and two standard errors of so many runs has
+found a fault.
+
+Two trials. In the first the attacker learns a table: how often each group occurs among people who look the same. It
+takes no time, so that hundreds of models can be tried; the guesses become the audit's estimate and go to its judge.
+The second, on fewer models, is the audit's own attack from end to end. Its plants take turns: labels that follow the
+group, scores that do, a last digit, labels that turn a feature round for a minority of 10%, and scores of a subgroup.
+
+The published decoder of answers, a linear program for every draw, is left out: it would take longer than all the rest.
+
+The AUC is tried on real trees, grown until every training record is right: the plainest case of overfitting. A TPR at
+1% FPR needs scores that tell people apart, and LiRA many trainings; there the target is a law: a
+model that answers about everybody by what is hers, a little chance, and, for those it was trained on, how well it
+remembers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from core.adversaries import AttackedRecords
+from core.audit import AttackFindings, train_model
+from core.config import AuditConfig
+from core.datasets import AuditDataset, Roles
+from core.datasets.splits import Splits
+from core.estimates import accuracy, paired_gain
+from core.membership import (
+    MembershipSplit,
+    disparities,
+    is_muted,
+    judging_everybody,
+    lira,
+    loss_attack,
+    roc,
+    split_between,
+)
+from core.models import GIVEN
+from core.policy import Limit, Measurement, Policy, Status, judge
+from core.queries import Asking, Exact, LaplaceGlobal, Trials
+from core.questions import People, QueryPool
+from core.release_audit.answer_checks import answers_excess
+from core.release_audit.attribute_checks import released_gain
+from core.release_audit.fairness_checks import CORRECTED, correction_gain
+from core.release_audit.membership_checks import FALSE_ALARMS, member_gaps, membership_caught, membership_gap
+from core.release_audit.plan import AuditPlan, ModelPlan, PlannedAnswers
+from core.release_audit.subject import Audited, Progress
+from core.seeds import child_generator, child_seed
+
+SHARE = 0.4
+"""Probability of group 1."""
+
+_VALUES = 3
+_TELLS = (0.30, 0.15, 0.05, 0.0)
+"""How much each feature leans: how much likelier its highest value is in group 1 than a third, and less in group 0."""
+
+Bits = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Drawn:
+    """People.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n, 4), int
+        Values 0, 1, 2; given the group they are independent.
+    labels, sensitive : ndarray of shape (n,), uint8
+    """
+
+    features: npt.NDArray[np.int64]
+    labels: Bits
+    sensitive: Bits
+
+
+def draw_people(n: int, rng: np.random.Generator) -> Drawn:
+    """Draw n people. The label depends on features alone, so it says no more of the group than they do."""
+    sensitive = (rng.random(n) < SHARE).astype(np.uint8)
+    chances = _chances()[sensitive]  # (n, 4, values)
+    features = (rng.random((n, len(_TELLS), 1)) >= chances.cumsum(axis=2)[:, :, :-1]).sum(axis=2)
+    labels = (rng.random(n) < 0.2 + 0.15 * (features[:, 0] + features[:, 3])).astype(np.uint8)
+    return Drawn(features=features, labels=labels, sensitive=sensitive)
+
+
+def posterior(people: Drawn, *, noise: npt.NDArray[np.float64] | float = 0.0) -> npt.NDArray[np.float64]:
+    """Return P(group 1) given features and label, shape (n,); exactly, but for noise on the log-odds."""
+    chances = _chances()
+    odds = np.full(len(people.features), np.log(SHARE / (1.0 - SHARE)))
+    for j in range(len(_TELLS)):
+        odds += np.log(chances[1, j, people.features[:, j]] / chances[0, j, people.features[:, j]])
+    return np.asarray(1.0 / (1.0 + np.exp(-(odds + noise))))
+
+
+def _chances() -> npt.NDArray[np.float64]:
+    """Return the probability of each value of each feature in each group, shape (2, 4, values)."""
+    lean = np.array(_TELLS)[:, np.newaxis] * np.linspace(-1.0, 1.0, _VALUES)
+    return np.stack([1.0 / _VALUES - lean, 1.0 / _VALUES + lean])
+
+
+TOLERANCE = 0.02
+"""What is promised of every model here, whether it keeps it or not."""
+
+_VALIDATION_SHARE = 0.3
+"""Of the attacker's records, as in an audit."""
+
+
+def audit_of(
+    people: Drawn,
+    predictions: npt.NDArray[np.uint8],
+    sizes: tuple[int, int, int],
+    *,
+    seed: int,
+    scores: npt.NDArray[np.float64] | None = None,
+    answers: PlannedAnswers | None = None,
+) -> Audited:
+    """Return an audit of given predictions.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n,)
+    sizes : tuple of int
+        Training, attack and test records, in this order; together n.
+    scores : ndarray of shape (n,), optional
+    """
+    names = tuple(f"feature {j}" for j in range(people.features.shape[1]))
+    roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")
+    dataset = AuditDataset(
+        title="People of FairLeak's test of itself",
+        source="Synthetic.",
+        features=people.features.astype(np.float64),
+        feature_names=names,
+        categorical=np.zeros(len(names), dtype=np.bool_),
+        labels=people.labels,
+        sensitive=people.sensitive,
+        group_names=("group 0", "group 1"),
+        roles=roles,
+        rows_read=people.labels.size,
+        predictions=predictions,
+        scores=scores,
+        sets=np.repeat(["train", "attack", "test"], sizes),
+    )
+    config = AuditConfig(method=GIVEN, roles=roles, tolerance=TOLERANCE, seed=seed)
+    planned = PlannedAnswers() if answers is None else answers
+    plan = AuditPlan(model=ModelPlan(kind="predictions"), config=config, answers=planned)
+    train, known, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
+    attack, validation = np.split(known, [known.size - round(_VALIDATION_SHARE * known.size)])
+    splits = Splits(train=train, attack=attack, validation=validation, test=test)  # they come in no order
+    return Audited(plan, config, dataset, splits, train_model(config, dataset, splits), Progress(1))
+
+
+def same_model(audited: Audited) -> Audited:
+    """Return an audit of the same people and model of which nothing is found yet."""
+    return Audited(audited.plan, audited.config, audited.dataset, audited.splits, audited.model, Progress(1))
+
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How one attack is tried.
+
+    Attributes
+    ----------
+    attack : str
+        What is attacked and by whom, as a table shows it.
+    told : str
+        What the null and the planted leak are, in one sentence.
+    leaks : callable
+        (seed, runs, planted) -> for each of the runs, numbers from 0 on, whether a leak was called. Run i is the same
+        model whatever other runs are asked for, as long as blocks begin at multiples of `BLOCK`.
+    share : float in (0, 1]
+        Of the runs asked for, how many are made: fewer of an attack that takes long. Half as many of planted leaks.
+    """
+
+    attack: str
+    told: str
+    leaks: Callable[[int, range, bool], Sequence[bool]]
+    share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One model of a trial: its number, whether a leak is planted, its random numbers and the seed of its audit."""
+
+    number: int
+    planted: bool
+    rng: np.random.Generator
+    seed: int
+
+
+def each(name: str, leaks: Callable[[Run], bool]) -> Callable[[int, range, bool], Sequence[bool]]:
+    """Return the trial of several runs from that of one; the random numbers of a run hang on the trial's name."""
+
+    def one(seed: int, number: int, planted: bool) -> bool:
+        key = f"self-test, {name}, {number}, {planted}"
+        return leaks(Run(number=number, planted=planted, rng=child_generator(seed, key), seed=child_seed(seed, key)))
+
+    return lambda seed, runs, planted: [one(seed, number, planted) for number in runs]
+
+
+def called(measurement: Measurement, control: float) -> bool:
+    """Return whether a policy that allows no more than the control fails the model; what was not measured does not."""
+    policy = Policy(
+        name="No more than the control",
+        version="1",
+        level=_LEVEL,
+        limits=(Limit(check=measurement.check, value=control),),
+    )
+    return judge(policy, [measurement], attribute="group").overall == Status.FAIL
+
+
+_TABLE_ATTACKED, _TABLE_KNOWN = 680, 462
+"""People under attack, and people the attacker learns from, in the proportion of an audit's sets."""
+
+_RELEASED_SETS = (900, 1_300, 100)
+"""Training, attack and test records of the audit's own attack."""
+
+_MINORITY = 1 / 6
+"""How many of group 1, two fifths of everybody, are kept where it is to be a tenth."""
+
+_DEPENDS = 0.4
+"""How much likelier a planted model accepts group 1, and less likely the other."""
+
+_CHECKS = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy"}
+
+_LOOKS = 18
+"""How many kinds of people a table tells apart by two features and the label."""
+
+_Answers = tuple[Bits, Floats | None]
+
+
+def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Bits:
+    """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
+    chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
+    if planted:
+        chance = chance + _DEPENDS * (2.0 * people.sensitive - 1.0)
+    return (rng.random(len(chance)) < chance).astype(np.uint8)
+
+
+def _table_leaks(run: Run) -> bool:
+    people = draw_people(_TABLE_ATTACKED + _TABLE_KNOWN, run.rng)
+    predictions = model_answers(people, run.rng, planted=run.planted)
+    known, attacked = slice(_TABLE_ATTACKED, None), slice(0, _TABLE_ATTACKED)
+    looks = people.features[:, 0] + 3 * people.features[:, 1] + 9 * people.labels
+    before, after = (
+        _majority(kinds[known], people.sensitive[known])[kinds[attacked]] == people.sensitive[attacked]
+        for kinds in (looks, looks + _LOOKS * predictions)
+    )
+    won, lost = int(np.count_nonzero(after & ~before)), int(np.count_nonzero(before & ~after))
+    gain = paired_gain(won, lost, _TABLE_ATTACKED)
+    return called(Measurement(check="attribute_excess", estimate=gain), 0.0)
+
+
+def _majority(kinds: npt.NDArray[np.int64], sensitive: Bits) -> Bits:
+    """Return the more frequent group of each kind of people, with the share of all as one person more."""
+    counts = np.bincount(2 * kinds + sensitive, minlength=4 * _LOOKS).reshape(-1, 2)
+    share = sensitive.mean()
+    return (counts[:, 1] + share > counts[:, 0] + 1.0 - share).astype(np.uint8)
+
+
+def _own_leaks(run: Run) -> bool:
+    plant = _PLANTS[run.number % len(_PLANTS)]
+    people = _people(run.rng, minority=plant is _turned_round_for_a_minority)
+    predictions, scores = plant(people, run.rng, run.planted)
+    audited = audit_of(people, predictions, _RELEASED_SETS, seed=run.seed, scores=scores)
+    gains = {check: released_gain(audited, measure)[1] for check, measure in _CHECKS.items()}
+    return any(called(Measurement(check=check, estimate=gain), 0.0) for check, gain in gains.items())
+
+
+def _people(rng: np.random.Generator, *, minority: bool) -> Drawn:
+    people, n = draw_people(4 * sum(_RELEASED_SETS), rng), sum(_RELEASED_SETS)
+    kept = (people.sensitive == 0) | (rng.random(people.sensitive.size) < (_MINORITY if minority else 1.0))
+    rows = np.flatnonzero(kept)[:n]
+    return Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
+
+
+def _score(people: Drawn, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
+
+
+def _labels(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    return model_answers(people, rng, planted=planted), None
+
+
+def _scores(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    scores = np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3)
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+def _last_digit(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    whole = np.rint(_score(people, rng) * 1e4).astype(np.int64)
+    scores = (whole - whole % 2 + people.sensitive if planted else whole) / 1e4
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+def _turned_round_for_a_minority(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    feature = people.features[:, 3] > 0
+    turned = feature ^ (people.sensitive == 1) if planted else feature
+    return np.where(rng.random(feature.size) < 0.8, turned, ~turned).astype(np.uint8), None
+
+
+def _scores_of_a_subgroup(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    inside = people.features[:, 3] == 0
+    scores = np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3)
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+_PLANTS = (_labels, _scores, _last_digit, _turned_round_for_a_minority, _scores_of_a_subgroup)
+
+
+_TOLD = "Null: answers that follow features and label alone. Planted: answers that follow the group as well."
+
+ATTRIBUTE_TRIALS = (
+    Trial(
+        attack="Attribute inferred from labels, by an attacker who learns a table",
+        told=_TOLD,
+        leaks=each("attribute by table", _table_leaks),
+    ),
+    Trial(
+        attack="Attribute inferred from what is released, by the audit's own attack",
+        told="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that follow the "
+        "group, a last digit, a feature turned round for a minority of 10%, scores of a third of the people.",
+        leaks=each("what is released", _own_leaks),
+        share=0.05,
+    ),
+)
+
+
+_CORRECTED_SETS = (400, 400, 100)
+_MISLED = 0.5
+"""Chance that an answer which is not what the attacker expects of a group misleads her."""
+
+
+def _promise_leaks(run: Run) -> bool:
+    rng = run.rng
+    people = draw_people(sum(_CORRECTED_SETS), rng)
+    predictions = (rng.random(sum(_CORRECTED_SETS)) < 0.5).astype(np.uint8)
+    audited = audit_of(people, predictions, _CORRECTED_SETS, seed=run.seed)
+    for kind in CORRECTED:
+        p = posterior(people, noise=0.3 * rng.standard_normal(sum(_CORRECTED_SETS)))
+        if run.planted:
+            p = _misled(people.sensitive, predictions, rng)
+        _tell(audited, kind, p)
+    return called(correction_gain(audited), 0.0)
+
+
+def _misled(
+    sensitive: npt.NDArray[np.uint8], predictions: npt.NDArray[np.uint8], rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """Return P(group 1) of an attacker who takes some for group 1 because they were accepted, and is unsure of them.
+
+    The model is fair, so whoever is told so can find them all: about a quarter of the people.
+    """
+    p = np.where(sensitive == 1, 0.9, 0.1)
+    wrong = (predictions != sensitive) & (rng.random(sensitive.size) < _MISLED)
+    return np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
+
+
+def _tell(audited: Audited, kind: str, p: npt.NDArray[np.float64]) -> None:
+    """Let an attacker of the audit say these probabilities."""
+    both = np.column_stack([1.0 - p, p])
+
+    def records(rows: npt.NDArray[np.intp]) -> AttackedRecords:
+        return AttackedRecords(
+            probability=both[rows],
+            calibrated=both[rows],
+            predictions=audited.model.predictions[rows],
+            labels=audited.dataset.labels[rows],
+            truth=audited.dataset.sensitive[rows],
+        )
+
+    held_out = records(audited.splits.validation)
+    found = AttackFindings(
+        held_out_accuracy=accuracy(held_out.truth, held_out.guess),
+        attacked=records(audited.splits.train),
+        held_out=held_out,
+    )
+    audited.once(f"attack {kind}", lambda: found)
+
+
+CORRECTION_TRIALS = (
+    Trial(
+        attack="Attribute recovered from the fairness promise",
+        told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who take "
+        "accepted people for one group.",
+        leaks=each("correction", _promise_leaks),
+        share=0.5,
+    ),
+)
+
+
+_POOL, _PEOPLE, _QUESTIONS, _REPEATS = 400, 20, 12, 6
+_NO_BUDGET = 1e-3
+"""Budget whose noise drowns every answer."""
+
+_ASKED_SETS = (200, 200, 200)
+
+
+def _answers_leak(seed: int, runs: range, planted: bool) -> list[bool]:
+    """Ask a block of runs at once, six draws of people, questions and noise each."""
+    name = f"self-test, answers, from {runs.start}, {planted}"
+    asking = Asking(n=_PEOPLE, design="random_binary", repeats=_REPEATS * len(runs), seed=child_seed(seed, name))
+    trials = Trials(_pool(child_generator(seed, name)), asking, most=_QUESTIONS)
+    mechanism = Exact() if planted else LaplaceGlobal(_NO_BUDGET)
+    found = {"prior": trials.leakages(0, mechanism, "strongest")}
+    found |= {kind: trials.leakages(_QUESTIONS, mechanism, kind) for kind in ("strongest", "without_prior")}
+    model = _model(child_generator(seed, f"{name}, model"))
+    return [_called(model, slice(i * _REPEATS, (i + 1) * _REPEATS), found, trials) for i in range(len(runs))]
+
+
+def _model(rng: np.random.Generator) -> Audited:
+    """Return an audit of some model: what is asked about are scores of other people, the trials'."""
+    people = draw_people(sum(_ASKED_SETS), rng)
+    planned = PlannedAnswers(questions=_QUESTIONS, people=_PEOPLE, repeats=_REPEATS)
+    return audit_of(people, model_answers(people, rng, planted=False), _ASKED_SETS, seed=0, answers=planned)
+
+
+def _called(model: Audited, own: slice, found: dict[str, list[float]], trials: Trials) -> bool:
+    audited = same_model(model)
+    audited.once("trials", lambda: trials)
+    audited.once("leakages", lambda: {kind: values[own] for kind, values in found.items()})
+    return called(answers_excess(audited), 0.0)
+
+
+def _pool(rng: np.random.Generator) -> QueryPool:
+    """Draw people, and a prior that knows nothing: the groups' shares.
+
+    A prior drawn by chance would not do: it is wrong about the pool as a whole, if by little, and whoever then leaves
+    it aside has an excess that is no leak.
+    """
+    sensitive = rng.permutation((np.arange(_POOL) < 0.6 * _POOL).astype(np.uint8))
+    return QueryPool(
+        people=People(
+            sensitive=sensitive,
+            base=rng.random(_POOL),
+            prior=np.full(_POOL, sensitive.mean()),
+            labels=np.ones(_POOL, dtype=np.uint8),
+        ),
+        advantaged="group 1",
+        disadvantaged="group 0",
+        metric="statistical_parity",
+    )
+
+
+ANSWER_TRIALS = (
+    Trial(
+        attack="Attribute learned from answered questions",
+        told="Null: answers drowned in noise. Planted: exact answers.",
+        leaks=_answers_leak,
+        share=0.5,
+    ),
+)
+
+
+_SIDE = 300
+"""Members, and non-members, of a tree."""
+
+_MANY = 1000
+"""Members, and non-members, where a TPR at 1% FPR is read: 1% of the non-members must be ten or more."""
+
+_BOTH = 500
+"""Members, and non-members, of a model asked for verdicts."""
+
+_NOT_JUDGED = 200
+"""Attack records, which no membership attack looks at."""
+
+_A_GROUP = 1000
+"""Non-members of either group in a gap at 1% FPR."""
+
+_FEWEST_PERMUTATIONS = 100
+
+_SHADOWS = 4
+_CHANCE, _REMEMBERED = 1.0, 4.0
+"""Standard deviation of a law's answers from training to training, and how far it moves for those trained on."""
+
+Rows = npt.NDArray[np.int64]
+
+
+def _area_leaks(run: Run) -> bool:
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = run.rng
+    features = rng.random((3 * _SIDE, 3))
+    labels = (rng.random(len(features)) < 0.2 + 0.6 * features[:, 0]).astype(np.uint8)
+    split = _split(_SIDE, rng)
+    trained = split.members if run.planted else np.arange(2 * _SIDE, 3 * _SIDE)
+    tree = DecisionTreeClassifier(random_state=0).fit(features[trained], labels[trained])
+    guess = loss_attack(tree.predict_proba(features)[:, 1], labels, split)
+    return not is_muted(roc(guess.score, split.judged[1]).auc)
+
+
+def _caught_leaks(run: Run) -> bool:
+    audited = _audited(run, _MANY, lambda groups: _REMEMBERED if run.planted else 0.0)
+    return called(membership_caught(audited), FALSE_ALARMS)
+
+
+def _ties_leak(run: Run) -> bool:
+    """Of those with label 0 a third get exactly 0, member or not; planted, half of the members with 1 exactly 1."""
+    rng = run.rng
+    n = 2 * _MANY + _NOT_JUDGED
+    labels, sizes = rng.integers(0, 2, n).astype(np.uint8), (_MANY, _NOT_JUDGED, _MANY)
+    scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
+    scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
+    remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _MANY)
+    scores[remembered & run.planted] = 1.0
+    groups = (np.arange(n) % 2).astype(np.uint8)
+    people = Drawn(features=np.zeros((n, 1), dtype=np.int64), labels=labels, sensitive=groups)
+    predictions = (scores >= 0.5).astype(np.uint8)
+    audited = audit_of(people, predictions, sizes, seed=run.seed, scores=scores)
+    return called(membership_caught(audited), FALSE_ALARMS)
+
+
+def _verdict_gap_leaks(run: Run) -> bool:
+    rng = run.rng
+    law, split, groups = _law(2 * _BOTH, rng), _split(_BOTH, rng), rng.integers(0, 2, 2 * _BOTH)
+    remembered = _remembered(groups, run)
+    guess = loss_attack(law.remembering(remembered).train(split.members, run.number), law.labels, split)
+    rows, member = split.judged
+    if guess.verdict is None or is_muted(roc(guess.score, member).auc):
+        return False
+    found = disparities(guess.verdict, groups[rows], member, names=("0", "1"), seed=run.seed).results
+    return any(result.tests["advantage_gap"].significant for result in found)
+
+
+def _remembered(groups: Bits | Rows, run: Run) -> Floats:
+    """Return how well everybody is remembered: those of one group alone where a gap is planted, else all alike."""
+    return np.where(groups == 1, _REMEMBERED, 0.0) if run.planted else np.full(groups.size, _REMEMBERED / 2)
+
+
+def _caught_gap_leaks(run: Run) -> bool:
+    audited = _audited(run, 2 * _A_GROUP, lambda groups: _remembered(groups, run))
+    member_gaps(audited, permutations=_FEWEST_PERMUTATIONS)  # the check is decided by the interval, without them
+    return called(membership_gap(audited), 0.0)
+
+
+def _audited(run: Run, side: int, remembered: Callable[[Bits], npt.ArrayLike]) -> Audited:
+    """Return an audit of a law, with as many members as outsiders, in which both membership attacks are done."""
+    own = run.seed
+    law = _law(2 * side + _NOT_JUDGED, run.rng)
+    groups = (np.arange(law.level.size) % 2).astype(np.uint8)
+    members, outsiders = np.arange(side), np.arange(side + _NOT_JUDGED, 2 * side + _NOT_JUDGED)
+    split = judging_everybody(members, outsiders)
+    scores = law.remembering(remembered(groups)).train(members, own)
+    shadow = law.remembering(_REMEMBERED / 2)  # as the attacker thinks that such a model is trained
+    people = Drawn(features=np.zeros((groups.size, 1), dtype=np.int64), labels=law.labels, sensitive=groups)
+    audited = audit_of(people, (scores >= 0.5).astype(np.uint8), (side, _NOT_JUDGED, side), seed=own, scores=scores)
+    guesses = {
+        "loss": loss_attack(scores, law.labels, split),
+        "lira": lira(shadow.train, scores, law.labels, split, seed=own, shadows=_SHADOWS),
+    }
+    audited.once("member guesses", lambda: guesses)
+    return audited
+
+
+def _split(side: int, rng: np.random.Generator) -> MembershipSplit:
+    seed = int(rng.integers(2**32))
+    return split_between(np.arange(side), np.arange(side, 2 * side), seed=seed, known_share=0.3, judged_share=0.7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Law:
+    """A target made of chance: P(label = 1) of everybody from her own level, a draw, and what is remembered of her."""
+
+    level: Floats
+    remembered: Floats
+    labels: Bits
+
+    def remembering(self, how_well: npt.ArrayLike) -> _Law:
+        """Return the same people's law when those trained on are remembered so well, one number or one a person."""
+        return replace(self, remembered=np.broadcast_to(np.asarray(how_well, dtype=np.float64), self.level.shape))
+
+    def train(self, rows: Rows, seed: int) -> Floats:
+        """Return the answers of a model trained on some people."""
+        own = self.level + _CHANCE * np.random.default_rng(seed).standard_normal(self.level.size)
+        own[rows] += self.remembered[rows]
+        return np.asarray(1.0 / (1.0 + np.exp(np.where(self.labels == 1, -own, own))))
+
+
+def _law(n: int, rng: np.random.Generator) -> _Law:
+    return _Law(level=rng.standard_normal(n), remembered=np.zeros(n), labels=rng.integers(0, 2, n).astype(np.uint8))
+
+
+MEMBERSHIP_TRIALS = (
+    Trial(
+        attack="Members told from non-members (AUC)",
+        told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",
+        leaks=each("membership by area", _area_leaks),
+    ),
+    Trial(
+        attack="Members identified (TPR at 1% FPR)",
+        told="Null: a model that remembers nobody. Planted: one that remembers whom it was trained on.",
+        leaks=each("members caught", _caught_leaks),
+    ),
+    Trial(
+        attack="Members identified by ties of score and label (TPR at 1% FPR)",
+        told="Null: scores that tie alike for members and others. Planted: half of the members with label 1 score 1.",
+        leaks=each("ties", _ties_leak),
+        share=0.1,
+    ),
+    Trial(
+        attack="Gap between groups in who is called a member",
+        told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
+        leaks=each("gap of verdicts", _verdict_gap_leaks),
+    ),
+    Trial(
+        attack="Gap between groups in members identified (TPR at 1% FPR)",
+        told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
+        leaks=each("gap of members caught", _caught_gap_leaks),
+        share=0.5,
+    ),
+)

@@ -1,0 +1,319 @@
+"""FairLeak tried on itself: the share of trials that went wrong, kept, in its own process.
+
+The child writes a line for every step done and, as its last line, the results; its standard input is a pipe that
+nothing is written to. When that pipe closes, the one who asked has ended or is no longer interested, and so the child
+ends as well, however the other one ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import core
+from core.errors import FairLeakError, InputError
+from core.estimates import Estimate, proportion
+from core.fingerprint import code_fingerprint, content_fingerprint
+from core.release_audit.result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
+from core.release_audit.self_test_trials import (
+    ANSWER_TRIALS,
+    ATTRIBUTE_TRIALS,
+    CORRECTION_TRIALS,
+    MEMBERSHIP_TRIALS,
+    Trial,
+)
+from core.serialize import RecordError, Result, dumps, loads
+from core.validation import seed_value
+
+Report = Callable[[int, int], None]
+
+RUNS = 200
+"""Null models of every trial; there are half as many planted leaks."""
+
+MOST_FALSE_ALARMS, LEAST_DETECTED = 0.05, 0.95
+"""What a trial must keep to, the first but for two standard errors of its runs."""
+
+TRIALS: tuple[Trial, ...] = (*ATTRIBUTE_TRIALS, *CORRECTION_TRIALS, *ANSWER_TRIALS, *MEMBERSHIP_TRIALS)
+
+BLOCK = 20
+"""Runs made at a time, after which progress is reported."""
+
+_FEWEST = 10
+
+
+def self_test(
+    *,
+    seed: int = SELF_TEST_SEED,
+    runs: int = RUNS,
+    report: Report | None = None,
+    trials: Sequence[Trial] = TRIALS,
+) -> tuple[SelfTest, ...]:
+    """Try FairLeak's attacks and verdicts on models that are known to leak, or not to.
+
+    Parameters
+    ----------
+    seed : int
+        Same seed, same models; run i of a trial is the same however many runs there are.
+    runs : int, at least 10
+        Null models of every trial; an attack that takes long makes fewer. Of planted leaks, which are caught or missed
+        by far, half as many are made, of both at least 10.
+    report : callable, optional
+        Called with (models done, models in all); may raise `core.errors.Cancelled` to stop.
+
+    Raises
+    ------
+    InputError
+        If an argument breaks its rule.
+    """
+    seed_value(seed)
+    if isinstance(runs, bool) or not isinstance(runs, int) or runs < _FEWEST:
+        raise InputError(f"runs must be a whole number of at least {_FEWEST}, got {runs!r}.")
+    total = sum(sum(_runs_of(trial, runs)) for trial in trials)
+    done = 0
+    found = []
+    for trial in trials:
+        called = []
+        for planted, number in zip((False, True), _runs_of(trial, runs), strict=True):
+            leaks = 0
+            for start in range(0, number, BLOCK):
+                block = range(start, min(start + BLOCK, number))
+                leaks += sum(trial.leaks(seed, block, planted))
+                done += len(block)
+                if report is not None:
+                    report(done, total)
+            called.append(proportion(leaks, number))
+        found.append(_judged(trial, *called))
+    return tuple(found)
+
+
+def allowed_false_alarms(runs: int) -> float:
+    """Return the largest share of false alarms a trial passes with: 5% and two standard errors of so many runs."""
+    return MOST_FALSE_ALARMS + 2.0 * math.sqrt(MOST_FALSE_ALARMS * (1.0 - MOST_FALSE_ALARMS) / runs)
+
+
+def passes(false_alarms: Estimate, detected: Estimate) -> bool:
+    """Whether a trial with these shares is passed."""
+    return false_alarms.value <= allowed_false_alarms(false_alarms.n) and detected.value >= LEAST_DETECTED
+
+
+def _runs_of(trial: Trial, runs: int) -> tuple[int, int]:
+    """Return how many null models and how many planted leaks a trial makes."""
+    nulls = max(_FEWEST, math.ceil(trial.share * runs))
+    return nulls, max(_FEWEST, math.ceil(nulls / 2))
+
+
+def _judged(trial: Trial, false_alarms: Estimate, detected: Estimate) -> SelfTest:
+    return SelfTest(
+        attack=trial.attack,
+        false_alarms=false_alarms,
+        detected=detected,
+        passed=passes(false_alarms, detected),
+        told=trial.told,
+    )
+
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept(Result):
+    """What a file holds: the results, and what they rest on."""
+
+    format: int
+    rests_on: str
+    tests: tuple[SelfTest, ...]
+    digest: str
+
+
+def cached_self_test(
+    folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS, report: Report | None = None
+) -> tuple[SelfTest, ...]:
+    """Return `self_test`, from a folder if it was done before with this code, these packages and this kind of machine.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there. A file in it that is damaged or of another origin is written anew. Where it cannot be
+        written to, the test is done all the same, and again the next time.
+    seed, runs, report
+        As for `self_test`; there is nothing to report where the results are there.
+    """
+    kept = there(folder, seed=seed, runs=runs)
+    if kept is not None:
+        return kept
+    tests = self_test(seed=seed, runs=runs, report=report)
+    _write(kept_file(folder), _kept(tests, _rests_on(seed, runs)))
+    return tests
+
+
+def there(folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS) -> tuple[SelfTest, ...] | None:
+    """Return what a folder holds of the test as it would be made now; None if it does not."""
+    return _tests_in(kept_file(folder), _rests_on(seed, runs))
+
+
+def packed(tests: tuple[SelfTest, ...]) -> str:
+    """Write results in one line."""
+    return dumps(_kept(tests, ""))
+
+
+def unpacked(line: str) -> tuple[SelfTest, ...]:
+    """Return the results written by `packed`.
+
+    Raises
+    ------
+    RecordError
+        If it is no such line.
+    """
+    return loads(line, _Kept).tests
+
+
+def _rests_on(seed: int, runs: int) -> str:
+    return content_fingerprint(code_fingerprint(), versions(), kind_of_machine(), seed, runs)
+
+
+def _kept(tests: tuple[SelfTest, ...], rests_on: str) -> _Kept:
+    return _Kept(format=_FORMAT, rests_on=rests_on, tests=tests, digest=_digest(tests))
+
+
+def kept_file(folder: Path) -> Path:
+    """Return where in a folder the results of this code are kept."""
+    return Path(folder) / f"self-test-{code_fingerprint()}.json"
+
+
+def _tests_in(file: Path, rests_on: str) -> tuple[SelfTest, ...] | None:
+    try:
+        kept = loads(file.read_text(encoding="utf-8"), _Kept)
+    except (OSError, UnicodeDecodeError, RecordError):
+        return None
+    fits = kept.format == _FORMAT and kept.rests_on == rests_on and kept.digest == _digest(kept.tests)
+    return kept.tests if fits else None
+
+
+def _digest(tests: tuple[SelfTest, ...]) -> str:
+    return content_fingerprint(*tests)
+
+
+def _write(file: Path, kept: _Kept) -> None:
+    """Write whole or not at all: into a file of another name, then renamed; of two at once the later one stays."""
+    half: str | None = None
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("wb", dir=file.parent, suffix=".part", delete=False) as made:
+            half = made.name
+            made.write(dumps(kept).encode())
+            made.flush()
+            os.fsync(made.fileno())
+        os.replace(half, file)
+    except OSError:
+        if half is not None:
+            with contextlib.suppress(OSError):
+                Path(half).unlink(missing_ok=True)
+
+
+_CODE = f"from {__name__} import child; child()"
+_RESULT = "="
+_GLANCE = 0.25
+"""Seconds between two looks at whether the one who asked still wants it."""
+
+_NICE = 10
+"""How far the child gives way to what a person waits for."""
+
+
+def self_test_apart(
+    folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS, report: Report | None = None
+) -> tuple[SelfTest, ...]:
+    """Return `cached_self_test`, made by a process of its own unless it is there.
+
+    Parameters
+    ----------
+    folder, seed, runs
+        As for `cached_self_test`.
+    report : callable, optional
+        Called several times a second with (models done, models in all); what it raises ends the process and is raised
+        here.
+
+    Raises
+    ------
+    FairLeakError
+        If the process cannot be started, or ends without results.
+    """
+    kept = there(folder, seed=seed, runs=runs)
+    if kept is not None:
+        return kept
+    root = str(Path(core.__file__).parents[1])
+    paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _CODE, str(Path(folder).absolute()), str(seed), str(runs)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        )
+    except OSError as error:
+        raise FairLeakError("The process for FairLeak's test of itself could not be started.") from error
+    with process:
+        try:
+            found = _followed(process, report)
+        finally:
+            process.kill()
+    if found is None:
+        raise FairLeakError("FairLeak's test of itself ended without results, most likely for want of memory.")
+    return found
+
+
+def _followed(process: subprocess.Popen[bytes], report: Report | None) -> tuple[SelfTest, ...] | None:
+    """Report what the child tells, and return its results; None if it ends without."""
+    assert process.stdout is not None
+    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    threading.Thread(target=_put_lines, args=(process.stdout, lines), daemon=True, name="fairleak-self-test").start()
+    done, total = 0, 0
+    while True:
+        with contextlib.suppress(queue.Empty):
+            line = lines.get(timeout=_GLANCE)
+            if line is None:
+                return None
+            if line.startswith(_RESULT):
+                with contextlib.suppress(RecordError):
+                    return unpacked(line.removeprefix(_RESULT))
+                return None
+            done, total = map(int, line.split())
+        if report is not None:
+            report(done, total)
+
+
+def _put_lines(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
+    with contextlib.suppress(OSError, ValueError):  # closed while it was read
+        for line in stream:
+            lines.put(line.decode().strip())
+    lines.put(None)
+
+
+def child() -> None:
+    """Make the test as the command line asks, and tell how far it is; what the child does."""
+    folder, seed, runs = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    threading.Thread(target=_end_with_the_asker, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+
+    def tell(line: str) -> None:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    tests = cached_self_test(folder, seed=seed, runs=runs, report=lambda done, total: tell(f"{done} {total}"))
+    tell(_RESULT + packed(tests))
+
+
+def _end_with_the_asker() -> None:
+    os.read(0, 1)  # returns when the pipe is closed at its other end
+    os._exit(1)

@@ -1,0 +1,417 @@
+"""What one plan audits: table, model, people, and what several checks share.
+
+Only files inside the folder that is given are opened, wherever links lead. The readers are the test people as somebody
+who holds the report knows them: for the release meter and the attack on what others get.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from core.audit import ModelFindings
+from core.config import AuditConfig
+from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
+from core.datasets.columns import quoted
+from core.datasets.splits import MOST_TAUGHT, Splits
+from core.errors import Cancelled, InputError
+from core.files import content_of
+from core.model_card import attacker_posteriors
+from core.policy import CHECKS, Basis, Measurement, Outcome
+from core.questions import reader_prior
+from core.release_audit.plan import AuditPlan, OutputsPlan
+from core.validation import binary_array, group_array, one_length
+
+if TYPE_CHECKING:
+    from core.models.model_files import ModelFile
+
+T = TypeVar("T")
+
+
+class Progress:
+    """Counts steps and reports them.
+
+    Parameters
+    ----------
+    report : callable, optional
+        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
+    """
+
+    def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
+        self.total, self.done, self._report = total, 0, report
+        self._tell()
+
+    def tick(self) -> None:
+        """Count one step."""
+        self.reach(self.done + 1)
+
+    def reach(self, done: int) -> None:
+        """Count up to this step; steps are never taken back."""
+        self.done = max(self.done, min(done, self.total))
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._report is not None:
+            self._report(self.done, self.total)
+
+
+class Audited:
+    """What is audited.
+
+    Parameters
+    ----------
+    config : AuditConfig
+        The plan's, with the roles the dataset was built with.
+    model_notes : tuple of str
+        What is to be known of how a model file answered.
+    """
+
+    def __init__(
+        self,
+        plan: AuditPlan,
+        config: AuditConfig,
+        dataset: AuditDataset,
+        splits: Splits,
+        model: ModelFindings,
+        progress: Progress,
+        *,
+        model_notes: tuple[str, ...] = (),
+    ) -> None:
+        self.model_notes = model_notes
+        self.plan, self.config, self.dataset = plan, config, dataset
+        self.splits, self.model, self.progress = splits, model, progress
+        self._found: dict[str, Any] = {}
+        self._broken: dict[str, Exception] = {}
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` returns, made once under this name; what broke once breaks again at once."""
+        if name in self._broken:
+            raise self._broken[name]
+        if name not in self._found:
+            try:
+                self._found[name] = make()
+            except Cancelled:
+                raise
+            except Exception as error:
+                self._broken[name] = error
+                raise
+        found: T = self._found[name]
+        return found
+
+    @property
+    def trainable(self) -> bool:
+        """Whether the model can be trained again."""
+        return self.plan.model.kind == "train"
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether the model gives scores, and not only labels."""
+        return self.model.scores_given
+
+    @property
+    def released_scores(self) -> npt.NDArray[np.float64] | None:
+        """Everybody's score with the decimals it is released with; None where labels alone are released."""
+        return self.scores_of(self.plan.outputs)
+
+    def scores_of(self, outputs: OutputsPlan) -> npt.NDArray[np.float64] | None:
+        """Return everybody's score as a release would give it; None where it gives labels alone."""
+        if not self.has_scores or outputs.released != "scores":
+            return None
+        return self.model.scores if outputs.decimals is None else np.round(self.model.scores, outputs.decimals)
+
+    @property
+    def sets_known(self) -> bool:
+        """Whether the training records are those the model was trained on."""
+        return self.trainable or self.dataset.sets is not None
+
+    @property
+    def attribute(self) -> str:
+        """What the sensitive attribute is called."""
+        return self.dataset.roles.attribute
+
+    @property
+    def trained_on(self) -> str:
+        """What to call the training records: "4,080 people the model was trained on"."""
+        n = self.splits.train.size
+        return f"{n:,} people the model was trained on" if self.sets_known else f"{n:,} people drawn from the table"
+
+    @property
+    def over_people(self) -> tuple[str, ...]:
+        """Return what every interval over people takes for granted, a sentence each."""
+        told = ["The interval is over people like these; model, attackers and seed are taken as they are."]
+        if self.splits.known.size > MOST_TAUGHT:
+            told.append(f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know.")
+        if not self.sets_known:
+            told.append(
+                "Nobody told which records the model was trained on: people drawn at random stand for them, so what "
+                "it gives away of its own training records may be more."
+            )
+        return tuple(told)
+
+
+def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
+    """Return the table a plan names.
+
+    Parameters
+    ----------
+    folder : Path
+        The plan's folder, from which its files are told.
+    data_folder, cache_folder : Path or None
+        For datasets of the catalogue, as for `core.datasets.load`.
+
+    Raises
+    ------
+    InputError
+        If the file is not in the folder, cannot be read, or is no table.
+    DataUnavailableError
+        If the dataset can be neither read nor fetched.
+    """
+    if plan.data.file:
+        return read_table(_content(folder, plan.data.file, "data.file"), Path(plan.data.file).name)
+    return load(plan.data.dataset, data_folder=data_folder, cache_folder=cache_folder)
+
+
+def load_model(plan: AuditPlan, *, folder: Path) -> ModelFile | None:
+    """Return the model file a plan names; None if it names none.
+
+    Raises
+    ------
+    InputError
+        If the file is not in the folder, cannot be read, or is refused by `core.models.model_files.read_model`.
+    """
+    if plan.model.kind != "file":
+        return None
+    from core.models.model_files import read_model
+
+    return read_model(_content(folder, plan.model.file, "model.file"), Path(plan.model.file).name)
+
+
+def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
+    """Return the content of the policy file a plan names; None if it names none.
+
+    Raises
+    ------
+    InputError
+        If the file is not in the folder or cannot be read.
+    """
+    if not plan.policy:
+        return None
+    try:
+        return _content(folder, plan.policy, "policy").decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"policy must be a file of text in UTF-8, got {quoted(plan.policy)}.") from None
+
+
+def dataset_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
+    """Return the dataset of a plan: its table with roles, and the answers of its model file where there is one.
+
+    Raises
+    ------
+    InputError
+        If a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
+    """
+    return dataset_and_notes(plan, table, model_file=model_file)[0]
+
+
+def dataset_and_notes(
+    plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None
+) -> tuple[AuditDataset, tuple[str, ...]]:
+    """Return `dataset_of`, and what is to be known of how the model file answered."""
+    roles = roles_of(plan, table)
+    if plan.model.kind == "train":
+        return build_dataset(table, roles), ()
+    notes: tuple[str, ...] = ()
+    roles = replace(roles, threshold=plan.model.threshold)
+    if plan.model.kind == "file":
+        if model_file is None:
+            raise InputError('A plan with model.kind "file" needs its model file, got none.')
+        from core.models.model_files import with_answers
+
+        try:
+            answered = with_answers(
+                table,
+                model_file,
+                threshold=plan.model.threshold,
+                positive=plan.model.positive,
+                features=plan.model.features,
+            )
+        except InputError as error:
+            told = f"{str(error).removesuffix('.')} (in a plan: model.positive, model.features, model.threshold)."
+            raise InputError(told) from None
+        table, roles = answered.table, replace(roles, prediction=answered.prediction, score=answered.score)
+        notes = answered.answers.notes
+    return build_dataset(table, roles), notes
+
+
+def config_of(plan: AuditPlan, dataset: AuditDataset) -> AuditConfig:
+    """Return the plan's configuration with the roles the dataset was built with."""
+    return replace(plan.config, roles=dataset.roles)
+
+
+def roles_of(plan: AuditPlan, table: Table) -> Roles:
+    """Return the roles of the table's columns.
+
+    Raises
+    ------
+    InputError
+        If the table suggests no roles under the attribute the plan names.
+    """
+    if plan.config.roles is not None:
+        return plan.config.roles
+    wanted = [roles for roles in table.roles if plan.data.attribute in ("", roles.key)]
+    if not wanted:
+        raise InputError(
+            f"data.attribute must be one of {', '.join(roles.key for roles in table.roles) or 'none'} of "
+            f"{quoted(table.title)}, got {quoted(plan.data.attribute)}."
+        )
+    return wanted[0]
+
+
+def _content(folder: Path, file: str, key: str) -> bytes:
+    """Return the bytes of a file inside the folder, wherever links lead."""
+    home = os.path.realpath(folder)
+    try:
+        path = Path(os.path.realpath(os.path.join(home, file)))
+    except ValueError:  # a zero byte, which `content_of` puts into words
+        path = Path(home, file)
+    if not path.is_relative_to(home):
+        raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.")
+    return content_of(path, what=key, named=file)
+
+
+_ANSWERS = ("answers_excess", "targeted_leakage")
+_RELEASED_SCORES = ("membership_caught", "membership_gap")
+
+
+def not_run(
+    check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN, basis: Basis = Basis.MEASURED
+) -> Measurement:
+    """Return a measurement that has a reason and no number."""
+    return Measurement(check=check, outcome=outcome, basis=basis, reason=reason)
+
+
+def missing(check: str, audited: Audited) -> str:
+    """Return what a check needs and this audit has not, in one sentence; "" if nothing is missing."""
+    needs, plan = CHECKS[check].needs, audited.plan
+    if check in _RELEASED_SCORES and audited.has_scores and audited.released_scores is None:
+        return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
+    if check in _ANSWERS and not plan.answers.questions:
+        return ""  # that none are given is declared
+    for need, told in _lacking(plan, audited.has_scores).items():
+        if need in needs:
+            return told
+    return ""
+
+
+def _lacking(plan: AuditPlan, has_scores: bool) -> dict[str, str]:
+    """Return need -> why it is not met."""
+    lacking = {}
+    if not plan.guard.budget:
+        lacking["a guard"] = "AttriGuard is not planned."
+    if not has_scores:
+        lacking["scores"] = "Scores are needed; only predicted labels are given."
+    if plan.model.kind != "train":
+        lacking["a model that can be trained again"] = (
+            "The model must be one that can be trained again; only predictions are given."
+        )
+    return lacking
+
+
+Floats = npt.NDArray[np.float64]
+
+FEWEST_KNOWN = 10
+"""People of each group the release meter's attacker learns from at least: two in each of its five folds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttackedPeople:
+    """The test people, with what the reader knows of them and the truth to judge the attack by.
+
+    Attributes
+    ----------
+    predictions, labels : ndarray of shape (n,), 0 or 1
+    sensitive : ndarray of shape (n,), 0 to K - 1
+    prior : ndarray of shape (n, K), rows adding up to 1
+        The reader's probability of each group from features and label.
+    group_names : tuple of K str
+        As the report names them.
+    posterior : ndarray of shape (n, K), rows adding up to 1, or None
+        What the release meter's attacker makes of each; None where it was not trained, and `reason` says why.
+    """
+
+    predictions: npt.NDArray[np.uint8] = field(repr=False)
+    labels: npt.NDArray[np.uint8] = field(repr=False)
+    sensitive: npt.NDArray[np.uint8] = field(repr=False)
+    prior: Floats = field(repr=False)
+    group_names: tuple[str, ...]
+    posterior: Floats | None = field(default=None, repr=False)
+    reason: str = "the attacker of the release meter was not trained"
+
+    def __post_init__(self) -> None:
+        n, k = len(self.predictions), len(self.group_names)
+        if k < 2:
+            raise InputError(f"The attacked people must be in at least 2 groups, got {k}.")
+        one_length(predictions=self.predictions, labels=self.labels, sensitive=self.sensitive, prior=self.prior)
+        binary_array(self.predictions, name="predictions")
+        binary_array(self.labels, name="labels")
+        group_array(self.sensitive, k, name="sensitive")
+        if np.shape(self.prior) != (n, k):
+            raise InputError(f"prior must have shape ({n}, {k}), got {np.shape(self.prior)}.")
+        if self.posterior is not None and np.shape(self.posterior) != (n, k):
+            raise InputError(f"posterior must have shape ({n}, {k}), got {np.shape(self.posterior)}.")
+        if np.unique(self.sensitive).size < 2:
+            raise InputError("The attacked people must be of at least 2 groups, got one.")
+
+
+def attacked_people(dataset: AuditDataset, splits: Splits, model: ModelFindings, *, seed: int) -> AttackedPeople:
+    """Return the test people with the audited model's predictions, and what features and label tell of each.
+
+    Raises
+    ------
+    InputError
+        If the attack or validation records do not hold every group.
+    """
+    rows = splits.test
+    posterior, reason = _posterior(dataset, splits, seed)
+    return AttackedPeople(
+        predictions=model.predictions[rows],
+        labels=dataset.labels[rows],
+        sensitive=dataset.sensitive[rows],
+        prior=reader_prior(dataset, splits, rows, seed=seed),
+        group_names=tuple(dataset.group_names),
+        posterior=posterior,
+        reason=reason,
+    )
+
+
+def _posterior(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[npt.NDArray[np.float64] | None, str]:
+    """Return what the release meter's attacker makes of the test people, or why it could not be trained."""
+    known = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
+    if known.min() < FEWEST_KNOWN:
+        return None, (
+            f"its attacker learns from at least {FEWEST_KNOWN} people of each group, and of one it knows {known.min()}"
+        )
+    try:
+        return attacker_posteriors(dataset, splits, splits.test, seed=seed), ""
+    except ValueError as error:
+        return None, f"its attacker could not be trained ({str(error).rstrip('.')})"
+
+
+def readers_of(audited: Audited) -> AttackedPeople | None:
+    """Return the test people with the strong attacker's calibrated probabilities; None if it cannot be trained."""
+
+    def make() -> AttackedPeople:
+        return attacked_people(audited.dataset, audited.splits, audited.model, seed=audited.config.seed)
+
+    try:
+        return audited.once("readers", make)
+    except Cancelled:
+        raise
+    except Exception:  # the report then says that it was not attacked
+        return None

@@ -1,0 +1,206 @@
+"""Plans to start from: of a dataset of the catalogue, and of a table of one's own.
+
+A guess is one that a user sees and corrects; nothing is audited by it before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from core.adversaries import decimals_of
+from core.config import TRAINED_TOLERANCE, AuditConfig
+from core.correction import true_tolerance
+from core.datasets import CATALOG, AuditDataset, Table, suggest_roles
+from core.datasets.columns import as_text, quoted
+from core.datasets.splits import split
+from core.errors import FairLeakError, InputError
+from core.fairness import unfairness
+from core.models import GIVEN
+from core.release_audit.plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers
+from core.release_audit.subject import dataset_of
+from core.validation import choice
+
+if TYPE_CHECKING:
+    from core.models.model_files import ModelFile
+
+_ANSWERS = PlannedAnswers(epsilon=0.5)
+"""None are planned: a plan promises answers only if somebody writes so; 0.5 is where their budget starts then."""
+
+_SHADOWS = 16
+
+_MOST_DECIMALS = 6
+"""Decimals up to which a column's scores were rounded on purpose; with more they are taken for as they are."""
+
+
+def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
+    """Return a plan for a dataset of the catalogue.
+
+    Parameters
+    ----------
+    dataset : str
+        One of `core.datasets.CATALOG`.
+    attribute : str
+        Key of one of its groupings; the first when empty.
+
+    Raises
+    ------
+    InputError
+        If there is no such dataset or attribute.
+    """
+    entry = CATALOG[choice(dataset, CATALOG, name="dataset")]
+    chosen = choice(attribute, entry.attributes, name="attribute") if attribute else next(iter(entry.attributes))
+    return AuditPlan(
+        title=f"{entry.title}, by {entry.attributes[chosen].lower()}",
+        data=DataPlan(dataset=dataset, attribute=chosen),
+        config=AuditConfig(dataset=dataset, tolerance=TRAINED_TOLERANCE),
+        answers=_ANSWERS,
+        membership=MembershipPlan(shadows=_SHADOWS),
+    )
+
+
+def suggested_plan(
+    table: Table,
+    file: str,
+    *,
+    model: str = "",
+    model_file: ModelFile | None = None,
+    attribute: str = "",
+    label: str = "",
+) -> tuple[AuditPlan, dict[str, str]]:
+    """Return a plan for a user's table, with roles guessed from names and values of its columns, and why they are so.
+
+    Of predictions that are given, the tolerance promised is the smallest that they keep to.
+
+    Parameters
+    ----------
+    table : Table
+    file, model : str
+        What the plan calls the table's file, and that of a model where there is one.
+    model_file : ModelFile, optional
+        The model, if there is one; of one that does not name its columns, as many of the table's are.
+    attribute, label : str
+        The columns of the sensitive attribute and of the label, where they are known and need not be guessed.
+
+    Returns
+    -------
+    plan : AuditPlan
+    reasons : mapping of str to str
+        As of `core.datasets.Suggestion`; of given predictions also "tolerance", and "released" or "decimals" where
+        they say so.
+
+    Raises
+    ------
+    InputError
+        If no column can be the label, or none the sensitive attribute; one that is named is not in the table or has one
+        value only; or both are the same.
+    """
+    _check_named(table, attribute=attribute, label=label)
+    suggestion = suggest_roles(table.frame, attribute=attribute, label=label, model=model_file is not None)
+    roles = suggestion.roles
+    for role, found in (("attribute", roles.sensitive), ("label", roles.label)):
+        if not found:
+            reason = suggestion.reasons["sensitive" if role == "attribute" else role]
+            raise InputError(f"In {quoted(table.title)} {reason}; name yours with --{role} COLUMN.")
+    kind = "file" if model_file else "predictions" if roles.gives_predictions else "train"
+    unnamed = model_file.width or 0 if model_file and not model_file.feature_names else 0
+    others = {label, roles.label, roles.sensitive, roles.sets, *roles.excluded}
+    features = [str(name) for name in table.frame.columns if str(name) not in others]
+    plan = AuditPlan(
+        title=table.title,
+        data=DataPlan(dataset="", file=file),
+        model=ModelPlan(kind=kind, file=model, features=tuple(features[:unnamed])),
+        config=AuditConfig(
+            dataset=UPLOAD,
+            roles=roles,
+            method=AuditConfig().method if kind == "train" else GIVEN,
+            tolerance=TRAINED_TOLERANCE,
+        ),
+        answers=_ANSWERS,
+        membership=MembershipPlan(shadows=_SHADOWS if kind == "train" else 0),
+    )
+    return _with_promise(plan, table, model_file, dict(suggestion.reasons))
+
+
+def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
+    """Return what a model hands out, by what is known of it.
+
+    Parameters
+    ----------
+    dataset : AuditDataset
+        With what is given of the model.
+    kind : {"train", "predictions", "file"}
+        As in `core.release_audit.ModelPlan`; the decimals of given scores are those of the column, if they are few.
+    """
+    if kind == "train":
+        return OutputsPlan()
+    if dataset.scores is None:
+        return OutputsPlan(released="labels")
+    decimals = decimals_of(dataset.scores)
+    return OutputsPlan(decimals=decimals if decimals <= _MOST_DECIMALS and kind == "predictions" else None)
+
+
+def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
+    """Return the smallest tolerance, in steps of 0.001, that given predictions keep to on the records attacked.
+
+    Parameters
+    ----------
+    dataset : AuditDataset
+        With predictions.
+    config : AuditConfig
+        Its metric, training share and seed say which records these are, and what is kept to.
+
+    Raises
+    ------
+    InputError
+        If the records are too few to be divided into sets.
+    """
+    if dataset.predictions is None:
+        raise InputError("A tolerance that is kept to needs predictions, got none.")
+    rows = split(dataset, train_share=config.train_share, seed=config.seed).train
+    labels, groups = dataset.labels[rows], dataset.sensitive[rows]
+    found = unfairness(dataset.predictions[rows], groups, metric=config.metric, labels=labels)
+    return round(true_tolerance(0.0, found), 3)
+
+
+def _with_promise(
+    plan: AuditPlan, table: Table, model_file: ModelFile | None, reasons: dict[str, str]
+) -> tuple[AuditPlan, dict[str, str]]:
+    """Return the plan with what given predictions keep to and show; as it is where they cannot be audited yet."""
+    if plan.model.kind == "train":
+        return plan, reasons
+    try:
+        plan, dataset = _answered(plan, table, model_file)
+        kept = kept_tolerance(dataset, plan.config)
+    except FairLeakError:
+        return plan, reasons
+    outputs = suggested_outputs(dataset, plan.model.kind)
+    if plan.model.positive:
+        reasons["answer"] = "the label's positive value, which is one of the model's answers"
+    reasons["tolerance"] = "the smallest, in steps of 0.001, that the predictions keep to on the attacked records"
+    if outputs.released == "labels":
+        reasons["released"] = "no scores are given"
+    elif outputs.decimals is not None:
+        reasons["decimals"] = "as many as the scores show"
+    return replace(plan, config=replace(plan.config, tolerance=kept), outputs=outputs), reasons
+
+
+def _answered(plan: AuditPlan, table: Table, model_file: ModelFile | None) -> tuple[AuditPlan, AuditDataset]:
+    """Return the plan and its dataset, with the label's positive value for a model that answers with its words."""
+    try:
+        return plan, dataset_of(plan, table, model_file=model_file)
+    except InputError:
+        if model_file is None or plan.config.roles is None:
+            raise
+    plan = replace(plan, model=replace(plan.model, positive=plan.config.roles.positive))
+    return plan, dataset_of(plan, table, model_file=model_file)
+
+
+def _check_named(table: Table, *, attribute: str, label: str) -> None:
+    for role, name in (("sensitive attribute", attribute), ("label", label)):
+        if name and name not in table.frame.columns:
+            raise InputError(f"The {role} must be a column of the table, got {quoted(name)}.")
+        if name and (values := as_text(table.frame[name]).nunique()) < 2:
+            raise InputError(f"The {role} must be a column with two values or more, got {quoted(name)} with {values}.")
+    if attribute and attribute == label:
+        raise InputError(f"Label and sensitive attribute must be two columns, got {quoted(label)} for both.")

@@ -1,0 +1,176 @@
+"""Results as plain data, tables and JSON text, and back from JSON without running code.
+
+Results are frozen dataclasses; pages, command line and report draw the same object, so no number is computed twice.
+
+Results as JSON text and back: the form in which a result is stored and travels between processes.
+
+`dumps` writes strict JSON; nan and infinities, which JSON lacks, become the strings "nan", "inf" and "-inf", and
+numbers keep every bit. `loads` rebuilds the dataclass from its field annotations and refuses whatever does not fit
+them, so a damaged text never becomes a result. No pickle: reading a record runs no code of the record's.
+
+A result rebuilt is equal to the one written, nan included: every nan read is `math.nan` itself, and equality of
+dataclasses takes identical objects as equal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def plain(value: Any) -> Any:
+    """Turn dataclasses, arrays and numpy scalars into dicts, lists and Python numbers, recursively."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {"/".join(key) if isinstance(key, tuple) else str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+class Result:
+    """Mixin of the frozen result dataclasses."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as nested dicts, lists and numbers (JSON-ready but for infinities)."""
+        return dict(plain(self))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return the result as a table; one row a field, as text, unless the result says otherwise."""
+        import pandas as pd
+
+        rows = [(name, str(value)) for name, value in self.to_dict().items() if not isinstance(value, (list, dict))]
+        return pd.DataFrame(rows, columns=["name", "value"])
+
+
+T = TypeVar("T")
+
+_NOT_IN_JSON = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class RecordError(ValueError):
+    """A text that does not hold what it is read as."""
+
+
+def dumps(value: Any) -> str:
+    """Return the JSON text of a dataclass made of dataclasses, lists, tuples, dicts, strings, numbers and None.
+
+    Raises
+    ------
+    TypeError
+        If there is anything else in it.
+    """
+    return json.dumps(_plain(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
+def loads(text: str, kind: type[T]) -> T:
+    """Return the `kind` (a dataclass) written by `dumps`.
+
+    Raises
+    ------
+    RecordError
+        If the text is not JSON, or does not fit the fields of `kind`.
+    """
+    try:
+        return typing.cast(T, _built(json.loads(text), kind))
+    except RecordError:
+        raise
+    except (ValueError, TypeError, RecursionError) as error:  # JSON of the wrong shape, or a rule of the dataclass
+        raise RecordError(f"not a {kind.__name__}: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, int):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return [[_plain(key), _plain(item)] for key, item in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    raise TypeError(f"{type(value).__name__} cannot be written into a record.")
+
+
+@cache
+def _fields(kind: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
+def _built(value: Any, kind: Any) -> Any:
+    """Return a JSON value as what an annotation says it is."""
+    origin = typing.get_origin(kind)
+    if origin in (typing.Union, types.UnionType):
+        return _either(value, typing.get_args(kind))
+    if origin in (tuple, list, dict):
+        return _container(value, origin, typing.get_args(kind))
+    if dataclasses.is_dataclass(kind):
+        return _dataclass(value, typing.cast(type, kind))
+    if kind is float:
+        return _number(value)
+    if kind in (str, bool, int, types.NoneType):
+        if type(value) is not kind:
+            raise RecordError(f"{kind.__name__} expected, got {value!r:.40}")
+        return value
+    raise RecordError(f"{kind!r} cannot be read from a record")
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, str) and value in _NOT_IN_JSON:
+        return _NOT_IN_JSON[value]
+    if type(value) not in (int, float):
+        raise RecordError(f"number expected, got {value!r:.40}")
+    return float(value)
+
+
+def _either(value: Any, kinds: tuple[Any, ...]) -> Any:
+    for kind in kinds:
+        try:
+            return _built(value, kind)
+        except RecordError:
+            continue
+    raise RecordError(f"nothing fits {value!r:.40}")
+
+
+def _container(value: Any, origin: type, kinds: tuple[Any, ...]) -> Any:
+    if not isinstance(value, list):
+        raise RecordError(f"list expected, got {value!r:.40}")
+    if origin is dict:
+        if any(not isinstance(pair, list) or len(pair) != 2 for pair in value):
+            raise RecordError("pairs expected")
+        return {_built(key, kinds[0]): _built(item, kinds[1]) for key, item in value}
+    if origin is list or (len(kinds) == 2 and kinds[1] is Ellipsis):
+        return origin(_built(item, kinds[0]) for item in value)
+    if len(value) != len(kinds):
+        raise RecordError(f"{len(kinds)} values expected, got {len(value)}")
+    return tuple(_built(item, kind) for item, kind in zip(value, kinds, strict=True))
+
+
+def _dataclass(value: Any, kind: type) -> Any:
+    fields = _fields(kind)
+    if not isinstance(value, dict) or set(value) != set(fields):
+        raise RecordError(f"the fields of {kind.__name__} expected")
+    return kind(**{name: _built(value[name], annotation) for name, annotation in fields.items()})

@@ -1,0 +1,501 @@
+"""The whole tension on one map: models made fair and private by degrees, and attacked.
+
+A row of the map is one release: a tree and its noisy counts at the budget, from which the models of all tolerances
+follow without further cost (`core.models.private_fair`). Where nothing is promised no counts are needed, and another
+tree gets the whole budget. The models' answers are drawn once. The paper's attacker (features and label, Ferry et al.
+2023) learns nothing from the answers but through the correction, so she is trained once a seed, and told the tolerance
+the model was trained for; if these answers cannot meet it, the smallest they can. The attacker on membership holds the
+released tree and ranks people by its score of their own label.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+
+import core
+from core.arrays import Codes
+from core.audit import AttackFindings, attack_model, check_cells
+from core.config import AuditConfig
+from core.correction import disclose, smallest_tolerance
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import Splits, split
+from core.errors import FairLeakError, InputError
+from core.estimates import Estimate, over_repeats, rate_over_repeats
+from core.fairness import METRICS, difference_between_groups, unfairness
+from core.files import write_file
+from core.fingerprint import code_fingerprint, content_fingerprint
+from core.membership import area, true_label_probability
+from core.models.private_fair import TREE_SHARE, PrivateFairModel, PrivateFairTree, fit_private_fair
+from core.seeds import child_seed
+from core.serialize import RecordError, Result, dumps, loads
+from core.settings import validate
+from core.study import Param
+from core.validation import LEAST_EPSILON
+
+if TYPE_CHECKING:
+    import pandas
+
+TOLERANCES: tuple[float | None, ...] = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, None)
+"""Trained for and told; None: nothing is promised, and the attacker is told nothing."""
+
+EPSILONS = (math.inf, 10.0, 3.0, 1.0, 0.3, 0.1)
+"""Privacy budgets, less privacy first."""
+
+MEMBER_ATTACKER = "loss threshold on the tree's scores"
+"""Who is after the members (Yeom et al. 2018)."""
+
+_MOST_SEEDS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandscapePlan(Result):
+    """What decides a map besides the table.
+
+    Attributes
+    ----------
+    seeds : tuple of int
+        Each draws a split, the noise and the answers, and trains the attackers anew.
+    tree_share : float
+        Without a promised tolerance the tree gets all.
+    """
+
+    metric: Annotated[
+        str, Param("Fairness metric", "Metric of tolerance and unfairness: {options}.", options=METRICS)
+    ] = "statistical_parity"
+    train_share: Annotated[
+        float, Param("Training share", "Share of the records that trains the models.", least=0.1, most=0.8)
+    ] = 0.34
+    tolerances: Annotated[
+        tuple[float | None, ...],
+        Param("Tolerances", "Trained for and told; none where nothing is promised.", least=0.0, most=1.0, some=True),
+    ] = TOLERANCES
+    epsilons: Annotated[
+        tuple[float, ...],
+        Param("Privacy budgets", "Privacy budgets, less privacy first.", least=LEAST_EPSILON, infinite=True, some=True),
+    ] = EPSILONS
+    seeds: Annotated[tuple[int, ...], Param("Seeds", "Seeds of the repeats.", least=0, most=2**32 - 1, some=True)] = (
+        0,
+        1,
+        2,
+        3,
+        4,
+    )
+    tree_share: Annotated[
+        float,
+        Param(
+            "Tree's share",
+            "Share of the budget for the tree where a tolerance is promised.",
+            least=0.0,
+            most=1.0,
+            above=True,
+            below=True,
+        ),
+    ] = TREE_SHARE
+
+    def __post_init__(self) -> None:
+        validate(self)
+        for name in ("tolerances", "epsilons", "seeds"):
+            values = getattr(self, name)
+            if len(set(values)) < len(values):
+                raise InputError(f"{name} must be different values, at least one, got {values!r}.")
+        if len(self.seeds) > _MOST_SEEDS:
+            raise InputError(f"There may be at most {_MOST_SEEDS} seeds, got {len(self.seeds)}.")
+
+
+Numbers = tuple[float, ...]
+
+_RATES = ("accuracy", "unfairness_train", "unfairness_test", "difference_train", "difference_test", "members")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readings(Result):
+    """What was read off the models of one tolerance and one budget; every field but these two has a number a seed.
+
+    Attributes
+    ----------
+    tolerance : float or None
+        Trained for; None if nothing was promised.
+    told : tuple of float
+        Tolerance the attacker was told: the one trained for, or the smallest that these answers can meet if that is
+        larger; nan where nothing is told.
+    after : tuple of float
+        Share of the training people whose attribute the paper's attacker names rightly, once corrected; nan where no
+        correction was found.
+    unfairness_train, unfairness_test : tuple of float
+        Largest deviation of a group from the overall rate.
+    difference_train, difference_test : tuple of float
+        Largest difference between two groups (Fairlearn's).
+    accuracy : tuple of float
+        Of the model, on unseen people.
+    members : tuple of float
+        Probability that the attacker of `core.sweep.landscape.MEMBER_ATTACKER` ranks a training person above an unseen
+        one.
+    """
+
+    tolerance: float | None
+    epsilon: float
+    told: Numbers
+    after: Numbers
+    unfairness_train: Numbers
+    unfairness_test: Numbers
+    difference_train: Numbers
+    difference_test: Numbers
+    accuracy: Numbers
+    members: Numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapCell(Result):
+    """One cell over the seeds: means with Student's t intervals, as `core.estimates.over_repeats` says.
+
+    Attributes
+    ----------
+    after, gain : Estimate
+        Right guesses after correction, and the change from before it, paired by seed.
+    told : float
+        Mean of what the attacker was told; nan where nothing.
+    n_true : int
+        Seeds in which the model keeps what the attacker was told.
+    """
+
+    tolerance: float | None
+    epsilon: float
+    after: Estimate
+    gain: Estimate
+    accuracy: Estimate
+    unfairness_train: Estimate
+    unfairness_test: Estimate
+    difference_train: Estimate
+    difference_test: Estimate
+    members: Estimate
+    told: float
+    n_true: int
+    n_seeds: int
+
+    @property
+    def measured(self) -> bool:
+        """Whether the change by the correction exceeds the noise between seeds: its interval leaves out 0."""
+        return bool(self.gain.low > 0 or self.gain.high < 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landscape(Result):
+    """A map.
+
+    Attributes
+    ----------
+    title, attribute, majority_name : str
+        Of the table; what is attacked; the largest group.
+    majority, before, strong : tuple of float
+        By seed, on the training people: the control that names the largest group for everybody, the paper's attacker
+        before any correction, and the strong attacker, who is told nothing.
+    majority_label : tuple of float
+        By seed: the control of the models' accuracy, the more frequent label for all unseen people.
+    readings : tuple of Readings
+        Budget by budget, in each tolerance by tolerance.
+    made_from : str
+        Fingerprint of table and plan, see `core.sweep.landscape.landscape_key`.
+    made_by : tuple of str
+        Version, code and libraries that made it.
+    """
+
+    plan: LandscapePlan
+    title: str
+    attribute: str
+    majority_name: str
+    majority: Numbers
+    before: Numbers
+    strong: Numbers
+    majority_label: Numbers
+    readings: tuple[Readings, ...]
+    made_from: str
+    made_by: tuple[str, ...]
+
+    def cell(self, tolerance: float | None, epsilon: float) -> MapCell:
+        """Return one cell over the seeds."""
+        return self._cell(next(r for r in self.readings if (r.tolerance, r.epsilon) == (tolerance, epsilon)))
+
+    @property
+    def cells(self) -> tuple[MapCell, ...]:
+        """Return all cells, in the order of the readings."""
+        return tuple(self._cell(readings) for readings in self.readings)
+
+    def _cell(self, readings: Readings) -> MapCell:
+        return MapCell(
+            tolerance=readings.tolerance,
+            epsilon=readings.epsilon,
+            after=rate_over_repeats(_there(readings.after)),
+            gain=self.change([readings]),
+            **{name: rate_over_repeats(getattr(readings, name)) for name in _RATES},
+            told=_mean(readings.told),
+            n_true=sum(own <= told + 1e-6 for own, told in zip(readings.unfairness_train, readings.told, strict=True)),
+            n_seeds=len(readings.after),
+        )
+
+    def change(self, some: Sequence[Readings]) -> Estimate:
+        """Return by how much the correction changes right guesses, on average over some cells, paired by seed."""
+        changes = [
+            _mean([r.after[i] for r in some]) - before
+            for i, before in enumerate(self.before)
+            if _there([r.after[i] for r in some])
+        ]
+        return over_repeats(changes)
+
+    def column(self, tolerance: float | None) -> tuple[Readings, ...]:
+        """Return the readings of a tolerance, at every budget."""
+        return tuple(r for r in self.readings if r.tolerance == tolerance)
+
+    def row(self, epsilon: float) -> tuple[Readings, ...]:
+        """Return the readings of a budget, at every tolerance that is promised."""
+        return tuple(r for r in self.readings if r.epsilon == epsilon and r.tolerance is not None)
+
+    def controls(self) -> dict[str, Estimate]:
+        """Return what the map's numbers are to be compared with, over the seeds."""
+        named = {name: getattr(self, name) for name in ("majority", "before", "strong", "majority_label")}
+        return {name: rate_over_repeats(values) for name, values in named.items()}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row a cell, with the controls in every row."""
+        import pandas as pd
+
+        controls = self.controls()
+        rows = []
+        for cell in self.cells:
+            row: dict[str, object] = {
+                "trained tolerance": "none" if cell.tolerance is None else f"{cell.tolerance:g}",
+                "epsilon": "inf" if math.isinf(cell.epsilon) else f"{cell.epsilon:g}",
+            }
+            for name, found in (
+                (f"{self.attribute} recovered after correction", cell.after),
+                ("change by correction", cell.gain),
+                ("model accuracy, unseen", cell.accuracy),
+                ("unfairness, training", cell.unfairness_train),
+                ("unfairness, unseen", cell.unfairness_test),
+                ("difference between groups, training", cell.difference_train),
+                ("difference between groups, unseen", cell.difference_test),
+                (f"members told apart, AUC, {MEMBER_ATTACKER}", cell.members),
+            ):
+                row |= {name: found.value, f"{name}, low": found.low, f"{name}, high": found.high}
+            row |= {"tolerance told, mean": cell.told, "seeds": cell.n_seeds, "seeds told the truth": cell.n_true}
+            row |= {
+                f"{self.attribute} recovered before correction": controls["before"].value,
+                f"control: everybody called {self.majority_name}": controls["majority"].value,
+                "strong attacker, told nothing": controls["strong"].value,
+                "control: the more frequent label": controls["majority_label"].value,
+            }
+            rows.append(row)
+        return pd.DataFrame(rows)
+
+
+def _there(values: Sequence[float]) -> list[float]:
+    return [value for value in values if not math.isnan(value)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = _there(values)
+    return sum(known) / len(known) if known else math.nan
+
+
+_DECISIVE = ("numpy", "scipy", "scikit-learn")
+
+
+def landscape_key(dataset: AuditDataset, plan: LandscapePlan) -> str:
+    """Return the fingerprint (64 hex digits) of a table's arrays and a plan, the same for every version of FairLeak."""
+    arrays = (dataset.features, dataset.categorical, dataset.labels, dataset.sensitive)
+    sets = None if dataset.sets is None else dataset.sets.tolist()
+    return content_fingerprint("landscape", *arrays, [list(dataset.categories), dataset.roles.missing, sets], plan)
+
+
+def made_by() -> tuple[str, ...]:
+    """Return FairLeak's version and code, and the versions of the libraries that decide the numbers."""
+    code = f"fairleak {core.__version__} {code_fingerprint()[:12]}"
+    return (code, *(f"{name} {version(name)}" for name in _DECISIVE))
+
+
+def write_landscape(made: Landscape, path: Path) -> None:
+    """Write a map.
+
+    Raises `InputError` if the file cannot be written.
+    """
+    lines = dumps(made).replace('},{"tolerance"', '},\n{"tolerance"')
+    write_file(path, f"{lines}\n".encode(), what="The map")
+
+
+def read_landscape(path: Path) -> Landscape:
+    """Read a map.
+
+    Raises `FairLeakError` if the file is missing or does not hold a map.
+    """
+    try:
+        return loads(path.read_text(encoding="utf-8"), Landscape)
+    except (OSError, UnicodeDecodeError, RecordError) as error:
+        raise FairLeakError(f"The map in {path.name} must be a file that FairLeak wrote: {error}.") from None
+
+
+_DIGITS = 6
+_LEAST = 1e-12
+"""A probability of 0 counts as this, as in `core.membership.loss_attack`."""
+
+Report = Callable[[int, int], None]
+NumberByName = dict[str, float]
+Place = tuple[float | None, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Attacked:
+    """One seed: who is trained on and attacked, and by whom."""
+
+    seed: int
+    dataset: AuditDataset
+    plan: LandscapePlan
+    splits: Splits
+    attack: AttackFindings
+    strong: float
+
+
+def landscape_steps(plan: LandscapePlan) -> int:
+    """Return how many steps a map reports: one for each seed's attackers and for each seed and budget."""
+    return len(plan.seeds) * (1 + len(plan.epsilons))
+
+
+def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | None = None) -> Landscape:
+    """Train and attack every model of a map.
+
+    Predictions that came with the table are not used: the models of the map are trained here. `report` is called with
+    (steps done, steps in all), and may raise `core.errors.Cancelled` to stop. Raises `InputError` if the table is too
+    small for the splits or the metric.
+    """
+    done = 0
+
+    def tick() -> None:
+        nonlocal done
+        done += 1
+        if report is not None:
+            report(done, landscape_steps(plan))
+
+    controls: list[NumberByName] = []
+    found: dict[Place, list[NumberByName]] = {}
+    for seed in plan.seeds:
+        at = _attacked(dataset, plan, seed)
+        controls.append(_controls(at))
+        tick()
+        for epsilon in plan.epsilons:
+            for tolerance, numbers in _row(at, epsilon):
+                found.setdefault((tolerance, epsilon), []).append(numbers)
+            tick()
+    return Landscape(
+        plan=plan,
+        title=dataset.title,
+        attribute=dataset.roles.attribute,
+        majority_name=dataset.group_names[int(np.bincount(dataset.sensitive).argmax())],
+        readings=tuple(
+            Readings(tolerance=tolerance, epsilon=epsilon, **_by_name(numbers))
+            for (tolerance, epsilon), numbers in found.items()
+        ),
+        made_from=landscape_key(dataset, plan),
+        made_by=made_by(),
+        **_by_name(controls),
+    )
+
+
+def _by_name(numbers: list[NumberByName]) -> dict[str, tuple[float, ...]]:
+    """Return the seeds' numbers by name, rounded to the digits that are kept."""
+    # one nan, so that equal maps compare equal
+    return {
+        name: tuple(math.nan if math.isnan(one[name]) else round(float(one[name]), _DIGITS) for one in numbers)
+        for name in numbers[0]
+    }
+
+
+def _attacked(dataset: AuditDataset, plan: LandscapePlan, seed: int) -> _Attacked:
+    """Split the people and train the attackers, who need no model for that."""
+    splits = split(dataset, train_share=plan.train_share, seed=seed)
+    check_cells(plan.metric, dataset, splits)
+    config = AuditConfig(metric=plan.metric, train_share=plan.train_share, seed=seed)
+    no_answers = np.zeros(dataset.n, dtype=np.uint8)
+    attack, strong = (
+        attack_model(kind, "held_out", dataset, splits, no_answers, config=config) for kind in ("features", "strong")
+    )
+    right = strong.attacked.guess == strong.attacked.truth
+    return _Attacked(seed=seed, dataset=dataset, plan=plan, splits=splits, attack=attack, strong=float(right.mean()))
+
+
+def _controls(at: _Attacked) -> NumberByName:
+    attacked, labels = at.attack.attacked, at.dataset.labels[at.splits.test]
+    return {
+        "majority": np.bincount(attacked.truth).max() / attacked.truth.size,
+        "before": (attacked.guess == attacked.truth).mean(),
+        "strong": at.strong,
+        "majority_label": np.bincount(labels).max() / labels.size,
+    }
+
+
+def _row(at: _Attacked, epsilon: float) -> Iterator[tuple[float | None, NumberByName]]:
+    """Yield what is read off the models of one budget, tolerance by tolerance."""
+    trees: dict[bool, tuple[PrivateFairTree, float]] = {}
+    for tolerance in at.plan.tolerances:
+        promised = tolerance is not None
+        if promised not in trees:
+            tree = _tree(at, epsilon, at.plan.tree_share if promised else 1.0)
+            trees[promised] = tree, _members(at, tree)
+        tree, members = trees[promised]
+        model = tree.unchanged() if tolerance is None else tree.fair(tolerance, metric=at.plan.metric)
+        yield tolerance, {**_read(at, model, tolerance), "members": members}
+
+
+def _tree(at: _Attacked, epsilon: float, tree_share: float) -> PrivateFairTree:
+    """Grow a tree with noise of its own for every budget, so that no two rows share their luck."""
+    rows, data = at.splits.train, at.dataset
+    return fit_private_fair(
+        data.features[rows],
+        data.labels[rows],
+        data.sensitive[rows],
+        epsilon=epsilon,
+        n_groups=data.n_groups,
+        domains=data.domains,
+        tree_share=tree_share,
+        seed=child_seed(at.seed, f"landscape, epsilon {epsilon:g}"),
+    )
+
+
+def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> NumberByName:
+    """Ask a model once for everybody, and correct with what it promises."""
+    data, train, test, metric = at.dataset, at.splits.train, at.splits.test, at.plan.metric
+    drawn = model.predict(data.features, data.sensitive, seed=child_seed(at.seed, f"landscape, tolerance {tolerance}"))
+    unfair = {
+        f"{name}_{part}": measure(drawn[rows], data.sensitive[rows], metric=metric, labels=data.labels[rows])
+        for name, measure in (("unfairness", unfairness), ("difference", difference_between_groups))
+        for part, rows in (("train", train), ("test", test))
+    }
+    told, after = _corrected(at, drawn, tolerance)
+    return {"told": told, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}
+
+
+def _corrected(at: _Attacked, drawn: Codes, tolerance: float | None) -> tuple[float, float]:
+    """Return what the attacker is told and how often she is right then; without a promise she keeps her guesses."""
+    attacked = replace(at.attack.attacked, predictions=drawn[at.splits.train])
+    if tolerance is None:
+        return math.nan, float((attacked.guess == attacked.truth).mean())
+    metric, k = at.plan.metric, at.dataset.n_groups
+    closest = smallest_tolerance(attacked.predictions, metric=metric, labels=attacked.labels, n_groups=k)
+    told = max(tolerance, closest)
+    if told > 1:  # no tolerance can be met
+        return math.nan, math.nan
+    held_out = replace(at.attack.held_out, predictions=drawn[at.splits.validation])
+    found = disclose(attacked, held_out, tolerance=told, metric=metric, draws=0)
+    return told, math.nan if found.after is None else found.after.value
+
+
+def _members(at: _Attacked, tree: PrivateFairTree) -> float:
+    """Return how well the tree's score of people's own label tells members from others."""
+    data = at.dataset
+    scores = tree.tree.predict_proba(data.features)[:, 1]
+    own = np.log(np.maximum(true_label_probability(scores, data.labels), _LEAST))
+    return area(own[at.splits.train], own[at.splits.test]).value

@@ -1,0 +1,130 @@
+"""The source as a house: files, their lines by kind, which takes what from which; `make size` prints it."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def module_of(path: Path) -> str:
+    """Return the name a file is imported by."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def sources() -> dict[str, Path]:
+    """Return the product's Python files by the name of their module."""
+    paths = [*ROOT.glob("*.py"), *(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
+    return {module_of(path): path for path in sorted(paths)}
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    """Return a file, parsed."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def taken(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the module and the name of everything a file imports, wherever in it; no name for a whole module."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def _home(module: str, name: str) -> str:
+    """Return the module that a name comes from, through the faces of packages."""
+    files = sources()
+    if f"{module}.{name}" in files:
+        return f"{module}.{name}"
+    if module in files and files[module].name == "__init__.py":
+        for source, given in taken(files[module]):
+            if given == name and source != module:
+                return _home(source, name)
+    return module
+
+
+@cache
+def arrows() -> dict[str, dict[str, set[str]]]:
+    """Return for each module the modules it imports, with the names it takes; a package's face counts as no room."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for module, path in sources().items():
+        rooms = found.setdefault(module, {})
+        if path.name == "__init__.py":
+            continue
+        for source, name in taken(path):
+            home = _home(source, name)
+            if home in sources() and home != module:
+                rooms.setdefault(home, set()).add(name)
+    return found
+
+
+def circles() -> list[list[str]]:
+    """Return the groups of modules that import each other in a loop (Tarjan)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(module: str) -> None:
+        index[module] = low[module] = len(index)
+        stack.append(module)
+        for other in arrows()[module]:
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[module] = min(low[module], low[other])
+        if low[module] == index[module]:
+            part = stack[stack.index(module) :]
+            del stack[stack.index(module) :]
+            if len(part) > 1:
+                found.append(sorted(part))
+
+    for module in arrows():
+        if module not in index:
+            visit(module)
+    return found
+
+
+def kinds(path: Path) -> Counter[str]:
+    """Return a file's lines by kind: code, docstring, import, comment, blank."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    kind = ["code" if line.strip() else "blank" for line in lines]
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("#"):
+            kind[number] = "comment"
+    for node in ast.walk(tree(path)):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            kind[node.lineno - 1 : node.end_lineno] = ["import"] * (node.end_lineno - node.lineno + 1)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            kind[node.lineno - 1 : node.end_lineno] = ["docstring"] * (node.end_lineno - node.lineno + 1)
+    return Counter(kind)
+
+
+def main() -> None:
+    """Print files and lines of each room of the source, and of the tests."""
+    rooms: dict[str, list[Path]] = {}
+    for path in sources().values():
+        parts = path.relative_to(ROOT).parts
+        rooms.setdefault("/".join(parts[:2] if len(parts) > 2 else parts[:-1]) or "top level", []).append(path)
+    rows = [(room, len(paths), sum(map(kinds, paths), Counter())) for room, paths in sorted(rooms.items())]
+    rows.append(("source", len(sources()), sum((row[2] for row in rows), Counter())))
+    tests = sorted((ROOT / "tests").rglob("*.py"))
+    rows.append(("tests", len(tests), sum(map(kinds, tests), Counter())))
+    print(f"{'':24}{'files':>7}{'lines':>8}{'code':>8}{'docstring':>11}{'import':>8}{'blank':>7}{'comment':>9}")
+    for room, files, count in rows:
+        print(
+            f"{room:24}{files:7,}{count.total():8,}{count['code']:8,}{count['docstring']:11,}"
+            f"{count['import']:8,}{count['blank']:7,}{count['comment']:9,}"
+        )
+
+
+if __name__ == "__main__":
+    main()

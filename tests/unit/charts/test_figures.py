@@ -1,0 +1,228 @@
+"""Every drawing: accepted by plotly with all checks, told in words, and steady under the slider."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.adversaries import tune_forest
+from core.audit import AttackFindings, AuditFindings, run
+from core.charts import (
+    DARK,
+    LIGHT,
+    Drawing,
+    Palette,
+    draw_accuracy,
+    draw_disclosure,
+    draw_groups,
+    draw_methods,
+    draw_models_accuracy,
+    draw_models_unfairness,
+    draw_more,
+    draw_rates,
+    draw_recognition,
+    draw_search,
+    draw_trained,
+    draw_waterfall,
+    rows_of_one,
+    rows_over_seeds,
+)
+from core.charts.correction import Row, recovery_range
+from core.charts.drawing import spread
+from core.config import AuditConfig
+from core.correction import Disclosure, attribute_over_seeds
+from core.datasets import AuditDataset
+from core.estimates import Estimate, proportion
+from core.fairness import METRICS
+from core.leak import attribution_of
+from core.sweep import SweepPoint, SweepRow, grid, summarise, sweep
+from tests.samples import ROLES, dataset
+
+HOSTILE = ("<b>men</b> & others", "=women|`x`")
+
+
+@pytest.fixture(scope="module")
+def people() -> AuditDataset:
+    return dataset(2000, seed=11)
+
+
+@pytest.fixture(scope="module")
+def findings(people: AuditDataset) -> AuditFindings:
+    return run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=people)
+
+
+@pytest.fixture(scope="module")
+def curve(findings: AuditFindings) -> list[Disclosure]:
+    return [findings.disclose(t) for t in (0.0, 0.01, 0.05, 0.1, 0.2)]
+
+
+def _told(findings: AuditFindings, curve: list[Disclosure], marker: Disclosure, palette: Palette = LIGHT) -> Drawing:
+    return draw_disclosure(curve, marker, findings.strong, palette, attribute="origin", attacker="Attacker")
+
+
+def _check(drawing: Drawing) -> None:
+    drawing.sketch.figure(check=True)  # plotly raises on any unknown property or value
+    assert drawing.alt.endswith(".")
+    assert "%" in drawing.alt or "models" in drawing.alt
+    assert len(drawing.table) >= 1
+
+
+def _rows(points: list[SweepPoint]) -> list[SweepRow]:
+    wanted = ("features", "held_out", "published")
+    return [row for row in summarise(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
+
+
+def _attacks(findings: AuditFindings) -> dict[str, AttackFindings]:
+    return {kind: found for (kind, protocol), found in findings.attacks.items() if protocol == "held_out"}
+
+
+def _waterfall(rows: list[Row], findings: AuditFindings, palette: Palette) -> Drawing:
+    return draw_waterfall(rows, findings.strong, palette, words="Strong", attribute="origin", told=0.01)
+
+
+def test_the_bars_of_a_waterfall_join(findings: AuditFindings, curve: list[Disclosure]) -> None:
+    leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares, tolerance=0.05)
+    rows = rows_of_one(leak, curve[2], share="share of north")
+    path = [row for row in rows if row.base is None]
+    assert [row.name for row in path] == [
+        "Majority guess",
+        "and features",
+        "and predictions",
+        "and share of north",
+        "and fairness promise",
+    ]
+    for before, after in pairwise(path):
+        assert after.change is not None
+        assert after.reached.value - before.reached.value == pytest.approx(after.change.value)
+    aside = rows[-1]
+    assert aside.base == curve[2].before.value and aside.change == curve[2].gain
+    bars = [trace for trace in _waterfall(rows, findings, LIGHT).figure.data if trace.type == "bar"]
+    assert len(bars) == len(rows) - 1  # the control is a dot
+    for bar, row in zip(bars, rows[1:], strict=True):
+        end = 100 * row.reached.value
+        assert min(abs(bar.base[0] - end), abs(bar.base[0] + bar.x[0] - end)) < 0.4
+
+
+def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
+    three = replace(
+        people,
+        sensitive=(people.sensitive + (people.features[:, 0] > 1.6)).astype(np.uint8),
+        group_names=(*HOSTILE, "c"),
+    )
+    found = run(AuditConfig(dataset="sample", roles=ROLES, metric="equalized_odds"), dataset=three)
+    told = found.disclose(0.1, cost="count")
+    assert len(told.groups) == 3 and len(found.groups) == 3
+    for drawing, lines in (
+        (draw_groups(three, LIGHT), 3),
+        (draw_rates(found.model, LIGHT, names=three.group_names), 12),
+        (draw_recognition(told, [told], LIGHT, names=three.group_names), 5),
+    ):
+        _check(drawing)
+        assert len(drawing.table) == lines
+
+
+def test_a_search_is_drawn(people: AuditDataset) -> None:
+    found = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
+    drawing = draw_search(found, LIGHT)
+    _check(drawing)
+    assert len(drawing.table) == 3 and drawing.figure.data[0].y[0] == 100 * found.trials[0].score.value
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_every_drawing_is_valid_and_told_in_words(
+    findings: AuditFindings, curve: list[Disclosure], people: AuditDataset, palette: Palette
+) -> None:
+    rows = _rows(list(sweep(grid(findings.config, tolerances=(0.0, 0.1), seeds=(1, 2)), people)))
+    leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares)
+    baseline = (curve[0].majority, curve[0].before, findings.strong)
+    for drawing in (
+        _told(findings, curve, curve[1], palette),
+        draw_recognition(curve[1], curve, palette, names=HOSTILE),
+        draw_groups(people, palette),
+        draw_rates(findings.model, palette, names=HOSTILE),
+        draw_accuracy(findings.model, palette),
+        draw_trained(rows, baseline, palette, attribute="origin"),
+        draw_models_accuracy(rows, palette),
+        draw_models_unfairness(rows, palette),
+        draw_methods(rows[:1], palette),
+        draw_more(findings.disclose_more(0.01), palette),
+        _waterfall(rows_of_one(leak, curve[1], share=HOSTILE[0]), findings, palette),
+        _waterfall(rows_over_seeds(attribute_over_seeds([leak, leak]), share=HOSTILE[0]), findings, palette),
+    ):
+        _check(drawing)
+
+
+def test_a_sweep_without_a_finished_model_is_drawn(findings: AuditFindings, curve: list[Disclosure]) -> None:
+    baseline = (curve[0].majority, curve[0].before, findings.strong)
+    empty = draw_trained([], baseline, LIGHT, attribute="origin")
+    empty.sketch.figure(check=True)
+    assert len(empty.table) == 0
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_rates_are_drawn_for_every_metric(people: AuditDataset, metric: str) -> None:
+    found = run(AuditConfig(dataset="sample", roles=ROLES, metric=metric, method="unmitigated"), dataset=people)
+    drawing = draw_rates(found.model, LIGHT, names=("a", "b"))
+    _check(drawing)
+    assert len(drawing.table) == (8 if metric == "equalized_odds" else 4)
+
+
+def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
+    findings: AuditFindings, curve: list[Disclosure]
+) -> None:
+    axes = set()
+    for marker in curve:
+        figure = _told(findings, curve, marker).figure
+        dot = figure.data[-2]
+        assert marker.after is not None
+        assert (dot.x[0], dot.y[0]) == (marker.told, 100 * marker.after.value)
+        axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
+        low, high = figure.layout.yaxis.range
+        assert all(low <= y <= high for y in figure.data[-1].y)
+    assert len(axes) == 1
+
+
+def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: AuditFindings, curve: list[Disclosure]) -> None:
+    none = replace(curve[0], after=None, gain=None, balanced_after=None, n_changed=None, n_right=None, reached=math.nan)
+    none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
+    drawing = _told(findings, [none, *curve[1:]], none)
+    _check(drawing)
+    assert drawing.figure.data[-2].marker.symbol == "circle-open"
+    assert "no correction" in drawing.alt
+    _check(draw_recognition(none, [none, *curve[1:]], LIGHT, names=("a", "b")))
+
+
+def test_names_from_a_table_are_harmless(findings: AuditFindings, curve: list[Disclosure]) -> None:
+    drawing = draw_recognition(curve[1], curve, LIGHT, names=HOSTILE)
+    words = " ".join(drawing.figure.data[-1].text)
+    assert "&lt;b&gt;men&lt;/b&gt;" in words
+    assert not re.search(r"<(?!/?b>|br>)", words)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_a_range_holds_all_it_is_given(rates: list[float]) -> None:
+    estimates = [proportion(round(r * 500), 500) for r in rates]
+    low, high = recovery_range(estimates)
+    assert 0 <= low < high <= 103
+    assert all(low <= 100 * e.low and 100 * e.high <= high for e in estimates)
+
+
+def test_a_range_ignores_what_was_not_measured() -> None:
+    nothing = Estimate(value=math.nan, low=math.nan, high=math.nan, n=0)
+    assert recovery_range([nothing, proportion(5, 10)]) == recovery_range([proportion(5, 10)])
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=5))
+def test_labels_are_spread_apart_inside_the_chart(wanted: list[float]) -> None:
+    placed = spread(wanted, 10, 0, 100)
+    assert all(-1e-9 <= p <= 100 + 1e-9 for p in placed)
+    ordered = sorted(placed)
+    assert all(b - a >= 10 - 1e-9 for a, b in pairwise(ordered))
+    assert [p for _, p in sorted(zip(wanted, placed, strict=True), key=lambda pair: pair[0])] == ordered

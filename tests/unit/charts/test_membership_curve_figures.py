@@ -1,0 +1,236 @@
+"""Charts over epsilon and theta: steady under the slider, growing, and honest about what is not measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import plotly.graph_objects as go
+import pytest
+
+from core.charts import (
+    DARK,
+    LIGHT,
+    Drawing,
+    Palette,
+    draw_accuracy_by_epsilon,
+    draw_deleted,
+    draw_epsilon_curve,
+    draw_fairpick,
+)
+from core.estimates import gap, not_measured
+from core.membership.findings import EPSILONS, CurveBand, FairPickFindings
+from tests.unit.charts.boxes import assert_readable, boxes
+from tests.unit.charts.membership_samples import bands, estimate, fairpick_bands
+
+MAJORITY = estimate(0.752, 0.006)
+NAMES = ("<script>alert('men')</script> & a very long name of sixty letters", "women")
+
+
+def check(drawing: Drawing) -> go.Figure:
+    """Build the chart with plotly's checks; check its text, and that its words can be read on every screen."""
+    figure = drawing.sketch.figure(check=True)
+    assert drawing.alt.endswith(".") and "nan" not in drawing.alt
+    assert figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
+    assert_readable(figure)
+    return figure
+
+
+def written(figure: go.Figure) -> list[str]:
+    return [box.words for box in boxes(figure, 1240)]
+
+
+def slider(figure: go.Figure) -> list[go.Scatter]:
+    return [trace for trace in figure.data if trace.name == "slider"]
+
+
+def curve(figure: go.Figure, field: str) -> go.Scatter:
+    (trace,) = (trace for trace in figure.data if trace.name == field)
+    return trace
+
+
+def at(epsilon: float) -> CurveBand:
+    (found,) = (b for b in bands() if b.at == epsilon)
+    return found
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_three_gaps_over_epsilon_wherever_the_slider_stands(palette: Palette):
+    axes = set()
+    for epsilon in EPSILONS:
+        drawing = draw_epsilon_curve(bands(), palette, now=epsilon)
+        figure = check(drawing)
+        fields = ("vd", "fpr_gap", "advantage_gap")
+        here = [at(epsilon).values[field].value for field in fields]
+        assert [mark.y[0] for mark in slider(figure)] == here
+        assert all(any(words.startswith(gap(value)) for words in written(figure)) for value in here)
+        shown = "∞" if math.isinf(epsilon) else f"{epsilon:g}"
+        assert f"at ε = {shown}" in written(figure) and f"At {shown}: VD {gap(here[0])}" in drawing.alt
+        for field in fields:
+            assert list(curve(figure, field).y) == [b.values[field].value for b in bands()]
+        axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
+    assert len(axes) == 1
+
+
+def test_infinity_has_a_place_of_its_own_behind_the_axis_break():
+    figure = draw_epsilon_curve(bands(), LIGHT, now=1.0).figure
+    x = curve(figure, "advantage_gap").x
+    assert list(x[:-1]) == pytest.approx([math.log10(e) for e in EPSILONS[:-1]])
+    breaks = [s for s in figure.layout.shapes if s.yref == "paper" and s.y0 < 0 < s.y1]
+    assert len(breaks) == 2 and all(x[-2] < s.x0 < s.x1 < x[-1] for s in breaks)
+    last = [t for t in figure.data if t.mode == "lines" and t.x[-1] == x[-1]]
+    assert len(last) == 3 and {t.line.dash for t in last} == {"dot"}
+    shaded = [t for t in figure.data if t.fill == "toself"]
+    assert all(max(t.x) == x[-2] for t in shaded)  # no band leads to infinity; it has whiskers
+    assert curve(figure, "vd").error_y.array[-1] == pytest.approx(0.012)
+
+
+def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
+    quiet = [b.at for b in bands() if b.values["auc"].low <= 0.5 <= b.values["auc"].high]
+    assert 0 < len(quiet) < len(EPSILONS)
+    drawing = draw_epsilon_curve(bands(), LIGHT, now=quiet[0])
+    figure = check(drawing)
+    colors = curve(figure, "vd").marker.color
+    assert [color == LIGHT.background for color in colors] == [e in quiet for e in EPSILONS]
+    assert set(curve(figure, "fpr_gap").marker.color) == {LIGHT.prior}
+    (shade,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
+    assert all(shade.x0 <= math.log10(e) <= shade.x1 for e in quiet)
+    assert all(not shade.x0 <= math.log10(e) <= shade.x1 for e in EPSILONS[:-1] if e not in quiet)
+    assert "where the attack's AUC contains 0.5" in drawing.alt
+    assert "AUC contains 0.5" in written(figure) and any(words.endswith("VD, muted") for words in written(figure))
+    assert "contains" not in draw_epsilon_curve(bands(), LIGHT, now=10.0).alt
+
+
+def test_chance_at_both_ends_is_shaded_twice_and_named_once():
+    def tossed(found: CurveBand) -> CurveBand:
+        return replace(
+            found, values=found.values | {"auc": estimate(0.5 if found.at in (0.01, math.inf) else 0.7, 0.01)}
+        )
+
+    figure = check(draw_epsilon_curve([tossed(b) for b in bands()], DARK, now=0.1))
+    assert sum(shape.type == "rect" for shape in figure.layout.shapes) == 2
+    assert written(figure).count("AUC contains 0.5") == 1
+    alone = [replace(b, values=b.values | {"auc": estimate(0.5)}) for b in bands() if math.isinf(b.at)]
+    check(draw_epsilon_curve(alone, DARK, now=math.inf))
+
+
+@pytest.mark.parametrize("there", [(), (1.0,), (math.inf,), (0.1, 10.0), (math.inf, 0.01, 5.0)])
+@pytest.mark.parametrize("repeats", [1, 25])
+def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float], repeats: int):
+    made = bands(there, repeats=repeats)
+    for now in (0.02, 1.0, math.inf):
+        drawings = [draw_epsilon_curve(made, LIGHT, now=now)]
+        drawings.append(draw_accuracy_by_epsilon(made, LIGHT, now=now, majority=MAJORITY))
+        for drawing in drawings:
+            figure = check(drawing)
+            assert len(drawing.table) == len(there)
+            assert ("being measured" in written(figure)) is (not there)
+            assert bool(slider(figure)) is (now in there)  # nothing is invented between the points
+            if there:
+                assert ("not measured yet" in drawing.alt) is (now not in there)
+            if there and repeats == 1:
+                assert "without intervals" in drawing.alt
+
+
+def test_other_variants_are_not_mixed_in():
+    mixed = [*bands(), *fairpick_bands()]
+    assert draw_epsilon_curve(mixed, LIGHT, now=1.0).table.equals(draw_epsilon_curve(bands(), LIGHT, now=1.0).table)
+    assert "being measured" in draw_fairpick(bands(), LIGHT, now=1.0).alt
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_accuracy_over_epsilon(palette: Palette):
+    drawing = draw_accuracy_by_epsilon(bands(), palette, now=math.inf, majority=MAJORITY)
+    figure = check(drawing)
+    assert [mark.y[0] for mark in slider(figure)] == pytest.approx([95.2, 80.2])
+    assert {"95.2% training", "80.2% unseen", "75.2% majority"} <= set(written(figure))
+    assert "At ∞: training 95.2%, unseen 80.2%; majority 75.2%." in drawing.alt
+    low, high = figure.layout.yaxis.range
+    every = [e for b in bands() for name, e in b.values.items() if name.startswith("accuracy")]
+    assert all(low <= 100 * e.low and 100 * e.high <= high for e in every)
+    assert drawing.table.majority.eq(MAJORITY.value).all()
+    without = draw_accuracy_by_epsilon(bands(), palette, now=1.0)
+    assert "majority" not in without.alt + " ".join(written(check(without)))
+
+
+def test_what_could_not_be_measured_is_left_out():
+    lost = {"vd": not_measured(), "advantage_gap": not_measured()}
+    made = [replace(b, values=b.values | lost) if b.at == 1.0 else b for b in bands()]
+    drawing = draw_epsilon_curve(made, LIGHT, now=1.0)
+    figure = drawing.sketch.figure(check=True)
+    assert_readable(figure)
+    assert len(curve(figure, "vd").x) == len(EPSILONS) - 1 and len(curve(figure, "fpr_gap").x) == len(EPSILONS)
+    assert len(slider(figure)) == 1 and "VD n/a" in drawing.alt
+    empty = [replace(b, values={}) for b in bands()]
+    assert "being measured" in written(check(draw_epsilon_curve(empty, LIGHT, now=math.inf)))
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_fairpick_beside_random_deletion(palette: Palette):
+    axes = set()
+    for theta in (0.4, 0.6, 0.8, 1.0):
+        drawing = draw_fairpick(fairpick_bands(), palette, now=theta)
+        figure = check(drawing)
+        values = {b.variant: b.values["vd"].value for b in fairpick_bands() if b.at == theta}
+        told = set(written(figure))
+        assert {f"{gap(values['fairpick'])} FairPick", f"{gap(values['random'])} at random"} <= told
+        assert {"+0.131 before", f"at θ = {theta:g}"} <= told
+        assert f"at {theta:g}: FairPick {gap(values['fairpick'])}, at random {gap(values['random'])}" in drawing.alt
+        axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
+    assert len(axes) == 1
+    low, high = figure.layout.yaxis.range
+    assert all(low <= b.values["vd"].low and b.values["vd"].high <= high for b in fairpick_bands())
+    assert drawing.table["rows deleted"].tolist() == [b.values["deleted"].value for b in fairpick_bands()]
+
+
+@pytest.mark.parametrize("thetas", [(), (1.0,), (0.05, 0.6), (0.4, 0.8)])
+def test_fairpick_grows(thetas: Sequence[float]):
+    for now in (0.05, 0.6, 1.0):
+        drawing = draw_fairpick(fairpick_bands(thetas), LIGHT, now=now)
+        figure = check(drawing)
+        assert ("being measured" in written(figure)) is (not thetas)
+        assert any("before" in words for words in written(figure)) is (1.0 in thetas)
+        assert "measured" in drawing.alt or now in thetas
+        low, high = figure.layout.xaxis.range
+        assert low < now < high
+
+
+def test_fairpick_of_another_gap():
+    made = [replace(b, values={"advantage_gap": estimate(-0.079 * b.at, 0.01)}) for b in fairpick_bands()]
+    drawing = draw_fairpick(made, LIGHT, now=1.0, measure="advantage_gap")
+    figure = check(drawing)
+    assert "TPR − FPR gap over theta" in drawing.alt and "−0.079 FairPick" in written(figure)
+    assert figure.layout.yaxis.range[0] <= -0.089 and figure.layout.yaxis.range[1] >= 0
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_rows_deleted_of_each_group(palette: Palette):
+    def deleted(numbers: dict[str, int]) -> FairPickFindings:
+        return FairPickFindings(
+            theta=0.6, deleted=numbers, clusters={0: 4, 1: 3}, ignored=0, largest_before=0.05, largest_after=0.03
+        )
+
+    drawing = draw_deleted(deleted({NAMES[0]: 3620, "women": 1763}), palette, group_names=NAMES)
+    figure = check(drawing)
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    assert [(bar.x[0], bar.marker.color) for bar in bars] == [(1763, palette.first), (3620, palette.second)]
+    assert "women 1,763" in written(figure) and "women 1,763" in drawing.alt
+    assert drawing.table["rows deleted"].tolist() == [1763, 3620]
+    none = check(draw_deleted(deleted(dict.fromkeys("abc", 0)), palette, group_names=("a", "b", "c")))
+    assert {bar.marker.color for bar in none.data if bar.type == "bar"} == {palette.before}
+    check(draw_deleted(deleted({}), palette, group_names=("a", "b")))
+
+
+def test_the_wide_intervals_of_two_repeats_do_not_squash_the_curves():
+    wide = [replace(b, repeats=2, values=b.values | {"vd": estimate(0.1, 0.9)}) for b in bands()]
+    drawings = [draw_epsilon_curve(wide, LIGHT, now=math.inf)]
+    wide = [replace(b, repeats=2, values=b.values | {"vd": estimate(0.1, 0.9)}) for b in fairpick_bands()]
+    drawings.append(draw_fairpick(wide, LIGHT, now=1.0))
+    for drawing in drawings:
+        low, high = check(drawing).layout.yaxis.range
+        assert high - low <= 0.4 + 1e-9
+        for trace in (t for t in drawing.figure.data if t.error_y.array is not None):
+            tops = [y + up for y, up in zip(trace.y, trace.error_y.array, strict=True)]
+            bottoms = [y - down for y, down in zip(trace.y, trace.error_y.arrayminus, strict=True)]
+            assert low - 1e-9 <= min(bottoms) and max(tops) <= high + 1e-9

@@ -1,0 +1,184 @@
+"""Exports: every change of every kind is found, and a chain written anew only by a hash noted before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.desk import open_ledger, verify_export
+from core.desk.record import FIRST, canonical, chained
+from core.errors import InputError
+from tests.ledger_work import NAME, people, question, register
+
+
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """An export: opened, registered, charged, free, equal opportunity, charged."""
+    folder = tmp_path_factory.mktemp("export")
+    ledger = open_ledger(folder / "ledger", create=True)
+    register(ledger)
+    for scores, metric in (
+        (question(1), "statistical_parity"),
+        (1 - question(1), "statistical_parity"),
+        (question(2), "equal_opportunity"),
+        (question(3), "statistical_parity"),
+    ):
+        ledger.ask(NAME, people(), scores, epsilon=0.25, metric=metric, asker="x")
+    ledger.export(folder / "export")
+    return (folder / "export").read_text(encoding="utf-8").splitlines()
+
+
+def verified(lines: list[str], tmp_path: Path, **more: Any) -> Any:
+    path = tmp_path / "changed"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return verify_export(path, **more)
+
+
+def rechained(lines: list[str], number: int, **changes: Any) -> list[str]:
+    """Change one entry and write all hashes anew, as a forger would."""
+    bodies = [json.loads(line)["entry"] for line in lines[1:]]
+    bodies[number - 1] |= changes
+    made, last = [], FIRST
+    for body in bodies:
+        last = chained(last, canonical(body))
+        made.append(canonical({"entry": body, "hash": last}))
+    return [canonical(json.loads(lines[0]) | {"hash": last}), *made]
+
+
+def test_an_export_holds_and_adds_up(lines: list[str], tmp_path: Path):
+    found = verified(lines, tmp_path)
+    assert found.ok and found.reason is None and found.n_entries == 6
+    (budget,) = found.budgets
+    assert (budget.spent, budget.n_answers, budget.n_charged) == (0.2 + 0.25 + 0.45 + 0.25, 4, 3)
+    noted = json.loads(lines[3])["hash"]
+    assert verified(lines, tmp_path, noted=noted[:32].upper()).ok
+
+
+def test_any_character_changed_is_found(lines: list[str], tmp_path: Path):
+    for number, line in enumerate(lines[1:], 1):
+        for place in range(2, len(line) - 2, 23):
+            wrong = chr(ord(line[place]) ^ 1)
+            changed = line[:place] + wrong + line[place + 1 :]
+            found = verified([*lines[:number], changed, *lines[number + 1 :]], tmp_path)
+            assert not found.ok and found.n_entries < number + 1
+
+
+def test_entries_dropped_swapped_doubled_or_cut_off_are_found(lines: list[str], tmp_path: Path):
+    for changed in (
+        lines[:3] + lines[4:],
+        [*lines[:3], lines[4], lines[3], *lines[5:]],
+        [*lines[:4], lines[3], *lines[4:]],
+        lines[:-1],
+        lines[:1],
+        [*lines, lines[-1]],
+        [*lines, ""],
+        [line.replace('"hash":', '"hash": ') for line in lines],
+        [lines[0], *(line.replace('{"entry":{', '{"entry":{"asker":"y",', 1) for line in lines[1:])],
+    ):
+        found = verified(changed, tmp_path)
+        assert not found.ok and found.reason.startswith("The export does not hold: ")
+
+
+FORGED = [
+    (2, {"budget": 99_000_000}, None),  # consistent in itself: only a noted hash tells
+    (3, {"asker": "somebody else"}, None),
+    (3, {"charged": 0}, "entry 3 charges something else than what it released"),
+    (3, {"spent": 200_000}, "entry 3 adds up the budget wrongly"),
+    (4, {"spent": 0}, "entry 4 adds up the budget wrongly"),
+    (3, {"gap": 0.0123}, "entry 3 tells another gap than the released numbers give"),
+    (4, {"gap": 0.0123}, "entry 4 tells another gap"),
+    (4, {"part": 1.5}, "entry 4 does not follow from what was released"),
+    (4, {"part_from": [[6, "sum", 1.0]]}, "entry 4 lacks something"),
+    (5, {"count": None}, "entry 5 charges something else than what it released"),
+    (2, {"budget": 500_000}, "spends more than the budget"),
+    (2, {"charged": 1}, "entry 2 charges something else than its price"),
+    (3, {"metric": "accuracy"}, "entry 3 answers an unknown metric"),
+    (3, {"name": "nobody"}, "entry 3 lacks something"),
+    (3, {"charged": True}, "entry 3 lacks something"),
+    (3, {"kind": "registered"}, "entry 3 lacks something"),
+    (3, {"kind": "opened"}, "entry 3 is not of a kind that may stand there"),
+    (3, {"standard_error": 0.0}, "entry 3 tells another standard error than the released numbers give"),
+    (4, {"standard_error": 0.0}, "entry 4 tells another standard error"),
+    (3, {"total": 0.0}, "entry 3 tells another"),
+    (3, {"n": 3}, "entry 3 is about another number of people than registered"),
+    (5, {"n": 60}, "entry 5 is about another number of people than registered"),
+    (1, {"format": 2}, "format 2 is not the one this version knows"),
+    (1, {"kind": "registered"}, "entry 1 is not of a kind"),
+    (1, {"time": "2999-01-01T00:00:00Z"}, "entry 2 was written at 20"),
+    (4, {"time": "2020-01-01T00:00:00Z"}, "entry 4 was written at 2020-01-01T00:00:00Z, and one before it at 2"),
+    (6, {"time": "yesterday"}, "entry 6 does not say when it was written"),
+    (6, {"time": None}, "entry 6 does not say when it was written"),
+]
+
+
+@pytest.mark.parametrize("number, changes, reason", FORGED)
+def test_a_chain_written_anew(
+    number: int, changes: dict[str, Any], reason: str | None, lines: list[str], tmp_path: Path
+):
+    noted = json.loads(lines[-1])["hash"]
+    forged = rechained(lines, number, **changes)
+    found = verified(forged, tmp_path)
+    assert found.ok == (reason is None) and (reason is None or reason in found.reason)
+    found = verified(forged, tmp_path, noted=noted)
+    assert not found.ok and (reason is not None or "does not contain the noted hash" in found.reason)
+
+
+def test_what_follows_from_the_predictions_alone_is_taken_as_written(lines: list[str], tmp_path: Path):
+    """As the documentation says: an export has digests and no predictions. A noted hash tells all the same."""
+    told = json.loads(lines[4])["entry"]  # a combination's interval, made wider
+    forged = rechained(lines, 4, low=told["low"] - 0.01, high=told["high"])
+    assert verified(forged, tmp_path).ok
+    assert not verified(forged, tmp_path, noted=json.loads(lines[-1])["hash"]).ok
+    narrow = rechained(lines, 3, sum=json.loads(lines[3])["entry"]["sum"] | {"reach": 1})
+    assert not verified(narrow, tmp_path).ok
+
+
+def test_the_same_price_for_less_noise_is_not_possible(lines: list[str], tmp_path: Path):
+    told = json.loads(lines[3])["entry"]["sum"]
+    found = verified(rechained(lines, 3, sum=told | {"epsilon": 900_000}), tmp_path)
+    assert not found.ok and "at another price than agreed" in found.reason
+
+
+def test_the_first_line_holds_nothing_more_and_clocks_may_lie_an_hour_apart(lines: list[str], tmp_path: Path):
+    header = json.loads(lines[0])
+    more = (canonical(header | {"signed_by": "X"}), canonical(header | {"version": 2}), lines[0].replace(":", ": ", 1))
+    for first in (*more, lines[0].replace("{", '{"kind":"x",', 1)):
+        found = verified([first, *lines[1:]], tmp_path)
+        assert not found.ok and "its first line holds something else" in found.reason
+    times = [f"2026-03-01T10:{minute:02}:00Z" for minute in (59, 0, 30, 20, 59, 1)]
+    anew = lines
+    for number, time in enumerate(times, 1):
+        anew = rechained(anew, number, time=time)
+    assert verified(anew, tmp_path).ok
+
+
+@pytest.mark.parametrize("content", [b"", b"id,score\n", b"\xff\xfe\0", b"[]\n", b'{"kind":"else"}\n', b"[" * 100_000])
+def test_files_that_are_no_exports_are_refused(content: bytes, tmp_path: Path):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is not an export of a FairLeak ledger"):
+        verify_export(path)
+
+
+def test_an_export_may_be_given_as_it_is(lines: list[str]):
+    content = "".join(f"{line}\n" for line in lines).encode()
+    assert verify_export(content).ok and not verify_export(content[:-30]).ok
+    with pytest.raises(InputError, match="The file given is not an export"):
+        verify_export(content[5:])
+
+
+def test_bad_arguments(tmp_path: Path, lines: list[str]):
+    with pytest.raises(InputError, match="must be a file that can be read"):
+        verify_export(tmp_path / "nothing")
+    for noted in ("abc", "not hex digits", "0" * 31):
+        with pytest.raises(InputError, match="at least 32 hex digits"):
+            verified(lines, tmp_path, noted=noted)
+
+
+def test_an_export_needs_a_folder(tmp_path: Path):
+    ledger = open_ledger(tmp_path / "ledger", create=True)
+    with pytest.raises(InputError, match="The export must be a file in a folder that exists"):
+        ledger.export(tmp_path / "nowhere" / "export")

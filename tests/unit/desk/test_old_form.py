@@ -1,0 +1,94 @@
+"""A ledger from before there was the normal form: it works as it did, and says whose identifiers are in form 1."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from core.__main__ import main
+from core.desk import Columns, open_ledger, predictions_of, verify_export
+from core.desk import test_set_of as made_of
+from core.errors import InputError
+from pages.common.desk_words import holds, told_budget
+
+COLUMNS = Columns(id="person", attribute="sex", advantaged="M")
+PEOPLE = "person,sex\nZoe,F\nZOE,M\nzoe,F\nP 007,M\nAda  L,F\nbob,M\nm7,F\nm07,M\n"
+SCORES = "person,score\nzoe,0.1\nZOE,0.9\nZoe,0.25\nP 007,0.75\nAda  L,0.5\nm7,0.625\nm07,1\nbob,0\n"
+PLAIN = "id,sex\n1,1\n2,0\n3,1\n4,0\n10,1\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """The ledger, as an earlier edition left it: one answer about "old", none about "plain"."""
+    path = tmp_path / "ledger.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript(Path(__file__).with_name("old_form.sql").read_text(encoding="utf-8"))
+    connection.close()
+    return path
+
+
+def test_an_old_ledger_opens_answers_and_holds(place: Path, tmp_path: Path):
+    ledger = open_ledger(place)
+    test_set = made_of(PEOPLE.encode(), "people.csv", COLUMNS)
+    scores = predictions_of(SCORES.encode(), "model.csv", test_set.ids, id_column="person")
+    before = ledger.status("old")
+    assert (before.spent, before.registration.form) == (0.7, 1)
+    again = ledger.ask("old", test_set, scores, epsilon="0.5", asker="team B")
+    assert again.from_past and again.gap == before.answers[0].gap  # so people come in the order of that time
+    assert ledger.ask("old", test_set, 1 - scores[::-1], epsilon="0.5", asker="team B").charged == 0.5
+    ledger.export(tmp_path / "export")
+    found = verify_export(tmp_path / "export")
+    assert found.ok and [(one.name, one.spent, one.form) for one in found.budgets] == [
+        ("old", 1.2, 1),
+        ("plain", 0.1, 1),
+    ]
+
+
+def test_wrong_files_about_old_people_still_count(place: Path):
+    ledger = open_ledger(place)
+    guess = made_of(PEOPLE.replace("bob,M", "bob,F").encode(), "people.csv", COLUMNS)
+    for _ in range(2):
+        with pytest.raises(InputError, match="this file is not the registered one"):
+            ledger.quote("old", guess, [0.5] * 8, epsilon=0.5)
+    assert ledger.status("old").wrong_files == 1
+
+
+@pytest.mark.parametrize("text", [PLAIN, PLAIN.replace("\n", " \n").replace(",", " ,"), PLAIN.replace("10,", "１０,")])
+def test_people_registered_in_the_old_form_get_no_second_budget(text: str, place: Path):
+    ledger, columns = open_ledger(place), Columns(attribute="sex")
+    with pytest.raises(InputError, match="under the name 'plain'"):
+        ledger.register("again", made_of(text.encode(), "people.csv", columns), budget=1, columns=columns)
+    new = made_of(PLAIN.replace("10,", "11,").encode(), "people.csv", columns)
+    assert ledger.register("new", new, budget=1, columns=columns).form == 2
+
+
+def test_an_old_ledger_says_so(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    words = "identifiers in form 1, an older one: other spellings are not recognised"
+    for action in (["status", "old"], ["status"], ["export", str(tmp_path / "export")]):
+        assert main(["queries", *action, "--ledger", str(place)]) == 0
+        told = capsys.readouterr()
+        assert (words in told.out + told.err) == (action[0] == "status")
+    assert main(["queries", "verify", str(tmp_path / "export")]) == 0
+    assert f"old: {words}" in capsys.readouterr().err
+    status = open_ledger(place).status("old")
+    assert told_budget(status, 0) == f"1 answered; {words}"
+    assert f" plain: {words}." in holds(verify_export(tmp_path / "export"), "export")[1]
+
+
+def test_a_form_that_is_not_known_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("core.desk.ledger.FORM", 3)
+    monkeypatch.setattr("core.desk.ledger.check_different", lambda ids, form: None)
+    monkeypatch.setattr("core.desk.budget.FORMS", {1, 2, 3})
+    columns = Columns(attribute="race")
+    open_ledger(place).register(
+        "later",
+        made_of(PLAIN.replace("sex", "race").encode(), "x.csv", columns),
+        budget=1,
+        columns=columns,
+        another_attribute=True,
+    )
+    monkeypatch.undo()
+    with pytest.raises(InputError, match="entry 5 has identifiers in form 3, which is not known here"):
+        open_ledger(place)

@@ -1,0 +1,178 @@
+"""Many processes at once, and processes killed at every step: no answer without its charge, nothing overspent."""
+
+from __future__ import annotations
+
+import json
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from core.desk import Ledger, LedgerStatus, open_ledger, verify_export
+from core.errors import FairLeakError
+from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register
+from tests.patience import PATIENT
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def start(place: str, mode: str, seed: int = 0, step: str = "none", n: int = 60) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.ledger_work", place, mode, str(seed), step, str(n)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def shown(process: subprocess.Popen[str]) -> list[dict[str, object]]:
+    """Wait for a process and return the answers it showed; a line cut off by a kill was not shown.
+
+    It may have been turned away because the others kept the ledger busy: SQLite serves nobody in turn.
+    """
+    out, err = process.communicate(timeout=PATIENT)
+    assert not err or "was busy for 60 seconds; ask again" in err, err
+    return [json.loads(line) for line in out.splitlines(keepends=True) if line.endswith("\n")]
+
+
+def checked(ledger: Ledger, tmp_path: Path) -> LedgerStatus:
+    """Return the status of a ledger whose export holds and adds up."""
+    path = tmp_path / f"export {random.random()}.jsonl"
+    ledger.export(path)
+    found, status = verify_export(path), ledger.status(NAME)
+    assert found.ok, found.reason
+    assert found.budgets[0].spent == status.spent <= status.registration.budget
+    assert status.spent == pytest.approx(COUNT + sum(one.charged for one in status.answers), abs=1e-9)
+    return status
+
+
+def told(answers: list[dict[str, object]]) -> dict[object, object]:
+    return {answer["number"]: (answer["gap"], answer["charged"]) for answer in answers}
+
+
+def recorded(status: LedgerStatus) -> dict[object, object]:
+    return {one.number: (one.gap.to_dict(), one.charged) for one in status.answers}
+
+
+def test_eight_processes_never_overspend(ledger: Ledger, place: str, tmp_path: Path):
+    running = [start(place, "spend", seed) for seed in range(8)]
+    answers = [answer for process in running for answer in shown(process)]
+    assert [process.returncode for process in running] == [0] * 8
+    status = checked(ledger, tmp_path)
+    assert len(answers) == 18 and status.spent == BUDGET  # (2 - 0.2) / 0.1, to the last of it
+    assert told(answers) == recorded(status)
+    assert sorted(answer["remaining"] for answer in answers) == pytest.approx([k * PRICE for k in range(18)])  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_question_killed_at_any_step_is_charged_or_unasked(step: str, ledger: Ledger, place: str, tmp_path: Path):
+    before = checked(ledger, tmp_path)
+    process = start(place, "ask", 1, step)
+    assert shown(process) == [] and process.returncode == -signal.SIGKILL
+    after = checked(open_ledger(place), tmp_path)
+    assert (after == before) if step != "committed" else (after.spent == pytest.approx(before.spent + PRICE))
+    asked = ledger.ask(NAME, people(), question(1000), epsilon=PRICE, asker="the same question")
+    assert asked.from_past == (step == "committed")
+    if step == "committed":  # what was never shown is not lost either
+        assert asked.gap == after.answers[-1].gap
+    assert checked(ledger, tmp_path).spent == pytest.approx(COUNT + PRICE)
+
+
+@pytest.mark.parametrize("step", [one for one in STEPS if one != "question kept"])
+def test_a_registration_killed_at_any_step_is_whole_or_not_there(step: str, place: str, tmp_path: Path):
+    ledger = open_ledger(place, create=True)
+    process = start(place, "register", 0, step)
+    shown(process)
+    assert process.returncode == -signal.SIGKILL
+    reopened = open_ledger(place)
+    assert reopened.names() == ((NAME,) if step == "committed" else ())
+    if step != "committed":
+        register(ledger)
+    assert checked(reopened, tmp_path).spent == COUNT
+
+
+@pytest.mark.parametrize("step", ["entry written", "head moved"])
+def test_a_ledger_killed_while_it_is_made_is_not_there(step: str, place: str, tmp_path: Path):
+    process = start(place, "create", 0, step)
+    shown(process)
+    assert process.returncode == -signal.SIGKILL
+    with pytest.raises(FairLeakError, match=r"There is no ledger at|is not there, or is not a ledger"):
+        open_ledger(place)
+    register(open_ledger(place, create=True))
+    assert checked(open_ledger(place), tmp_path).spent == COUNT
+
+
+def test_threads_may_share_a_ledger(ledger: Ledger, tmp_path: Path):
+    with ThreadPoolExecutor(8) as threads:
+        asked = threads.map(
+            lambda k: ledger.ask(NAME, people(), question(k), epsilon=PRICE, asker=f"thread {k}"), range(24)
+        )
+        answers = list(asked)
+    assert sum(not one.refused for one in answers) == 18
+    assert checked(ledger, tmp_path).spent == BUDGET
+
+
+def test_processes_killed_at_any_moment_showed_only_what_is_on_record(ledger: Ledger, place: str, tmp_path: Path):
+    chance, answers = random.Random(4), []
+    for wave in range(4):
+        running = [start(place, "spend", 10 * wave + k) for k in range(3)]
+        first = running[0].stdout.readline()  # type: ignore[union-attr]
+        answers += [json.loads(first)] if first.endswith("\n") else []
+        for process in running:
+            time.sleep(chance.random() * 0.1)
+            process.kill()
+        for process in running:
+            answers += shown(process)
+        open_ledger(place)
+    assert len(answers) >= 3
+    status = checked(ledger, tmp_path)
+    assert told(answers).items() <= recorded(status).items()
+
+
+def under_kills(place: str, seconds: float) -> tuple[list[dict[str, object]], int]:
+    """Let eight processes ask different questions and kill them one by one; return the answers shown, and the kills.
+
+    Half of them are killed soon after they have shown an answer, or the last one, the others at any moment.
+    """
+    open_ledger(place, create=True).register(NAME, people(200), budget=15, columns=ATTRIBUTE, count_epsilon=COUNT)
+    chance, end, answers, kills = random.Random(6), time.monotonic() + seconds, [], 0
+    running: list[subprocess.Popen[str]] = []
+    while running or time.monotonic() < end:
+        while len(running) < 8 and time.monotonic() < end:
+            running.append(start(place, "spend", kills + len(running), n=200))
+        process = running[chance.randrange(len(running))]
+        if chance.random() < 0.5:
+            ready = select.select([one.stdout for one in running], [], [], PATIENT)[0]
+            process = next((one for one in running if one.stdout in ready), process)
+        running.remove(process)
+        time.sleep(chance.random() * 0.2)
+        process.kill()
+        answers += shown(process)
+        kills += 1
+    return answers, kills
+
+
+@pytest.mark.long
+def test_eight_processes_killed_for_a_minute_never_overspend(place: str, tmp_path: Path):
+    answers, kills = under_kills(place, 60)
+    status = checked(open_ledger(place), tmp_path)
+    assert told(answers).items() <= recorded(status).items()
+    assert len(told(answers)) == len(answers) and kills >= 8
+    assert answers
+
+
+@pytest.mark.parametrize("made", ["sqlite", "postgresql"])
+def test_eight_processes_may_make_the_same_ledger(made: str, request: pytest.FixtureRequest, tmp_path: Path):
+    place = str(tmp_path / "new" / "ledger") if made == "sqlite" else request.getfixturevalue("database")
+    program = "import sys; from core.desk import open_ledger; open_ledger(sys.argv[1], create=True)"
+    running = [
+        subprocess.Popen([sys.executable, "-c", program, place], cwd=ROOT, stderr=subprocess.PIPE) for _ in range(8)
+    ]
+    for process in running:
+        assert process.communicate(timeout=PATIENT)[1] == b"" and process.returncode == 0
+    register(open_ledger(place))
+    assert checked(open_ledger(place), tmp_path).spent == COUNT
+    if made == "sqlite":
+        assert not list((tmp_path / "new").glob(".*"))

@@ -1,0 +1,186 @@
+"""The meter by hand, and against what is gained."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from core.model_card import Release, measured, meter, pinned, project
+from core.model_card.equations import LATTICE
+from core.model_card.meter import moved_bits
+from tests.release_cases import large_case
+
+LN2 = math.log(2)
+
+
+def test_one_number_by_hand():
+    """Sizes of 4 people at probability 1/2, and one model that accepts two of them."""
+    release = Release(np.array([[1, 1, 0, 0]]), statistics=("sp_gap",))
+    found = meter(np.full(4, 0.5), release)
+    k = np.array([[1.0, 0.5], [0.5, 0.5]])  # var of the sum, covariance with the count, var of the count
+    r = 1 / (2 * math.pi * math.e) * np.eye(2)
+    assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
+    assert found.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + k / LATTICE)))
+    assert found.prior_bits == pytest.approx(4.0) and found.independent == 2
+    a = np.array([1.0, 1.0])
+    rho = 0.25 * a @ np.linalg.inv(k + r) @ a
+    b = np.array([1.0, 0.0])
+    other = 0.25 * b @ np.linalg.inv(k + r) @ b
+    person = sum(2 * min(-0.5 * math.log2(1 - x), 1.0) for x in (rho, other))
+    assert found.person_bits == pytest.approx(person)
+    assert found.share == pytest.approx(found.joint_bits / 4)
+
+
+def test_rounding_leaves_a_twelfth_of_the_step_squared():
+    n = 1000
+    h = (np.arange(n) < 400).astype(int)
+    q = np.full(n, 0.5)
+    step = 0.01 * 500 * 500 / 1000  # people a hundredth of the gap is
+    r = np.diag([LATTICE, step**2 / 12])
+    k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
+    found = meter(q, Release(h, statistics=("sp_gap",), decimals=2))
+    assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
+    assert meter(q, Release(h, statistics=("sp_gap",), decimals=6)) == meter(q, Release(h, statistics=("sp_gap",)))
+
+
+def test_noise_counts_by_its_variance():
+    n, epsilon = 1000, 0.5
+    h = (np.arange(n) < 400).astype(int)
+    k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
+    r = 2 * (2 / epsilon) ** 2 * np.eye(2)  # one size and one count share the budget
+    found = meter(np.full(n, 0.5), Release(h, statistics=("sp_gap",), epsilon=epsilon))
+    assert found.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.linalg.inv(r) @ k)))
+
+
+def test_a_number_that_follows_from_others_counts_once():
+    case = large_case(1, n=500, k=2)
+    alone = meter(case.posterior, Release(case.release.predictions, labels=case.release.labels))
+    assert alone.independent == 2 + 2 * 2  # two sizes; of three gaps of a model two are independent
+    twice = Release(np.tile(case.release.predictions, (3, 1)), labels=case.release.labels)
+    assert meter(case.posterior, twice).df_bits == pytest.approx(alone.df_bits)
+
+
+def test_about_seven_tenths_of_a_bit_a_number():
+    case = large_case(2, n=5000, k=10)
+    found = meter(case.posterior, case.release)
+    assert found.df_bits == pytest.approx(0.7213 * found.independent, rel=0.02)
+
+
+RATES = {"sizes": False, "statistics": ("sp_rate", "tpr_rate")}
+
+
+@pytest.mark.parametrize("told", [{}, {"decimals": 2}, {"epsilon": 5.0}, RATES, {**RATES, "decimals": 2}])
+def test_published_numbers_are_metered_much_like_a_plan(told: dict):
+    case = large_case(3, n=1500, k=4, **told)
+    planned, out = meter(case.posterior, case.release), meter(case.posterior, case.published)
+    assert out.df_bits == pytest.approx(planned.df_bits, rel=0.05)
+
+
+@pytest.mark.parametrize("sizes", [True, False])
+@pytest.mark.parametrize(
+    "statistics", [("sp_gap",), ("sp_gap", "tpr_gap"), ("sp_gap", "fpr_gap"), ("sp_rate", "tpr_rate")]
+)
+def test_no_statistic_of_a_card_is_left_unread(statistics: tuple[str, ...], sizes: bool):
+    """What is read out of the numbers is what they were expected to say, whichever statistics are on the card."""
+    case = large_case(3, n=300, k=8, statistics=statistics)
+    out = Release(case.release.predictions, labels=case.release.labels, statistics=statistics, sizes=sizes)
+    planned = meter(case.posterior, case.release)
+    read = meter(case.posterior, out.publish(case.sensitive))  # exact numbers tell the sizes anyway
+    assert read.df_bits == pytest.approx(planned.df_bits, rel=0.01)
+    assert read.independent == planned.independent
+
+
+def test_two_statistics_say_what_the_third_follows_from():
+    case = large_case(3, n=300, k=8)
+    full = project(case.posterior, case.published).probability
+    for statistics in (("sp_gap", "tpr_gap"), ("sp_gap", "fpr_gap"), ("tpr_gap", "fpr_gap")):
+        release = Release(case.release.predictions, labels=case.release.labels, statistics=statistics)
+        assert project(case.posterior, release.publish(case.sensitive)).probability == pytest.approx(full, abs=1e-6)
+
+
+@pytest.mark.parametrize("epsilon", [1e3, 1e9])
+def test_hardly_any_noise_is_worth_no_more_than_none(epsilon: float):
+    case = large_case(5, n=300, k=3)
+    exact = meter(case.posterior, case.release)
+    noisy = case.release.with_precision(epsilon=epsilon)
+    for found in (noisy, noisy.publish(case.sensitive, rng=np.random.default_rng(0))):
+        told = meter(case.posterior, found)
+        assert told.joint_bits <= exact.joint_bits * (1 + 1e-9) and told.df_bits <= exact.df_bits * (1 + 1e-9)
+
+
+def test_gaps_of_unknown_sizes_are_metered_as_rounded_as_they_are():
+    case = large_case(3, n=4000, k=4, sizes=False, decimals=2)
+    planned, out = meter(case.posterior, case.release), meter(case.posterior, case.published)
+    assert out.joint_bits == pytest.approx(planned.joint_bits, rel=0.15)
+
+
+def test_certain_people_have_nothing_to_tell():
+    release = Release(np.array([[1, 1, 0, 0]]), statistics=("sp_gap",))
+    found = meter(np.array([1.0, 0.0, 1.0, 0.0]), release)
+    assert (found.df_bits, found.joint_bits, found.prior_bits, found.person_bits) == (0, 0, 0, 0)
+    assert math.isnan(found.share)
+
+
+def test_finer_numbers_and_more_models_are_worth_more():
+    case = large_case(4, n=3000, k=12)
+    plans = [case.release.with_precision(**told) for told in ({}, {"decimals": 2}, {"decimals": 1}, {"epsilon": 0.1})]
+    bits = [meter(case.posterior, plan).df_bits for plan in plans]
+    assert bits == sorted(bits, reverse=True)
+    few = Release(case.release.predictions[:3], labels=case.release.labels)
+    assert meter(case.posterior, few).joint_bits < meter(case.posterior, case.release).joint_bits
+
+
+def test_what_the_meter_says_is_what_is_gained_when_the_posterior_is_right():
+    """48 configurations, the attribute drawn from the posterior: geometric mean of gained over predicted bits."""
+    ratios = []
+    plans = [
+        (n, k, told)
+        for n in (320, 600, 1000)
+        for k in (1, 4, 10, 16)
+        for told in ({}, {"decimals": 2}, {"epsilon": 3.0 * k}, {"sizes": False})
+    ]
+    for seed, (n, k, told) in enumerate(plans):
+        case = large_case(seed, n=n, k=k, **told)
+        rng = np.random.default_rng(1000 + seed)
+        gains = []
+        for _ in range(4):
+            s = (rng.random(n) < case.posterior).astype(np.uint8)
+            after = project(case.posterior, case.release.publish(s, rng=rng)).probability
+            gains.append(measured(case.posterior, after, s).bits.value)
+        ratios.append(np.mean(gains) / meter(case.posterior, case.release).df_bits)
+    assert len(ratios) >= 40
+    assert 0.85 <= np.exp(np.mean(np.log(np.maximum(ratios, 0.01)))) <= 1.2
+
+
+def test_pinned_people_are_named_rightly():
+    right = total = 0
+    for seed in range(6):
+        case = large_case(100 + seed, n=600, k=40)
+        after = project(case.posterior, case.published).probability
+        found = pinned(case.posterior, after, sensitive=case.sensitive)
+        assert found.right is not None
+        total += found.count
+        right += int((found.said == case.sensitive[found.people]).sum())
+    assert total > 100 and right / total >= 0.99
+
+
+def test_measured_by_hand():
+    before, after, s = np.array([0.5, 0.25, 0.75, 0.4]), np.array([1.0, 0.5, 0.75, 0.8]), np.array([1, 1, 0, 1])
+    found = measured(before, after, s)
+    assert found.bits.value == pytest.approx(1 + 1 + 0 + 1) and found.bits.n == 4
+    assert found.accuracy_before.value == 0 and found.accuracy_after.value == 0.5
+    assert found.accuracy_gain.value == 0.5 and found.majority.value == 0.75 and found.majority_balanced.value == 0.5
+    assert found.moved_bits == pytest.approx(moved_bits(before, after))
+    kl = 1 + (0.5 * math.log2(2) + 0.5 * math.log2(0.5 / 0.75)) + (0.8 * 1 + 0.2 * math.log2(0.2 / 0.6))
+    assert found.moved_bits == pytest.approx(kl)
+
+
+def test_pinned_by_hand():
+    before = np.array([0.04, 0.05, 0.5, 0.95, 0.5, 0.5])
+    after = np.array([0.0, 0.004, 0.996, 0.999, 0.995, 0.6])
+    found = pinned(before, after, sensitive=np.array([0, 0, 1, 0, 1, 1]))
+    assert found.people.tolist() == [1, 2, 3] and found.count == 3 and found.n_unsure == 5
+    assert found.said.tolist() == [0, 1, 1] and found.right is not None and found.right.value == pytest.approx(2 / 3)
+    assert pinned(before, after).right is None

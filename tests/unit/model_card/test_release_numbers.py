@@ -1,0 +1,219 @@
+"""Published numbers: what is computed, how it is rounded, and what a person may type."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.model_card import Published, Release
+
+# Eight people, two models. Group 1: the first four.
+S = np.array([1, 1, 1, 1, 0, 0, 0, 0])
+Y = np.array([1, 1, 0, 0, 1, 1, 0, 0])
+H = np.array([[1, 1, 1, 0, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1, 1, 0]])
+
+
+def values(published: Published) -> dict[tuple[str, str], float]:
+    return {(row.model, row.statistic): row.value for row in published.numbers}
+
+
+def test_gaps_rates_and_sizes_by_hand():
+    told = values(
+        Release(
+            H, labels=Y, statistics=("sp_gap", "tpr_gap", "fpr_gap", "sp_rate", "tpr_rate"), names=["a", "b"]
+        ).publish(S)
+    )
+    assert told["", "size"] == 4 and told["", "size_label_1"] == 2 and told["", "size_label_0"] == 2
+    assert told["a", "sp_gap"] == pytest.approx(3 / 4 - 1 / 4)
+    assert told["b", "sp_gap"] == pytest.approx(1 / 4 - 3 / 4)
+    assert told["a", "tpr_gap"] == pytest.approx(1 - 1 / 2)
+    assert told["a", "fpr_gap"] == pytest.approx(1 / 2 - 0)
+    assert told["b", "sp_rate_1"] == 0.25 and told["b", "sp_rate_0"] == 0.75
+    assert told["b", "tpr_rate_1"] == 0.5 and told["b", "tpr_rate_0"] == 1.0
+
+
+def test_a_rounded_number_lies_half_a_step_to_either_side():
+    s = np.array([1, 1, 1, 0, 0, 0, 0])
+    release = Release(np.array([1, 0, 0, 1, 1, 0, 0]), statistics=("sp_gap",), decimals=2)
+    number = release.publish(s).numbers[-1]
+    assert number.value == -0.17  # 1/3 - 2/4
+    assert number.low == pytest.approx(-0.175) and number.high == pytest.approx(-0.165)
+
+
+def test_sizes_are_left_out_on_demand():
+    published = Release(H, statistics=("sp_gap",), sizes=False).publish(S)
+    assert [row.statistic for row in published.numbers] == ["sp_gap", "sp_gap"]
+    assert list(published.to_frame().columns) == ["model", "statistic", "value", "low", "high"]
+
+
+def test_rounding_and_whole_people_settle_a_count():
+    release = Release(H, labels=Y, decimals=1)
+    counts = release.publish(S).counts
+    assert counts is not None
+    assert counts.limits["all"].tolist() == [[3, 3], [1, 1]]
+    assert counts.limits["label 1"].tolist() == [[2, 2], [1, 1]]
+
+
+def test_an_interval_of_counts():
+    rng = np.random.default_rng(0)
+    s, h = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
+    true = int(s @ h)
+    counts = Release(h, statistics=("sp_gap",), decimals=1).publish(s).counts
+    assert counts is not None
+    low, high = counts.limits["all"][0]
+    assert low <= true <= high
+    n1 = int(s.sum())
+    assert high - low == pytest.approx(0.1 * n1 * (400 - n1) / 400, abs=2)  # about ten people
+
+
+def test_noise_is_of_the_scale_it_should_be_and_reproducible():
+    rng = np.random.default_rng(1)
+    s, h, y = rng.integers(0, 2, 500), rng.integers(0, 2, (3, 500)), rng.integers(0, 2, 500)
+    release = Release(h, labels=y, epsilon=2.0)
+    one, two = (release.publish(s, rng=np.random.default_rng(7)) for _ in range(2))
+    assert values(one) == values(two)
+    draws = [release.publish(s, rng=np.random.default_rng(i)).noise for i in range(400)]
+    errors = np.array([d.sums[0] - (h * (y == 1)) @ s for d in draws if d is not None])
+    assert np.abs(errors).mean() == pytest.approx((1 + 3) / 2.0, rel=0.1)  # E|Laplace| is its scale
+    inside = [one.low <= truth <= one.high for one, truth in _with_truth(release, s)]
+    assert np.mean(inside) > 0.85
+
+
+@pytest.mark.parametrize("statistics", [("sp_gap",), ("tpr_gap",), ("sp_gap", "fpr_rate"), ("tpr_gap", "fpr_gap")])
+def test_one_persons_attribute_costs_at_most_the_budget(statistics: tuple[str, ...]):
+    """The largest log-ratio of the densities of two releases whose attribute differs in one person, by every person."""
+    rng = np.random.default_rng(2)
+    n, k, epsilon = 60, 4, 2.0
+    h, y, s = rng.integers(0, 2, (k, n)), rng.integers(0, 2, n), rng.integers(0, 2, n)
+    h[:, 0] = 1  # accepted by every model: she costs all of it
+    y[0] = statistics[0] != "fpr_gap"
+    release = Release(h, labels=y, statistics=statistics, epsilon=epsilon)
+
+    def without_noise(vector: np.ndarray) -> tuple[np.ndarray, float]:
+        noise = release.publish(vector, rng=_Nothing()).noise  # type: ignore[arg-type]
+        assert noise is not None
+        return np.concatenate([noise.sizes, noise.sums.ravel()]), noise.scale
+
+    told, scale = without_noise(s)
+    costs = []
+    for person in range(n):
+        other = s.copy()
+        other[person] = 1 - other[person]
+        costs.append(np.abs(without_noise(other)[0] - told).sum() / scale)
+    assert max(costs) == pytest.approx(epsilon) and costs[0] == pytest.approx(epsilon)
+
+
+def test_the_interval_of_a_noisy_size_holds_it_95_times_of_100():
+    rng = np.random.default_rng(4)
+    s, h = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
+    release = Release(h, statistics=("sp_gap",), epsilon=0.5)
+    sizes = [release.publish(s, rng=np.random.default_rng(i)).numbers[0] for i in range(4000)]
+    assert np.mean([size.low <= s.sum() <= size.high for size in sizes]) == pytest.approx(0.95, abs=0.008)
+
+
+class _Nothing:
+    """A generator whose noise is 0."""
+
+    def laplace(self, *, scale: float, size: tuple[int, ...]) -> np.ndarray:
+        return np.zeros(size)
+
+
+def _with_truth(release: Release, s: np.ndarray):
+    truth = values(release.with_precision().publish(s))
+    for seed in range(40):
+        for number in release.publish(s, rng=np.random.default_rng(seed)).numbers:
+            yield number, truth[number.model, number.statistic]
+
+
+TYPED = {("", "size"): 4, ("a", "sp_gap"): 0.5}
+
+
+def typed(values: dict, **told) -> Published:
+    return Published.from_values(Release(H, labels=Y, names=["a", "b"], **told), values)
+
+
+def test_typed_numbers_say_what_published_ones_say():
+    release = Release(H, labels=Y, names=["a", "b"])
+    published = release.publish(S)
+    again = Published.from_values(release, values(published))
+    assert published.counts is not None and again.counts is not None
+    for part, limits in published.counts.limits.items():
+        assert (again.counts.limits[part] == limits).all()
+
+
+def test_a_subset_may_be_typed_and_intervals_too():
+    counts = typed({("", "size"): 4, ("a", "sp_gap"): (0.3, 0.6)}).counts
+    assert counts is not None and counts.limits["all"][0].tolist() == [3, 3]
+    assert counts.told["all"].tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Release([[1, 0, 1], [1, 0]]), "All models must predict for the same people"),
+        (lambda: Release(np.zeros((500, 3), int)), "1 to 200 models, got 500"),
+        (lambda: Release([]), "1 to 200 models, got 0"),
+        (lambda: Release([[], []]), "at least one person"),
+        (lambda: Release([[0, 2, 1]]), "only 0 and 1, got 2"),
+        (lambda: Release([[0, 1, 1]]), "labels must be given for tpr_gap"),
+        (lambda: Release([[0, 1, 1]], labels=[1, 1]), "labels must have one value for each of 3 people"),
+        (lambda: Release([[0, 1, 1]], labels=[1, 1, 1]), "fpr_gap needs people with label 0, got none among 3"),
+        (lambda: Release(H, labels=Y, statistics=("dp",)), "statistics must be one of"),
+        (lambda: Release(H, labels=Y, statistics=()), "needs at least one of the statistics"),
+        (lambda: Release(H, labels=Y, decimals=13), "decimals must be a whole number from 0 to 12, got 13"),
+        (lambda: Release(H, labels=Y, decimals=2, epsilon=1.0), "both decimals 2 and epsilon"),
+        (lambda: Release(H, labels=Y, epsilon=0.0), "epsilon must be at least"),
+        (lambda: Release(H, labels=Y, epsilon=1.0, sizes=False), "sizes must be true"),
+        (lambda: Release(H, labels=Y, names=["a", "a"]), "Names of models must differ, got 'a'"),
+        (lambda: Release(H, labels=Y, names=["a"]), "one name for each of 2 models, got 1"),
+        (lambda: Release(H, labels=Y).publish(S[:3]), "one value for each of 8 people, got 3"),
+        (lambda: Release(H, labels=Y).publish(np.ones(8, int)), "both groups, got none of group 0"),
+        (
+            lambda: Release(H, labels=Y).publish(Y),
+            "tpr_gap needs people of both groups with label 1, got none of group 0",
+        ),
+        (lambda: Release(H, labels=Y, epsilon=1.0).publish(S), "needs a random generator"),
+        (lambda: typed({}), "At least one published number"),
+        (lambda: typed({("c", "sp_gap"): 0.5}), "one of the 2 models, got 'c'"),
+        (lambda: typed({("a", "sp_rate"): 0.5}), "a rate ending in _1 or _0"),
+        (lambda: typed({("a", "size"): 4}), "belongs to no model"),
+        (lambda: typed({("", "size"): 9}), "size must be a whole number from 0 to 8, got 9"),
+        (lambda: typed({("a", "sp_gap"): 1.5}), r"must be in \[-1, 1\], got 1.5"),
+        (lambda: typed({("a", "sp_rate_1"): -0.5}), r"must be in \[0, 1\], got -0.5"),
+        (lambda: typed({("a", "sp_gap"): "x"}), "must be a number or an interval"),
+        (lambda: typed({("a", "sp_gap"): (0.5, 0.1)}), "lower limit first"),
+        (lambda: typed({("", "size"): 0, ("a", "sp_gap"): 0.5}), "both groups, got none of group 1"),
+        (lambda: typed({("", "size"): 4, ("a", "sp_gap"): 0.4}), "fits no whole number of people in groups of 4 and 4"),
+        (lambda: typed({("", "size"): 3, ("", "size_label_1"): 1, ("", "size_label_0"): 1}), "sizes contradict"),
+        (lambda: typed({("", "size"): 6, ("", "size_label_1"): 1}), "leave 5 of 4 with label 0"),
+        (
+            lambda: typed({**TYPED, ("a", "sp_rate_1"): 0.25}),
+            "contradicts what else is published or known: it says 1 accepted people of group 1, the rest 3",
+        ),
+        (
+            lambda: typed({**TYPED, ("", "size_label_1"): 2, ("a", "tpr_gap"): -0.5, ("a", "fpr_gap"): -0.5}),
+            "those within the labels do not add up",
+        ),
+        (lambda: typed({("", "size"): 4}, epsilon=1.0), "no privacy noise of known size"),
+        (lambda: Release(5), "predictions must have one row of 0 and 1 a model, got 5"),
+        (lambda: Release([[0, 1], 1]), r"predictions must have one row of 0 and 1 a model, got \[\[0, 1\], 1\]"),
+        (
+            lambda: Published.from_values(Release(H, statistics=("sp_gap",)), {("", "size_label_1"): 2}),
+            "labels must be given for size_label_1",
+        ),
+    ],
+)
+def test_one_sentence_on_what_is_wrong(make, told: str):
+    with pytest.raises(InputError, match=told) as caught:
+        make()
+    sentence = str(caught.value)
+    assert sentence.endswith(".") and sentence.count(". ") == 0
+
+
+def test_two_models_that_predict_the_same_must_not_differ():
+    release = Release(np.vstack([H[0], H[0], 1 - H[0]]), statistics=("sp_gap",), names=["a", "b", "c"])
+    with pytest.raises(InputError, match="The numbers of a and b contradict each other: these models predict the same"):
+        Published.from_values(release, {("", "size"): 4, ("a", "sp_gap"): 0.5, ("b", "sp_gap"): 0.0})
+    with pytest.raises(InputError, match="these models predict the opposite"):
+        Published.from_values(release, {("", "size"): 4, ("a", "sp_gap"): 0.5, ("c", "sp_gap"): 0.5})

@@ -1,0 +1,122 @@
+"""The posterior after a release: identities, the twin-model attack, and what the exact posterior says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.errors import InputError
+from core.model_card import Published, Release, measured, pinned, project
+from tests.oracles.exact_posterior import exact_posterior
+from tests.oracles.most_probable import most_probable
+from tests.release_cases import Case, large_case
+
+
+def gained(case: Case) -> tuple[float, float]:
+    """Return bits gained and bits moved."""
+    found = project(case.posterior, case.published)
+    assert found.converged, found.reason
+    told = measured(case.posterior, found.probability, case.sensitive)
+    assert found.value / np.log(2) == pytest.approx(told.moved_bits, abs=1e-6) or case.published.noise is not None
+    return told.bits.value, told.moved_bits
+
+
+@pytest.mark.parametrize(("n", "k"), [(100, 20), (300, 5), (1000, 20), (3000, 3)])
+def test_exact_numbers_gain_what_they_move(n: int, k: int):
+    bits, moved = gained(large_case(n + k, n=n, k=k))
+    assert bits == pytest.approx(moved, abs=1e-6)
+    assert moved > 0.1
+
+
+@pytest.mark.parametrize(
+    "told", [{"decimals": 2}, {"decimals": 1}, {"decimals": 2, "sizes": False, "statistics": ("sp_rate",)}]
+)
+def test_intervals_gain_at_least_what_they_move(told: dict):
+    bits, moved = gained(large_case(5, n=1000, k=10, **told))
+    assert bits >= moved - 1e-9 and moved > 0
+
+
+def test_coarser_numbers_move_less():
+    moved = [gained(large_case(6, n=2000, k=10, **told))[1] for told in ({}, {"decimals": 2}, {"decimals": 1})]
+    assert moved[0] > moved[1] > moved[2] > 0
+
+
+def test_gaps_without_sizes_are_met():
+    """In each part the projected gap, with sizes and counts in expectation, is the published one."""
+    case = large_case(7, n=2000, k=4, sizes=False)
+    after = project(case.posterior, case.published).probability
+    for number in case.published.numbers:
+        part = {"sp": "all", "tpr": "label 1", "fpr": "label 0"}[number.statistic.partition("_")[0]]
+        mask = case.release.mask(part)
+        h = case.release.predictions[case.release.names.index(number.model)]
+        p = after * mask
+        gap = p @ h / p.sum() - (mask - p) @ h / (mask - p).sum()
+        assert gap == pytest.approx(number.value, abs=2e-4)
+
+
+def test_rates_without_sizes_settle_the_sizes():
+    case = large_case(8, n=500, k=2, sizes=False, statistics=("sp_rate",))
+    after = project(case.posterior, case.published).probability
+    assert after.sum() == pytest.approx(case.sensitive.sum(), abs=1e-4)
+
+
+def test_twin_models_name_the_person_they_differ_in():
+    case = large_case(9, n=400, k=1)
+    unsure = np.flatnonzero((case.posterior > 0.3) & (case.posterior < 0.7))
+    for person in unsure[:6]:
+        twin = case.release.predictions[0].copy()
+        twin[person] = 1 - twin[person]
+        release = Release(np.vstack([case.release.predictions, twin]), labels=case.release.labels)
+        after = project(case.posterior, release.publish(case.sensitive)).probability
+        found = pinned(case.posterior, after, sensitive=case.sensitive)
+        assert found.people.tolist() == [person]
+        assert found.said.tolist() == [case.sensitive[person]]
+        assert found.right is not None and found.right.value == 1.0
+        assert after[person] == pytest.approx(case.sensitive[person], abs=1e-6)
+
+
+def test_twins_hide_nobody_behind_two_decimals():
+    """A gap of 400 people moves by about 1/200 with one of them: two decimals may name, one does not."""
+    case = large_case(9, n=400, k=1)
+    person = int(np.argmin(np.abs(case.posterior - 0.5)))
+    twin = case.release.predictions[0].copy()
+    twin[person] = 1 - twin[person]
+    models = np.vstack([case.release.predictions, twin])
+    release = Release(models, labels=case.release.labels, decimals=1)
+    assert not pinned(case.posterior, project(case.posterior, release.publish(case.sensitive)).probability).count
+
+
+def test_impossible_numbers_are_told_and_move_nothing():
+    models = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0]])
+    release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
+    given = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
+    published = Published.from_values(release, given)
+    q = np.full(6, 0.4)
+    found = project(q, published)
+    assert found.status == "infeasible" and found.reason and (found.probability == q).all()
+    assert most_probable(q, published).certificate.status == "infeasible"
+    with pytest.raises(InputError, match="No memberships agree"):
+        exact_posterior(q, published)
+
+
+def test_certain_people_stay_certain():
+    case = large_case(10, n=200, k=3)
+    q = case.posterior.copy()
+    q[:20] = case.sensitive[:20]
+    after = project(q, case.published).probability
+    assert (after[:20] == q[:20]).all() and not (after[20:] == q[20:]).all()
+
+
+@pytest.mark.parametrize(
+    ("posterior", "told"),
+    [(np.full(3, 0.5), "one probability for each of 8 people"), (np.full(8, 1.5), r"must be in \[0, 1\], got 1.5")],
+)
+def test_a_posterior_that_does_not_fit(posterior: np.ndarray, told: str):
+    release = Release(np.eye(8, dtype=int)[:2], statistics=("sp_gap",))
+    with pytest.raises(InputError, match=told):
+        project(posterior, release.publish(np.array([1, 0] * 4)))
+
+
+def test_noise_moves_less_the_more_there_is():
+    moved = [gained(large_case(11, n=2000, k=5, epsilon=epsilon))[1] for epsilon in (1000.0, 0.3, 0.01)]
+    assert moved[0] > moved[1] > moved[2] >= 0 and moved[2] < 0.05

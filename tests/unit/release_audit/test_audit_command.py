@@ -1,0 +1,350 @@
+"""``python -m core audit``: the demo from plan to report, exit codes, folders, and bad input."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.__main__ import main
+from core.datasets import build_dataset, demo_table
+from core.errors import Cancelled
+from core.estimates import proportion
+from core.model_card import ReleaseSettings, released_people, study
+from core.policy import CHECKS, Limit, Policy, default_policy, judge, policy_text
+from core.release_audit import (
+    AuditPlan,
+    MembershipPlan,
+    PlannedAnswers,
+    ReleaseAudit,
+    SelfTest,
+    audit_steps,
+    catalogue_plan,
+    plan_text,
+    read_plan,
+    run_audit,
+)
+from core.release_audit.result import model_summary
+from core.release_audit.run import audited_of
+from core.report import from_json, meter_of
+from tests import samples
+
+Capture = pytest.CaptureFixture[str]
+
+PLAN = replace(
+    catalogue_plan("demo"),
+    answers=PlannedAnswers(questions=5, people=50, epsilon=0.5, repeats=3),
+    membership=MembershipPlan(shadows=4),
+)
+PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_folders_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        cache = tmp_path_factory.mktemp("cache") / "datasets"
+        patched.setattr("core.cli.audit.default_cache_folder", lambda: cache)
+        patched.delenv("FAIRLEAK_DATA", raising=False)
+        yield
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo, audited through the command once."""
+    folder = tmp_path_factory.mktemp("demo")
+    (folder / "plan.toml").write_text(plan_text(PLAN), encoding="utf-8")
+    (folder / "code.txt").write_text(
+        str(main(["audit", str(folder / "plan.toml"), "--out", str(folder / "out"), "--no-self-test"]))
+    )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def audit() -> ReleaseAudit:
+    return run_audit(SMALL, samples.table(1500), default_policy(), meter=meter_of)
+
+
+SMALL = replace(
+    PLAN,
+    config=replace(PLAN.config, roles=samples.ROLES),
+    answers=PlannedAnswers(questions=4, people=40, repeats=2),
+    membership=MembershipPlan(shadows=0),
+)
+
+
+def report(folder: Path, edition: str = "internal") -> dict[str, Any]:
+    return from_json((folder / "out" / edition / "report.json").read_text(encoding="utf-8"))
+
+
+def test_the_report_is_metered_like_the_release_of_its_model(audit: ReleaseAudit):
+    given = audited_of(SMALL, samples.table(1500))
+    answers = given.model.predictions
+    people = released_people(given.config, given.dataset, models="audited", count=1, audited=answers)
+    rates = ("sp_rate", "tpr_rate", "fpr_rate")
+    found = study(people, ReleaseSettings(statistics=rates, decimals=None))
+    assert audit.release_meter is not None and audit.release_meter.outcome == "done"
+    row = audit.release_meter.forms[0]
+    assert row.df_bits == pytest.approx(found.prediction.bits.value, rel=1e-6)
+    assert row.joint_bits == pytest.approx(found.meter.joint_bits, rel=1e-9)
+    assert row.bits.value == pytest.approx(found.measured.bits.value, rel=1e-6)
+    assert (row.pinned, row.unsure) == (found.pinned.count, found.pinned.n_unsure)
+    assert audit.release_meter.majority == found.measured.majority
+
+
+def test_the_demo_ends_in_a_decision_and_two_reports(demo: Path):
+    told = report(demo)
+    overall = told["verdict"]["overall"]
+    assert int((demo / "code.txt").read_text()) == {"pass": 0, "fail": 1}.get(overall, 2)
+    assert {m["check"] for m in told["measurements"]} == set(CHECKS)
+    outcomes = {m["check"]: m["outcome"] for m in told["measurements"]}
+    assert "failed" not in outcomes.values()
+    assert {check for check, outcome in outcomes.items() if outcome == "not_run"} == {
+        "attriguard_exposure",
+        "attriguard_cost",
+    }
+    dataset = build_dataset(demo_table(), demo_table().roles[0])
+    assert told["data"]["n"] == dataset.n == 12_000 == sum(told["data"]["sets"].values())
+    assert [group["group"] for group in told["groups"]] == ["women", "men"]
+    assert sum(group["count"] for group in told["groups"]) == dataset.n
+    for edition in ("internal", "disclosure"):
+        folder = demo / "out" / edition
+        names = {path.name for path in folder.iterdir()}
+        assert report(demo, edition)["release_meter"]["outcome"] == "done" and "release-meter.csv" in names
+        assert {"report.json", "report.html", "policy.toml", "checks.csv"} <= names
+        for path in folder.glob("*.csv"):
+            assert b"\"'" not in path.read_bytes(), path.name  # no text of ours begins with a sign
+        assert ("plan.toml" in names) == (edition == "internal")  # it holds seed and names of files
+        assert (folder / "policy.toml").read_text(encoding="utf-8") == policy_text(default_policy())
+        assert report(demo, edition)["verdict"]["overall"] == overall
+    plan = read_plan((demo / "out" / "internal" / "plan.toml").read_bytes())
+    assert plan == replace(PLAN, policy="policy.toml")
+    with open(demo / "out" / "internal" / "checks.csv", encoding="utf-8-sig", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(CHECKS)
+    assert not [path for path in demo.iterdir() if path.name.startswith(".")]  # nothing half written is left
+
+
+def test_the_tables_hold_what_the_checks_rest_on(demo: Path):
+    told = report(demo)
+    tables = {table["title"]: table for table in told["tables"]}
+    found = {m["check"]: m for m in told["measurements"]}
+    corrections = tables["Correction with a true tolerance"]  # the model is trained for none, and breaks the 0.05
+    rows = [dict(zip(corrections["columns"], row, strict=True)) for row in corrections["rows"]]
+    majority = found["correction_gain"]["details"]["majority guess"]
+    after, before = (max(majority, *(row[name] for row in rows)) for name in ("after", "before"))
+    assert after - before == found["correction_gain"]["estimate"]["value"]
+    leak = tables["Where the leak comes from"]
+    steps = [dict(zip(leak["columns"], row, strict=True)) for row in leak["rows"]]
+    changes = [s["change"] for s in steps if s["attacker"] == "The strong attacker" and s["step"] == "and predictions"]
+    assert changes == [found["attribute_excess"]["estimate"]["value"]]
+    members = tables["Membership attacks"]
+    caught = [dict(zip(members["columns"], row, strict=True)) for row in members["rows"]]
+    everybody = [row["TPR at 1% FPR"] for row in caught if row["people"] == "everybody"]
+    assert max(everybody) == found["membership_caught"]["estimate"]["value"]
+
+
+def test_a_false_promise_is_told_to_the_auditor_alone(demo: Path):
+    """How false it is tells the unfairness on the training records, which an edition for others may withhold."""
+    inside, outside = report(demo), report(demo, "disclosure")
+    found = {m["check"]: m for m in inside["measurements"]}["correction_gain"]
+    true = found["details"]["tolerance told"]
+    assert true - 0.001 < inside["model"]["achieved"] <= true and inside["model"]["achieved"] > 0.05
+    assert found["attacked"].startswith(f"Promised 0.05, true is {true:g}; the attackers were told {true:g}. ")
+    titles = [{table["title"] for table in told["tables"]} for told in (inside, outside)]
+    assert "Correction with a true tolerance" in titles[0] and "Correction with a true tolerance" not in titles[1]
+    cut = {m["check"]: m for m in outside["measurements"]}["correction_gain"]
+    assert f"{true:g}" not in json.dumps({**cut, "estimate": None, "control": None})
+    assert "within 0.05, or within the smallest true tolerance" in cut["knows"]
+
+
+def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
+    steps: list[tuple[int, int]] = []
+    again = run_audit(
+        SMALL,
+        samples.table(1500),
+        default_policy(),
+        report=lambda done, total: steps.append((done, total)),
+        meter=meter_of,
+    )
+    first, second = (json.dumps({**one.to_dict(), "times": None}) for one in (audit, again))
+    assert first == second
+    total = audit_steps(SMALL)
+    assert steps[0] == (0, total) and steps[-1] == (total, total)
+    assert [done for done, _ in steps] == sorted(done for done, _ in steps)
+    other = audited_of(replace(SMALL, config=replace(SMALL.config, seed=8)), samples.table(1500))
+    assert model_summary(other).fingerprint != audit.model.fingerprint
+
+
+def test_an_audit_can_be_stopped():
+    def stop(done: int, total: int) -> None:
+        if done == 2:
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        run_audit(SMALL, samples.table(1500), default_policy(), report=stop)
+
+
+def limits(**values: float) -> Policy:
+    signed = {"author": "We", "date": "2026-01-31", "rationale": "For a test."}
+    return Policy(
+        name="Ours",
+        version="1",
+        limits=tuple(Limit(check=check, value=value, **signed) for check, value in values.items()),
+        **signed,
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "code", "words"),
+    [
+        (limits(unfairness=0.9, targeted_leakage=0.99), 0, "Pass"),
+        (limits(unfairness=0.9, targeted_leakage=0.6), 1, "Fail"),
+        (limits(unfairness=0.9, membership_caught=0.05), 2, "needs at least 1,000 non-members"),
+        (limits(unfairness=0.9, attriguard_cost=3.0), 2, "AttriGuard is not planned."),
+    ],
+)
+def test_exit_codes(
+    policy: Policy,
+    code: int,
+    words: str,
+    audit: ReleaseAudit,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+):
+    """The measurements are made once; each policy judges them."""
+
+    def rejudged(plan: AuditPlan, table: object, policy: Policy, **_: object) -> tuple[ReleaseAudit, None]:
+        return replace(audit, verdict=judge(policy, audit.measurements, attribute="origin")), None
+
+    monkeypatch.setattr("core.cli.audit.audit_with_people", rejudged)
+    (tmp_path / "ours.toml").write_text(policy_text(policy), encoding="utf-8")
+    (tmp_path / "plan.toml").write_text('policy = "ours.toml"\n[data]\ndataset = "demo"', encoding="utf-8")
+    asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
+    assert main(asked) == code
+    told = capsys.readouterr()
+    assert words in told.out and told.out.startswith(
+        "Do not release" if code else "Both limits of the policy are kept."
+    )
+    assert "policy: Ours, version 1" in told.out
+    assert ": Promised 0.05, true is 0." in told.out
+    assert main(asked) == 3  # the folder is taken
+    assert "--force replaces an earlier report" in capsys.readouterr().err
+    assert main([*asked, "--force", "--policy", "default"]) == 1  # epsilon 1 lets one person be told at 88%
+    assert "policy: FairLeak default" in capsys.readouterr().out
+    (tmp_path / "out" / "internal" / "mine.txt").write_text("keep me")
+    assert main([*asked, "--force"]) == 3
+    assert "with 'internal/mine.txt'" in capsys.readouterr().err
+    assert (tmp_path / "out" / "internal" / "mine.txt").read_text() == "keep me"
+
+
+def test_a_broken_attack_blocks_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    for name in ("core.release_audit.fairness_checks.attack_model", "core.questions.train_strong"):
+        monkeypatch.setattr(name, broken)
+    monkeypatch.setattr("core.release_audit.subject.load", lambda name, **_: samples.table(1500))
+    plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
+    plan = replace(plan, data=replace(plan.data, attribute=""))
+    (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
+    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9, correction_gain=0.9)), encoding="utf-8")
+    asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
+    assert main([*asked, "--policy", str(tmp_path / "ours.toml")]) == 2
+    told = capsys.readouterr()
+    assert told.out.startswith("Do not release") and "It broke: ZeroDivisionError." in told.out
+    assert "secret" not in told.out + told.err
+
+
+def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    failed = SelfTest(
+        attack="Members caught",
+        false_alarms=proportion(3, 10),
+        detected=proportion(10, 10),
+        passed=False,
+        told="Null: nothing. Planted: all.",
+    )
+    monkeypatch.setattr("core.release_audit.self_test_apart", lambda folder, report=None: (failed,))
+    monkeypatch.setattr("core.release_audit.subject.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))
+    plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
+    plan = replace(plan, data=replace(plan.data, attribute=""))
+    (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
+    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
+    asked = ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
+    assert main([*asked, str(tmp_path / "out")]) == 2
+    told = capsys.readouterr().out
+    assert told.startswith("Do not release yet: the self-test failed, as the attack missed a planted leak, ")
+    assert "\nIt failed for “Members caught”: " in told
+    assert report(tmp_path)["verdict"]["overall"] == "inconclusive"
+    assert main([*asked, str(tmp_path / "without"), "--no-self-test"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["audit", "nowhere.toml", "--out", "out"], "PLAN must be a file that can be read, got 'nowhere.toml'"),
+        (["audit", "plan.toml"], "the following arguments are required: --out"),
+        (["audit", "plan.toml", "--out", "no/out"], "--out must be a folder inside one that exists"),
+        (["audit", "plan.toml", "--out", "plan.toml"], "--out must be a folder inside one that exists"),
+        (["audit", "plan.toml", "--out", "taken"], "--out must be a new or an empty folder, got 'taken'"),
+        (["audit", "plan.toml", "--out", "taken", "--force"], "and nothing else, got 'taken' with 'mine.txt'"),
+        (["audit", "plan.toml", "--out", "out", "--policy", "no.toml"], "--policy must be a file that can be read"),
+        (["audit", "plan.toml", "--out", "out", "--policy", "plan.toml"], "plan.toml"),
+        (["audit", "plan.toml", "--out", "out", "--data", "no"], "must be a folder, got 'no'"),
+        (["audit", "missing.toml", "--out", "out"], "data.file must be a file that can be read, got 'people.csv'"),
+        (["audit", "leaving.toml", "--out", "out"], "data.file must be a file inside the plan's folder, got the link"),
+        (
+            ["audit", "empty.toml", "--out", "out"],
+            "empty.toml: [data] must name a dataset of the catalogue or a file, got neither.",
+        ),
+        (["audit", "wrong.toml", "--out", "out"], "The label must be a column of the table, got 'hire'"),
+        (["audit", "policy.toml", "--out", "out"], "policy must be a file that can be read, got 'absent.toml'"),
+        (["gen-config", "--dataset", "adlt"], "dataset must be one of demo, adult"),
+        (["gen-config", "--attribute", "shoe"], "attribute must be one of sex, origin, age/ranges, got 'shoe'"),
+        (["gen-config", "--file", "no.csv"], "--file must be a file that can be read, got 'no.csv'"),
+        (["gen-config", "--file", "people2.csv", "--dataset", "demo"], "--dataset must be left out with --file"),
+        (["gen-config", "--model", "m.onnx"], "--model must come with --file"),
+        (["gen-config", "--file", "nobody.csv"], "name yours with --attribute COLUMN."),
+        (["gen-config", "--file", "unlabelled.csv"], "could be the label; name yours with --label COLUMN."),
+        (["gen-config", "--file", "people2.csv", "--attribute", "shoe"], "must be a column of the table, got 'shoe'"),
+        (["gen-config", "--file", "people2.csv", "--label", "shoe"], "The label must be a column of the table, got"),
+        (["gen-config", "--file", "people2.csv", "--label", "same"], "two values or more, got 'same' with 1"),
+        (["gen-config", "--file", "people2.csv", "--label", "origin", "--attribute", "origin"], "must be two columns"),
+        (["gen-config", "--label", "hired"], "--label must come with --file, got 'hired' alone"),
+    ],
+)
+def test_unusable_input_is_one_sentence(
+    arguments: list[str], words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+):
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "home"
+    home.mkdir()
+    samples.frame(200).assign(same=1).to_csv(tmp_path / "people2.csv", index=False)
+    samples.frame(200).drop(columns=["hired", "town"]).to_csv(tmp_path / "unlabelled.csv", index=False)
+    samples.frame(200).rename(columns={"origin": "colour"}).to_csv(tmp_path / "nobody.csv", index=False)
+    (tmp_path / "link.csv").symlink_to("/etc/hostname")
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "mine.txt").write_text("x")
+    own = '[data]\nfile = "{}"\nlabel = "{}"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
+    for name, text in {
+        "plan": '[data]\ndataset = "demo"',
+        "empty": "",
+        "missing": own.format("people.csv", "hired"),
+        "leaving": own.format("link.csv", "hired"),
+        "wrong": own.format("people2.csv", "hire"),
+        "policy": 'policy = "absent.toml"\n[data]\ndataset = "demo"',
+    }.items():
+        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    try:
+        code = main([*arguments, *(["--no-self-test"] if arguments[0] == "audit" else [])])
+    except SystemExit as ended:
+        code = int(str(ended.code))
+    told = capsys.readouterr()
+    assert code == 3 and not told.out
+    assert words in told.err and "Traceback" not in told.err
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,221 @@
+"""Two reports number by number: what is equal, what may differ and how far, and that nothing beyond is missed."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.release_audit import BOUNDS, same_numbers
+
+
+def report() -> dict[str, Any]:
+    """Return a report with every kind of value."""
+    return {
+        "kind": "fairleak release audit",
+        "schema": 1,
+        "edition": "internal",
+        "fingerprint": "1" * 64,
+        "verdict": {
+            "overall": "fail",
+            "headline": "Do not release: one of two checks fails.",
+            "checks": [
+                {"check": "correction_gain", "verdict": "fail", "p_value": 0.012, "p_adjusted": 0.024, "blocks": True,
+                 "why": "The whole interval, +5.1 to 8.9, breaks the limit of 5.0 points.",
+                 "limit": {"check": "correction_gain", "value": 0.05}},
+                {"check": "unfairness", "verdict": "pass", "p_value": 0.4, "p_adjusted": 0.4, "blocks": False,
+                 "why": "It caught 12% of 85 people.", "limit": None},
+            ],
+        },
+        "policy": {"name": "Ours", "level": 0.95},
+        "measurements": [
+            {"check": "correction_gain", "details": {"majority guess": 0.66, "changed": 1530},
+             "estimate": {"value": 0.07, "low": 0.051, "high": 0.089, "n": 4080, "level": 0.95}},
+            {"check": "targeted_leakage", "details": {},
+             "estimate": {"value": 0.75, "low": 0.75, "high": 0.75, "n": 100, "level": 0.95}},
+            {"check": "unfairness", "details": {}, "estimate": None},
+        ],
+        "plan": {"title": "Release 1", "config": {"seed": 42, "tolerance": 0.005, "epsilon": "inf"}},
+        "groups": [{"group": "18 to 25"}],
+        "data": {"features": ["x1"], "n": 12000, "sets": {"train": 4080, "test": 3960}, "fingerprint": "a" * 64},
+        "model": {"achieved": 0.0048, "fingerprint": "b" * 64, "notes": ["2 of 3 iterations."]},
+        "tables": [
+            {"title": "Steps", "columns": ["step", "accuracy"], "rows": [["features", 0.797], ["shares", 0.8012]]},
+        ],
+        "provenance": {"fairleak": "0.1.0", "python": "CPython 3.11.7", "platform": "Linux x86_64", "code": "c" * 64,
+                       "packages": {"numpy": "2.4.6", "scipy": "1.17.1"}, "plan": "d" * 64, "policy": "e" * 64,
+                       "seeds": {"audit": 42, "self-test": 2023}},
+        "times": {"started": "2026-01-01T00:00:00+00:00", "seconds": 12.5},
+    }  # fmt: skip
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths of all values."""
+    if isinstance(value, dict):
+        return [leaf for key, item in value.items() for leaf in leaves(item, (*path, key))]
+    if isinstance(value, list):
+        return [leaf for place, item in enumerate(value) for leaf in leaves(item, (*path, place))]
+    return [path]
+
+
+def changed(told: dict[str, Any], path: tuple[Any, ...], value: Any) -> dict[str, Any]:
+    """Return the report with one value changed."""
+    made = copy.deepcopy(told)
+    inside: Any = made
+    for key in path[:-1]:
+        inside = inside[key]
+    inside[path[-1]] = value
+    return made
+
+
+def at(told: Any, path: tuple[Any, ...]) -> Any:
+    """Return one value."""
+    for key in path:
+        told = told[key]
+    return told
+
+
+def elsewhere() -> dict[str, Any]:
+    """Return the same report from another machine."""
+    return changed(report(), ("provenance", "platform"), "Darwin arm64")
+
+
+NUMBERS = [
+    path
+    for path in leaves(report())
+    if isinstance(at(report(), path), (int, float))
+    and not isinstance(at(report(), path), bool)
+    and path[0] != "times"
+]  # fmt: skip
+COMPARED = [
+    path
+    for path in leaves(report())
+    if path[0] not in ("times", "fingerprint")
+    and not (path[0] == "provenance" and path[1] in ("fairleak", "python", "platform", "code", "packages"))
+]
+
+
+def test_a_report_is_the_same_as_itself_whenever_it_was_made() -> None:
+    found = same_numbers(report(), report())
+    assert (found.status, found.differences, found.environment) == ("identical", (), ())
+    assert found.compared == len(COMPARED) and found.same_environment
+    later = changed(changed(report(), ("times", "seconds"), 99.0), ("fingerprint",), "2" * 64)
+    assert same_numbers(report(), later).status == "identical"
+    assert found.to_frame().empty
+
+
+@given(path=st.sampled_from(NUMBERS), step=st.floats(0.011, 1e6), up=st.booleans(), far=st.booleans())
+@settings(deadline=None, max_examples=300)
+def test_a_number_beyond_its_bound_is_found_and_named(path: Any, step: float, up: bool, far: bool) -> None:
+    old = elsewhere() if far else report()
+    was = at(old, path)
+    # farther than any bound: a hundredth of the value, 0.16 for a p-value, a tenth of the half interval
+    move = 0.16 + step * max(1.0, abs(was))
+    move = 1 + round(move) if isinstance(was, int) else move
+    now = was + move if up else was - move
+    found = same_numbers(report(), changed(old, path, now))
+    assert found.status == "different" and len(found.beyond) == 1
+    beyond = found.beyond[0]
+    assert (beyond.old, beyond.new) == (was, now)
+    assert beyond.path.endswith(str(path[-1]) if isinstance(path[-1], str) else f"[{path[-1]}]")
+    assert found.same_environment != far
+
+
+@given(path=st.sampled_from(NUMBERS), ulps=st.integers(1, 40))
+@settings(deadline=None, max_examples=150)
+def test_a_last_digit_is_told_as_such(path: Any, ulps: int) -> None:
+    was = at(report(), path)
+    if isinstance(was, int):
+        return
+    now = was
+    for _ in range(ulps):
+        now = math.nextafter(now, math.inf)
+    found = same_numbers(report(), changed(report(), path, now))
+    assert len(found.differences) == 1 and found.differences[0].new == now
+    asked = path[0] in ("plan", "policy", "provenance")  # what was asked for must be equal
+    assert found.status == ("different" if asked else "within_bounds")
+
+
+@pytest.mark.parametrize("path", COMPARED, ids=str)
+def test_every_value_is_looked_at(path: Any) -> None:
+    was = at(report(), path)
+    other: Any = -1 - was if isinstance(was, (int, float)) else 7 if was is None else f"{was}?"
+    if isinstance(was, bool):
+        other = not was
+    for old in (report(), elsewhere()):
+        found = same_numbers(report(), changed(old, path, other))
+        assert len(found.differences) == 1
+        allowed = path == ("model", "fingerprint") and old != report()
+        assert found.status == ("within_bounds" if allowed else "different")
+
+
+@pytest.mark.parametrize(
+    ("path", "now", "kind", "here", "there"),
+    [
+        (("measurements", 0, "estimate", "value"), 0.0718, "estimate", False, True),  # a tenth of 0.019 is 0.0019
+        (("measurements", 0, "estimate", "value"), 0.0720, "estimate", False, False),
+        (("measurements", 0, "estimate", "low"), 0.05100003, "estimate", True, True),
+        (("measurements", 1, "estimate", "value"), 0.7501, "estimate", False, False),  # computed
+        (("verdict", "checks", 0, "p_value"), 0.15, "p_value", False, True),
+        (("verdict", "checks", 0, "p_value"), 0.19, "p_value", False, False),
+        (("model", "achieved"), 0.0055, "number", False, True),
+        (("model", "achieved"), 0.0065, "number", False, False),
+        (("measurements", 0, "details", "changed"), 1540, "number", False, True),
+        (("measurements", 0, "details", "changed"), 1560, "number", False, False),
+        (("tables", 0, "rows", 1, 1), 0.8092, "number", False, True),
+        (("data", "n"), 12001, "exact", False, False),
+        (("data", "fingerprint"), "f" * 64, "exact", False, False),
+        (("model", "fingerprint"), "f" * 64, "digest", False, True),
+        (("plan", "config", "tolerance"), 0.005000001, "exact", False, False),
+        (("verdict", "overall"), "pass", "exact", False, False),
+        (("verdict", "checks", 0, "why"),
+         "The whole interval, +5.2 to 8.8, breaks the limit of 5.0 points.", "text", False, True),
+        (("verdict", "checks", 0, "why"),
+         "The whole interval, +5.1 to 8.9, keeps to the limit of 5.0 points.", "text", False, False),
+        (("verdict", "checks", 1, "why"), "It needs 9 people.", "text", False, False),
+        (("verdict", "checks", 1, "why"), "It caught 13% of 85 people.", "text", False, True),
+        (("verdict", "checks", 1, "why"), "It caught 12% of 86 people.", "text", False, False),
+        (("model", "notes", 0), "2 of 4 iterations.", "exact", False, False),
+        (("tables", 0, "columns", 1), "accuracy 2", "exact", False, False),
+        (("data", "features", 0), "x2", "exact", False, False),
+        (("groups", 0, "group"), "26 to 35", "exact", False, False),
+    ],
+)  # fmt: skip
+def test_the_bound_of_each_kind(path: Any, now: Any, kind: str, here: bool, there: bool) -> None:
+    for old, within in ((report(), here), (elsewhere(), there)):
+        found = same_numbers(report(), changed(old, path, now))
+        (one,) = found.differences
+        assert (one.kind, one.within) == (kind, within)
+        assert kind in BOUNDS and found.status == ("within_bounds" if within else "different")
+
+
+def test_what_only_one_report_has_and_longer_lists_are_told() -> None:
+    less = report()
+    del less["model"]["notes"]
+    less["measurements"].pop()
+    found = same_numbers(report(), less)
+    told = {one.path: (one.old, one.new) for one in found.beyond}
+    assert told["measurements"] == (3, 2) and told["model.notes"][1] == "(absent)"
+    back = {one.path: (one.old, one.new) for one in same_numbers(less, report()).beyond}
+    assert back["measurements"] == (2, 3) and back["model.notes"][0] == "(absent)"
+    assert len(found.to_frame()) == 2
+    nothing = changed(report(), ("measurements", 0, "estimate"), None)
+    assert [one.path for one in same_numbers(report(), nothing).beyond] == ["measurements[correction_gain].estimate"]
+
+
+def test_versions_and_machines_are_told_apart_from_numbers() -> None:
+    other = changed(elsewhere(), ("provenance", "packages", "numpy"), "2.5.0")
+    del other["provenance"]["packages"]["scipy"]
+    found = same_numbers(report(), other)
+    assert found.status == "identical" and not found.same_environment
+    told = {one.path: (one.old, one.new) for one in found.environment}
+    assert told == {
+        "provenance.platform": ("Linux x86_64", "Darwin arm64"),
+        "provenance.packages.numpy": ("2.4.6", "2.5.0"),
+        "provenance.packages.scipy": ("1.17.1", "(absent)"),
+    }
+    assert same_numbers({}, {}).status == "identical" and same_numbers(report(), {}).status == "different"

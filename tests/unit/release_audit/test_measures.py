@@ -1,0 +1,484 @@
+"""Every check's number against the one its building blocks give, and its reason where there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.attriguard import TableSettings, table_study
+from core.audit import AuditFindings
+from core.audit import run as whole_audit
+from core.config import AuditConfig
+from core.datasets import Roles, Table
+from core.errors import Cancelled, FairLeakError, InputError
+from core.estimates import over_repeats, paired_gain, proportion, strongest, tolerance_text
+from core.membership import (
+    advantage,
+    audited_target,
+    judging_everybody,
+    lira_boosted,
+    lira_from,
+    lira_gaps,
+    loss_attack,
+    released_attack,
+    roc,
+    train_shadows,
+)
+from core.models import GIVEN
+from core.policy import CHECKS, Measurement
+from core.queries import DECODERS, Asking, NoisySums, Trials
+from core.questions import query_pool
+from core.release_audit import (
+    AuditPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+    false_promise,
+)
+from core.release_audit.attribute_checks import released_judged
+from core.release_audit.fairness_checks import CORRECTED, attack_of, rate_ratio, tolerance_told
+from core.release_audit.membership_checks import member_guesses
+from core.release_audit.result import data_summary
+from core.release_audit.run import audited_of, measured, tables
+from core.release_audit.subject import Audited
+from tests import samples
+
+CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=7)
+PLAN = AuditPlan(
+    config=CONFIG,
+    answers=PlannedAnswers(questions=6, people=40, epsilon=0.5, repeats=4),
+    membership=MembershipPlan(shadows=4),
+    guard=GuardPlan(budget=0.4),
+)
+
+BARE = replace(PLAN, answers=PlannedAnswers(), membership=MembershipPlan(shadows=0), guard=GuardPlan())
+
+
+@pytest.fixture(scope="module")
+def small() -> Audited:
+    return audited_of(PLAN, samples.table(1500, seed=8))
+
+
+@pytest.fixture(scope="module")
+def audit(small: Audited) -> AuditFindings:
+    return whole_audit(CONFIG, dataset=small.dataset)
+
+
+@pytest.fixture(scope="module")
+def large() -> Audited:
+    """Enough outsiders of each group for a rate of 1%."""
+    return audited_of(PLAN, samples.table(9000, seed=8))
+
+
+def done(check: str, audited: Audited) -> Measurement:
+    found = measured(check, audited)
+    assert found.outcome == "done" and found.reason == "" and found.check == check
+    assert found.estimate is not None and found.estimate.low <= found.estimate.value <= found.estimate.high
+    assert found.attacked.endswith(".") and found.knows.endswith(".")
+    assert found.assumptions and all(told.endswith(".") for told in found.assumptions)
+    assert bool(found.control_name) == (found.control is not None)
+    return found
+
+
+def test_attribute_gains_are_paired_and_of_the_attacker_who_gains_most(small: Audited):
+    """A model that follows features alone: imputation gets what there is, from outside and inside."""
+    found = done("attribute_excess", small)
+    judged = released_judged(small)
+    assert set(judged) == {"outside", "inside"}
+    gains = {}
+    for place, own in judged.items():
+        before, after = (p.argmax(axis=1) == own.truth for p in (own.before, own.after))
+        gains[place] = paired_gain(int((after & ~before).sum()), int((before & ~after).sum()), before.size)
+        assert sorted(own.truth) == sorted(small.dataset.sensitive[small.splits.train])
+    assert found.estimate is not None and found.estimate.value == max(gain.value for gain in gains.values())
+    assert found.control_name == "imputation, without the model"
+    assert found.details is not None and found.details["from outside, gain in accuracy"] == gains["outside"].value
+    assert f"{small.splits.train.size:,} people the model was trained on" in found.attacked
+    assert "labels and scores" in found.knows
+    bits = done("attribute_bits", small)
+    assert bits.estimate is not None and abs(bits.estimate.value) < 0.05
+
+
+def leaking(audited: Audited, **outputs: object) -> Audited:
+    """Return an audit of scores that follow the group, at full precision unless the plan says otherwise."""
+    model, s = audited.model, audited.dataset.sensitive
+    scores = 0.2 + 0.6 * model.scores + 0.02 * s
+    plan = replace(BARE, outputs=OutputsPlan(**outputs))  # type: ignore[arg-type]
+    leaks = replace(model, scores=scores, predictions=(scores >= 0.5).astype(np.uint8))
+    return Audited(plan, audited.config, audited.dataset, audited.splits, leaks, audited.progress)
+
+
+def test_a_leak_of_scores_names_the_precision_that_closes_it(small: Audited):
+    found = done("attribute_excess", leaking(small))
+    assert found.estimate is not None and found.estimate.low > 0.05
+    told = [told for told in found.assumptions if "would close the leak" in told or "closes the leak" in told]
+    assert len(told) == 1 and "95% CI" in told[0]
+    labels = done("attribute_excess", leaking(small, released="labels"))
+    assert labels.estimate is not None and labels.estimate.value < 0.02 and "scores" not in labels.knows
+    rounded = done("attribute_excess", leaking(small, decimals=1))
+    assert rounded.estimate is not None and rounded.estimate.value < found.estimate.value
+    assert "scores with 1 decimal" in rounded.attacked
+
+
+def best_after_minus_before(rows: list[tuple[float, float]], majority: float) -> float:
+    """Return it from (before, after) of each attacker."""
+    return max(majority, *(after for _, after in rows)) - max(majority, *(before for before, _ in rows))
+
+
+def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited, audit: AuditFindings):
+    found = done("correction_gain", small)
+    achieved = small.model.unfairness_train
+    assert achieved > 0.05  # so that the promise is false
+    told = {kind: audit.disclose(tolerance_told(small), adversary=kind) for kind in CORRECTED}
+    rows = [(one.before.value, one.after.value) for one in told.values() if one.after is not None]
+    majority = next(iter(told.values())).majority.value
+    assert found.estimate is not None and found.control is not None and len(rows) == 4
+    assert found.estimate.value == best_after_minus_before(rows, majority)
+    assert found.control.value == max(majority, *(before for before, _ in rows))
+    assert found.estimate.low < found.estimate.value < found.estimate.high
+    assert any(
+        f"promise of 0.05 is false: the unfairness on these records is {tolerance_text(achieved, limit=0.05)}" in told
+        for told in found.assumptions
+    )
+
+
+def promising(small: Audited, tolerance: float) -> Audited:
+    """Return an audit of the same model, of which another tolerance was promised."""
+    config = replace(small.config, tolerance=tolerance)
+    plan = replace(PLAN, config=replace(CONFIG, tolerance=tolerance))
+    made = Audited(plan, config, small.dataset, small.splits, small.model, small.progress)
+    for kind in CORRECTED:
+        made.once(f"attack {kind}", lambda kind=kind: attack_of(small, kind))
+    return made
+
+
+@pytest.mark.parametrize("promised", [0.0, 0.001, 0.02])
+def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promised: float):
+    """No false promise makes the check pass: it is judged as the smallest true one is, and the row says so first."""
+    audited = promising(small, promised)
+    found, achieved = done("correction_gain", audited), small.model.unfairness_train
+    told = tolerance_told(audited)
+    assert achieved <= told + 1e-12 < achieved + 0.001 and round(told / 0.001) * 0.001 == pytest.approx(told)
+    same = done("correction_gain", promising(small, told))
+    assert found.estimate is not None and same.estimate is not None
+    assert (found.estimate.value, found.control) == (same.estimate.value, same.control)
+    said = false_promise(promised, achieved)
+    assert said == f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
+    assert found.attacked.startswith(said) and f"within {told:g}." in found.knows
+    tables_of = tables(audited)
+    rows = tables_of["Correction with a true tolerance"]
+    assert {row["tolerance"] for row in rows} == {told} and {row["true"] for row in rows} == {"yes"}
+    assert found.details is not None
+    before_and_after = [(float(row["before"] or 0), float(row["after"] or 0)) for row in rows]
+    assert found.estimate.value == best_after_minus_before(before_and_after, found.details["majority guess"])
+    assert any(row["tolerance"] == promised and row["true"] == "no" for row in tables_of["Corrections over tolerances"])
+
+
+def test_a_true_promise_is_told_as_it_is(small: Audited):
+    audited = promising(small, 0.4)
+    found = done("correction_gain", audited)
+    assert (
+        tolerance_told(audited) == 0.4
+        and false_promise(0.4, small.model.unfairness_train) == ""
+        and found.attacked.startswith("The ")
+    )
+    assert any("The promise is true" in told for told in found.assumptions)
+    assert "Correction with a true tolerance" not in tables(audited)
+
+
+def test_answers_excess_is_paired_by_draw(small: Audited):
+    found = done("answers_excess", small)
+    trials = Trials(query_pool(small.config, small.dataset, small.model), Asking(n=40, repeats=4, seed=7), most=6)
+    mechanism = NoisySums(0.5)
+    prior = np.array(trials.leakages(0, mechanism, "strongest"))
+    excess = [
+        over_repeats(np.array(trials.leakages(6, mechanism, decoder)) - prior)
+        for decoder in ("strongest", "without_prior", "published")
+    ]
+    assert found.estimate is not None and found.freedom == 3
+    assert found.estimate.value == max(each.value for each in excess)
+    assert found.estimate.high >= max(each.high for each in excess)
+    assert found.estimate.high == strongest({str(i): each for i, each in enumerate(excess)}, freedom=3)[1].high
+    assert found.control is not None and found.control.value == pytest.approx(prior.mean())
+    assert trials.leak(6, mechanism, "strongest").leakage.value == pytest.approx(excess[0].value + prior.mean())
+
+
+def test_draws_that_all_agree_are_estimated_and_not_certain(small: Audited):
+    """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
+    audited = Audited(small.plan, small.config, small.dataset, small.splits, small.model, small.progress)
+    trials = Trials(query_pool(small.config, small.dataset, small.model), Asking(n=40, repeats=4, seed=7), most=6)
+    audited.once("trials", lambda: trials)
+    audited.once("leakages", lambda: {kind: [0.75] * 4 for kind in ("prior", *DECODERS)})
+    found = done("answers_excess", audited)
+    assert found.estimate is not None and found.estimate.value == 0.0
+    one_person = 0.5 / min(trials.n_advantaged, trials.n_disadvantaged)
+    assert found.estimate.high == pytest.approx(one_person * (1 - 0.025**0.25))
+    assert found.estimate.low < 0.0
+
+
+def test_more_questions_than_a_curve_has_ask_the_same_first_ones(small: Audited):
+    pool = query_pool(small.config, small.dataset, small.model)
+    asking = Asking(n=40, repeats=2, seed=7)
+    usual, more = Trials(pool, asking), Trials(pool, asking, most=40)
+    assert more.numbers[-1] == 40 > usual.numbers[-1]
+    assert np.array_equal(usual.ask(6, NoisySums(1.0)).scores, more.ask(6, NoisySums(1.0)).scores)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "value"),
+    [("noisy_sums", math.e / (1 + math.e)), ("laplace", math.e / (1 + math.e)), ("exact", 1.0), ("rounded", 1.0)],
+)
+def test_targeted_leakage_follows_from_the_budget(small: Audited, mechanism: str, value: float):
+    plan = replace(PLAN, answers=replace(PLAN.answers, mechanism=mechanism))
+    declared = Audited(plan, small.config, small.dataset, small.splits, small.model, small.progress)
+    found = done("targeted_leakage", declared)
+    assert found.basis == "declared" and found.estimate is not None
+    assert found.estimate.value == pytest.approx(value) and found.estimate.low == found.estimate.high
+
+
+def test_members_are_identified_as_by_the_best_of_four_attacks(large: Audited):
+    found = done("membership_caught", large)
+    dataset, splits, scores = large.dataset, large.splits, large.model.scores
+    everybody = judging_everybody(splits.train, splits.test)
+    shadows = train_shadows(audited_target(CONFIG, dataset), dataset.labels, everybody, seed=7, shadows=4)
+    guesses = [
+        loss_attack(scores, dataset.labels, everybody),
+        released_attack(scores, large.model.predictions, dataset.labels, everybody, seed=7),
+        lira_from(shadows, scores, dataset.labels),
+        lira_boosted(shadows, scores, dataset.labels, everybody.judged[1], seed=7),
+    ]
+    inside = [np.isin(guess.rows, splits.train).astype(np.uint8) for guess in guesses]
+    caught = [roc(guess.score, own).tpr_at(0.01) for guess, own in zip(guesses, inside, strict=True)]
+    assert found.estimate is not None
+    assert found.estimate.value == max(each.value for each in caught)
+    assert found.estimate.high >= max(each.high for each in caught)
+    assert found.control is not None and found.control.value == 0.01
+    assert "the best of 4 attacks tried" in found.attacked
+    areas = [roc(guess.score, own).auc.value for guess, own in zip(guesses, inside, strict=True)]
+    auc = done("membership_auc", large)
+    assert auc.estimate is not None and auc.estimate.value == max(areas) and auc.control.value == 0.5
+    gains = [
+        advantage(
+            guess.score, own, seed=7, verdict=guess.verdict if guess.name in ("released", "lira_boosted") else None
+        ).value
+        for guess, own in zip(guesses, inside, strict=True)
+    ]
+    told = done("membership_advantage", large)
+    assert told.estimate is not None and told.estimate.value == max(gains) and told.control.value == 0.0
+    assert found.details is not None and {"LiRA, AUC", "LiRA, advantage", "LiRA, TPR at 1% FPR"} <= set(found.details)
+    gaps = [
+        lira_gaps(guess.score, dataset.sensitive[guess.rows], own, names=dataset.group_names, seed=7)[0].estimate
+        for guess, own in zip(guesses, inside, strict=True)
+    ]
+    gap = done("membership_gap", large).estimate
+    assert gap is not None and gap.value == max(abs(each.value) for each in gaps)
+    assert gap.low >= 0 and gap.high >= max(max(abs(each.low), abs(each.high)) for each in gaps)
+
+
+def test_too_few_outsiders_are_told_with_their_number(small: Audited):
+    told = measured("membership_caught", small)
+    assert told.outcome == "not_run" and told.estimate is None
+    n = small.splits.test.size
+    assert told.reason == (f"TPR at 1% FPR needs at least 1,000 non-members, got {n:,}.")
+    gap = measured("membership_gap", small)
+    assert gap.outcome == "not_run" and "needs at least 1,000 non-members, got" in gap.reason
+    assert done("membership_auc", small).estimate is not None  # ten of each are enough
+
+
+def test_unfairness_and_ratio_are_those_of_the_test_records(small: Audited):
+    assert done("unfairness", small).estimate == small.model.unfairness_test
+    test = small.splits.test
+    accepted, groups = small.model.predictions[test], small.dataset.sensitive[test]
+    rates = [proportion(int(accepted[groups == code].sum()), int((groups == code).sum())) for code in (0, 1)]
+    assert done("four_fifths", small).estimate == rate_ratio(*sorted(rates, key=lambda rate: rate.value))
+
+
+def test_nobody_accepted_is_no_ratio(small: Audited):
+    nobody = replace(small.model, predictions=np.zeros_like(small.model.predictions))
+    found = measured("four_fifths", Audited(PLAN, small.config, small.dataset, small.splits, nobody, small.progress))
+    assert found.outcome == "not_run" and found.reason.startswith("The model accepts nobody on the ")
+
+
+def test_attriguard_is_judged_by_its_best_attacker(small: Audited):
+    found, cost = done("attriguard_exposure", small), done("attriguard_cost", small)
+    *_, study = table_study(small.dataset, small.config, TableSettings(seed=7, trained_budgets=(0.4,)))
+    points = study.at(0.4)
+    assert {point.attacker for point in points} >= {"adversarial", "adversarial_logistic", "boosting"}
+    assert found.estimate is not None and found.estimate.value == max(point.reported.value for point in points)
+    assert found.estimate.value >= study.majority.value
+    assert cost.estimate is not None and cost.estimate.value == pytest.approx(study.spent(0.4).value)
+
+
+def test_what_is_not_planned_is_not_run(small: Audited):
+    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    reasons = {check: measured(check, audited).reason for check in CHECKS}
+    assert reasons["attriguard_exposure"] == reasons["attriguard_cost"] == "AttriGuard is not planned."
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome", "reason"),
+    [
+        (RuntimeError("a secret path"), "failed", "It broke: RuntimeError."),
+        (FairLeakError("A worker was lost."), "failed", "A worker was lost."),
+        (InputError("seed must be whole."), "not_run", "seed must be whole."),
+    ],
+)
+def test_what_breaks_is_told_and_broken_once(
+    small: Audited, monkeypatch: pytest.MonkeyPatch, error: Exception, outcome: str, reason: str
+):
+    calls = []
+
+    def broken(*_: object, **__: object) -> None:
+        calls.append(1)
+        raise error
+
+    monkeypatch.setattr("core.release_audit.fairness_checks.attack_model", broken)
+    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    monkeypatch.setattr("core.release_audit.attribute_checks.attack_released", broken)
+    for check in ("attribute_excess", "attribute_balanced", "correction_gain"):
+        found = measured(check, audited)
+        assert (found.outcome, found.reason, found.estimate) == (outcome, reason, None)
+    tried = len(calls)
+    assert tried == 2  # what is released, and the first attacker of the correction, each once
+    assert tables(audited)["Where the leak comes from"] == ({"not made": reason},)
+
+
+def test_a_table_that_breaks_says_so_where_no_check_does(small: Audited, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.release_audit.run.METRIC_TITLES", {})
+    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    assert tables(audited)["Rates by group"] == ({"not made": "It broke: KeyError."},)
+
+
+def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.MonkeyPatch):
+    def cancelled(*_: object, **__: object) -> Iterator[None]:
+        raise Cancelled("Stopped.")
+
+    monkeypatch.setattr("core.release_audit.attribute_checks.attack_released", cancelled)
+    audited = Audited(PLAN, small.config, small.dataset, small.splits, small.model, small.progress)
+    with pytest.raises(Cancelled):
+        measured("attribute_excess", audited)
+
+
+def given_table(n: int, *, scores: bool, sets: bool) -> tuple[Table, Roles]:
+    """Return the people with the answers of a model that somebody else trained."""
+    made = samples.table(n, seed=8)
+    frame = made.frame.copy()
+    p = 1 / (1 + np.exp(-1.5 * frame["skill"].to_numpy()))
+    frame["said"] = np.where(p > 0.5, "yes", "no")
+    frame["p"] = p.round(4)
+    frame["part"] = np.where(np.arange(n) % 3 == 0, "train", np.where(np.arange(n) % 3 == 1, "attack", "test"))
+    roles = replace(samples.ROLES, prediction="said", score="p" if scores else "", sets="part" if sets else "")
+    return replace(made, frame=frame), roles
+
+
+def given_audit(n: int, *, scores: bool, sets: bool) -> Audited:
+    table, roles = given_table(n, scores=scores, sets=sets)
+    excluded = tuple(name for name in ("p", "part") if name not in (roles.score, roles.sets))
+    config = replace(CONFIG, roles=replace(roles, excluded=excluded), method=GIVEN)
+    return audited_of(replace(PLAN, model=ModelPlan(kind="predictions"), config=config), table)
+
+
+def test_records_on_both_sides_of_the_split_are_told():
+    table, roles = given_table(600, scores=True, sets=True)
+    once = table.frame[table.frame["part"] == "train"]
+    both = pd.concat([table.frame, *(once.assign(part=part) for part in ("attack", "test"))], ignore_index=True)
+    config = replace(CONFIG, roles=roles, method=GIVEN)
+    plan = replace(PLAN, model=ModelPlan(kind="predictions"), config=config)
+    note = data_summary(audited_of(plan, replace(table, frame=both)), table).notes[-1]
+    assert note == (
+        "200 of 400 test records and 200 of 400 records the attacker knows equal a training record in every column "
+        "used."
+    )
+    assert not any("both" in told or "equal" in told for told in data_summary(audited_of(plan, table), table).notes)
+
+
+def test_given_labels_alone_have_no_scores():
+    audited = given_audit(1500, scores=False, sets=False)
+    reasons = {check: measured(check, audited).reason for check in ("answers_excess", "membership_caught")}
+    assert reasons["answers_excess"] == "Scores are needed; only predicted labels are given."
+    assert reasons["membership_caught"] == "Scores are needed; only predicted labels are given."
+    told = done("attribute_excess", audited)
+    assert "drawn from the table" in told.attacked and any("Nobody told which" in one for one in told.assumptions)
+    assert done("unfairness", audited).estimate is not None and done("targeted_leakage", audited)
+
+
+@pytest.mark.parametrize("scores", [True, False])
+def test_released_labels_are_attacked_by_the_gap(scores: bool):
+    given = given_audit(1500, scores=scores, sets=True)
+    plan = replace(given.plan, outputs=OutputsPlan(released="labels"))
+    audited = Audited(plan, given.config, given.dataset, given.splits, given.model, given.progress)
+    for check in ("membership_auc", "membership_advantage"):
+        found = done(check, audited)
+        assert "of 2 attacks tried" in found.attacked and found.knows.startswith(
+            "Every person's true and predicted label"
+        )
+        assert set(found.details or ()) == {"the gap attack", "boosting on everything released"}
+        assert any("LiRA and the loss threshold need scores" in told for told in found.assumptions)
+    for check in ("membership_caught", "membership_gap"):
+        reason = measured(check, audited).reason
+        assert ("the plan releases labels alone" if scores else "only predicted labels are given") in reason
+
+
+def test_membership_attacks_see_the_decimals_that_are_released():
+    given = given_audit(1500, scores=True, sets=True)
+    plan = replace(given.plan, outputs=OutputsPlan(decimals=1))
+    audited = Audited(plan, given.config, given.dataset, given.splits, given.model, given.progress)
+    found = member_guesses(audited)["loss"].score
+    assert 5 < np.unique(found).size <= 11 and np.unique(member_guesses(given)["loss"].score).size > 100
+    assert any("with 1 decimal;" in told for told in done("membership_auc", audited).assumptions)
+
+
+def test_given_scores_are_attacked_without_lira_and_only_with_known_sets():
+    unknown = measured("membership_gap", given_audit(1500, scores=True, sets=False))
+    assert unknown.outcome == "not_run" and "no column tells which they are" in unknown.reason
+    audited = given_audit(9000, scores=True, sets=True)
+    assert audited.splits.train.size == audited.splits.test.size == 3000
+    found = done("membership_caught", audited)
+    assert "the best of 2 attacks tried" in found.attacked and any("LiRA needs" in told for told in found.assumptions)
+    assert found.estimate is not None and found.estimate.low < 0.01 < found.estimate.high  # nobody was trained on
+
+
+def test_three_groups_have_three_ratios():
+    table = samples.table(1500, seed=8)
+    frame = table.frame.copy()
+    frame["origin"] = np.where(np.arange(1500) % 5 == 0, "east", frame["origin"])
+    roles = replace(samples.ROLES, group=(), each=True)
+    audited = audited_of(replace(PLAN, config=replace(CONFIG, roles=roles)), replace(table, frame=frame))
+    ratio = done("four_fifths", audited)
+    assert ratio.details is not None and len(ratio.details) == 3
+
+
+def test_a_model_file_is_asked_and_audited_as_given_predictions():
+    import skops.io
+    from sklearn.linear_model import LogisticRegression
+
+    from core.models.model_files import read_model
+
+    table = samples.table(1500, seed=8)
+    columns, hired = table.frame[["skill", "score"]].to_numpy(), table.frame["hired"]
+    model = LogisticRegression().fit(columns, hired)
+    plan = replace(
+        BARE,
+        model=ModelPlan(kind="file", file="m.skops", features=("skill", "score"), positive="yes"),
+        config=replace(CONFIG, method=GIVEN),
+    )
+    file = read_model(skops.io.dumps(model), "m.skops")
+    audited = audited_of(plan, table, model_file=file)
+    assert np.array_equal(audited.model.predictions == 1, model.predict(columns) == "yes")
+    assert audited.model.scores == pytest.approx(model.predict_proba(columns)[:, 1])
+    assert audited.has_scores and not audited.trainable and not audited.sets_known
+    assert audited.dataset.feature_names == small_names(table)
+    with pytest.raises(InputError, match="needs its model file, got none"):
+        audited_of(plan, table)
+
+
+def small_names(table: Table) -> tuple[str, ...]:
+    """Return the features of the people, without label, attribute and whatever a model answered."""
+    return tuple(str(name) for name in table.frame.columns if name not in ("origin", "hired"))

@@ -1,0 +1,242 @@
+"""Plans: what they mean, that they read back equal, and one sentence for every way to write one wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.__main__ import main
+from core.config import AuditConfig
+from core.datasets import CATALOG, Roles
+from core.errors import InputError
+from core.models import GIVEN
+from core.release_audit import (
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    PlannedAnswers,
+    catalogue_plan,
+    commented_plan,
+    plan_text,
+    read_plan,
+)
+
+DEMO = '[data]\ndataset = "demo"\n'
+OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
+
+
+def test_a_plan_that_names_its_table_alone_has_the_defaults():
+    assert read_plan(DEMO) == AuditPlan()
+
+
+@pytest.mark.parametrize("text", ["", "schema = 1", 'title = "Spring"', "[data]", '[model]\nmethod = "unmitigated"'])
+def test_a_plan_that_names_no_table_is_not_about_the_demo(text: str):
+    with pytest.raises(
+        InputError, match=r"^The plan: \[data\] must name a dataset of the catalogue or a file, got neither\.$"
+    ):
+        read_plan(text)
+
+
+def test_every_field_is_read():
+    plan = read_plan(
+        """
+        schema = 1
+        title = "Spring"
+        policy = "ours/policy.toml"
+        [data]
+        file = "tables/people.csv"
+        label = "hired"
+        positive = "yes"
+        sensitive = "age"
+        cuts = [30, 50.5]
+        excluded = ["name", "street"]
+        missing = "drop"
+        attribute_name = "age group"
+        score = "p"
+        sets = "split"
+        [model]
+        kind = "predictions"
+        threshold = 0.25
+        metric = "equal_opportunity"
+        tolerance = 0.02
+        train_share = 0.5
+        seed = 7
+        forest = {max_depth = "none", n_estimators = 30}
+        [answers]
+        questions = 12
+        people = 80
+        mechanism = "rounded"
+        epsilon = 2
+        decimals = 2
+        repeats = 9
+        [membership]
+        shadows = 0
+        [guard]
+        budget = 0.5
+        """
+    )
+    assert plan.title == "Spring" and plan.policy == "ours/policy.toml"
+    assert plan.data == DataPlan(dataset="", file="tables/people.csv")
+    assert plan.model == ModelPlan(kind="predictions", threshold=0.25)
+    assert plan.config == AuditConfig(
+        dataset="upload",
+        roles=Roles(
+            label="hired",
+            positive="yes",
+            sensitive="age",
+            cuts=(30.0, 50.5),
+            excluded=("name", "street"),
+            missing="drop",
+            attribute_name="age group",
+            score="p",
+            sets="split",
+        ),
+        method=GIVEN,
+        metric="equal_opportunity",
+        tolerance=0.02,
+        train_share=0.5,
+        seed=7,
+        forest=(("max_depth", None), ("n_estimators", 30)),
+    )
+    assert plan.answers == PlannedAnswers(
+        questions=12, people=80, mechanism="rounded", epsilon=2.0, decimals=2, repeats=9
+    )
+    assert plan.membership == MembershipPlan(shadows=0) and plan.guard == GuardPlan(budget=0.5)
+    assert read_plan(plan_text(plan)) == plan
+
+
+def test_a_private_tree_has_a_budget_and_a_dataset_an_attribute():
+    plan = read_plan('[data]\ndataset = "adult"\nattribute = "race/each"\n[model]\nmethod = "dp_id3"\nepsilon = 1.5')
+    assert plan.data == DataPlan(dataset="adult", attribute="race/each") and plan.config.epsilon == 1.5
+    assert read_plan(plan_text(plan)) == plan
+    assert read_plan(DEMO + '[model]\nmethod = "dp_id3"\nepsilon = inf').config.epsilon == math.inf
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1, max_size=12)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> AuditPlan:
+    kind = draw(st.sampled_from(["train", "predictions", "file"]))
+    roles = Roles(
+        label=draw(NAMES),
+        positive=draw(NAMES),
+        sensitive=draw(NAMES),
+        group=tuple(draw(st.lists(NAMES, max_size=3))),
+        excluded=tuple(draw(st.lists(NAMES, max_size=3))),
+        at_most=draw(st.none() | st.floats(-1e6, 1e6)),
+        each=draw(st.booleans()),
+        prediction=draw(NAMES) if kind == "predictions" else "",
+        first_name=draw(st.just("") | NAMES),
+    )
+    return AuditPlan(
+        title=draw(st.just("") | NAMES),
+        data=DataPlan(dataset="", file="people.csv"),
+        model=ModelPlan(
+            kind=kind,
+            file="model.onnx" if kind == "file" else "",
+            features=tuple(draw(st.lists(NAMES, max_size=3))) if kind == "file" else (),
+            positive=draw(st.just("") | NAMES) if kind == "file" else "",
+            threshold=0.5 if kind == "train" else draw(st.floats(0, 1)),
+        ),
+        config=AuditConfig(
+            dataset="upload",
+            roles=roles,
+            method="unmitigated" if kind == "train" else GIVEN,
+            tolerance=draw(st.floats(0, 1)),
+            train_share=draw(st.floats(0.1, 0.8)),
+            seed=draw(st.integers(0, 2**32 - 1)),
+        ),
+        answers=PlannedAnswers(questions=draw(st.integers(0, 1000)), epsilon=draw(st.floats(1e-6, 1000))),
+        membership=MembershipPlan(shadows=2 * draw(st.integers(2, 512))),
+        guard=GuardPlan(budget=draw(st.floats(0, 1000))),
+    )
+
+
+@given(plan=plans())
+@settings(deadline=None, max_examples=30)
+def test_any_plan_reads_back_equal(plan: AuditPlan):
+    assert read_plan(plan_text(plan)) == plan
+    assert read_plan(commented_plan(plan)) == plan
+
+
+@pytest.mark.parametrize("dataset", CATALOG)
+def test_a_plan_to_start_from_reads_back_equal(dataset: str):
+    for attribute in CATALOG[dataset].attributes:
+        plan = catalogue_plan(dataset, attribute)
+        assert read_plan(commented_plan(plan)) == plan
+        assert plan.data == DataPlan(dataset=dataset, attribute=attribute)
+
+
+BAD = [
+    ("seed = 1\n" + DEMO, "the outermost table must hold only the keys schema, title, policy"),
+    ("schema = 2", "schema must be 1, got 2"),
+    ("", "[data] must name a dataset of the catalogue or a file, got neither"),
+    ('[data]\ndatset = "demo"', "[data] must hold only the keys dataset, file, attribute, label"),
+    ("title = 3", "title must be text, got 3"),
+    ("[data", "is not TOML"),
+    (DEMO + "[dta]", "the outermost table must hold only"),
+    ("data = 1", "[data] must be a table, got 1"),
+    ('[data]\ndataset = "adlt"', "data.dataset must be one of demo, adult"),
+    (DEMO + 'attribute = "shoe"', "data.attribute must be one of sex, origin, age/ranges, got 'shoe'"),
+    (DEMO + 'datset = "demo"', "[data] must hold only the keys dataset, file, attribute"),
+    ('[data]\nfile = "people.csv"', "data.label must be told, got ''"),
+    (OWN.replace("people.csv", "/etc/passwd"), "data.file must be a file inside the folder of this one"),
+    (OWN.replace("people.csv", "../people.csv"), "data.file must be a file inside the folder of this one"),
+    (OWN.replace("people.csv", "C:\\\\people.csv"), "data.file must be a file inside the folder of this one"),
+    (OWN + 'dataset = "demo"', "data.dataset must be left out where data.file names a table"),
+    (OWN.replace('["north"]', '"north"'), "data.group must be a list of texts, got 'north'"),
+    (OWN + "cuts = [1, nan]", "data.cuts must be a list of finite numbers, got nan"),
+    (OWN + 'missing = "guess"', "data.missing must be one of keep, drop, got 'guess'"),
+    (OWN + 'prediction = "p"', 'data.prediction must be left out where model.kind is "train"'),
+    (OWN + '[model]\nkind = "predictions"', "data.prediction or data.score must be told"),
+    (DEMO + '[model]\nkind = "file"', "model.file must name a file"),
+    (DEMO + '[model]\nkind = "magic"', "model.kind must be one of train, predictions, file, got 'magic'"),
+    (DEMO + '[model]\nfile = "m.onnx"', 'model.file must be left out where model.kind is "train"'),
+    (DEMO + '[model]\nfeatures = ["a"]', 'model.features must be left out where model.kind is "train"'),
+    (DEMO + '[model]\nmethod = "magic"', "model.method must be one of"),
+    (
+        DEMO + "[model]\nepsilon = 1",
+        'model.epsilon must be left out where model.method is "exponentiated_gradient", got 1.0',
+    ),
+    (DEMO + "[model]\ntolerance = 1.5", "model.tolerance must be in [0, 1], got 1.5"),
+    (DEMO + "[model]\ntolerance = true", "model.tolerance must be a number, got true"),
+    (DEMO + "[model]\nseed = -1", "model.seed must be from 0 to 4,294,967,295, got -1"),
+    (DEMO + "[model]\nseed = 1.0", "model.seed must be a whole number, got 1.0"),
+    (DEMO + "[model]\ntrain_share = 0.9", "model.train_share must be in [0.1, 0.8], got 0.9"),
+    (DEMO + "[model]\nforest = {depth = 3}", "[model]: A forest's parameters must be among"),
+    (DEMO + "[answers]\nquestions = 5000", "answers.questions must be from 0 to 1,000, got 5000"),
+    (DEMO + "[answers]\nepsilon = 0", "answers.epsilon must be in [1e-06, 1000], got 0"),
+    (DEMO + "[answers]\nrepeats = 1", "answers.repeats must be from 2 to 1,000, got 1"),
+    (DEMO + "[membership]\nshadows = 3", "[membership]: shadows must be 0 or an even number of at least 4, got 3"),
+    (DEMO + "[guard]\nbudget = inf", "guard.budget must be in [0, 1000], got inf"),
+    ('policy = "../policy.toml"', "policy must be a file inside the folder of this one"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), BAD, ids=[words[:45] for _, words in BAD])
+def test_a_wrong_plan_is_one_sentence_and_unusable(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    path = tmp_path / "spring.toml"
+    path.write_text(text, encoding="utf-8")
+    assert main(["audit", str(path), "--out", str(tmp_path / "out")]) == 3
+    told = capsys.readouterr()
+    assert not told.out and told.err.count("\n") == 1 and told.err.startswith("python -m core audit: spring.toml")
+    assert words in told.err and told.err.endswith(".\n")
+    assert not (tmp_path / "out").exists()
+
+
+def test_roles_of_a_catalogue_dataset_can_be_told():
+    text = '[data]\ndataset = "demo"\nlabel = "approved"\npositive = "yes"\nsensitive = "age"\nat_most = 30'
+    plan = read_plan(text)
+    assert plan.data.attribute == "" and plan.config.roles is not None and plan.config.roles.at_most == 30.0
+    assert read_plan(plan_text(plan)) == plan
+    assert replace(plan, title="x") != plan

@@ -1,0 +1,232 @@
+"""Plans of a release: what they mean, that they read back equal, and one sentence for every way to write one wrong."""
+
+from __future__ import annotations
+
+import re
+import string
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.config import AuditConfig
+from core.datasets import Roles
+from core.errors import InputError
+from core.model_card import STATISTICS, ReleaseSettings
+from core.release_audit import AuditPlan, DataPlan
+from core.release_audit.card_plan import ReleasePlan, read_release, release_text
+
+EXACT = ReleaseSettings(decimals=None)
+
+DEMO = '\n[data]\ndataset = "demo"\n'
+
+
+def test_the_shortest_plan_is_the_audited_model_with_exact_gaps():
+    assert read_release(DEMO) == ReleasePlan(settings=EXACT)
+
+
+@pytest.mark.parametrize("text", ["", "[data]", "[data]\nlabel = 'hired'", "title = 'A card'\n[publish]\ndecimals = 2"])
+def test_a_plan_that_names_no_table_is_refused(text: str):
+    with pytest.raises(InputError, match=r"^card: \[data\] must name a dataset .*, got (neither|only 'label')\.$"):
+        read_release(text, name="card")
+
+
+def test_every_field_is_read():
+    plan = read_release(
+        """
+        schema = 1
+        title = "Spring card"
+        [data]
+        dataset = "adult"
+        attribute = "race"
+        [model]
+        method = "unmitigated"
+        seed = 7
+        [models]
+        family = "features"
+        count = 35
+        without = ["sex"]
+        [people]
+        on = "train"
+        most = 500
+        group = "Black"
+        [publish]
+        statistics = ["tpr_rate", "sp_gap", "tpr_rate"]
+        sizes = false
+        decimals = 2
+        seed = 3
+        [[number]]
+        model = "a forest"
+        statistic = "sp_gap"
+        value = -0.25
+        [[number]]
+        statistic = "size"
+        value = 10
+        [[number]]
+        model = "a forest"
+        statistic = "tpr_rate_0"
+        low = 0
+        high = 0.5
+        """
+    )
+    source = AuditPlan(
+        title="Spring card",
+        data=DataPlan(dataset="adult", attribute="race"),
+        config=AuditConfig(dataset="adult", method="unmitigated", tolerance=0.005, seed=7),
+    )
+    assert plan == ReleasePlan(
+        title="Spring card",
+        source=source,
+        models="features",
+        without=("sex",),
+        on="train",
+        people=500,
+        group="Black",
+        settings=ReleaseSettings(count=35, statistics=("tpr_rate", "sp_gap"), sizes=False, decimals=2, seed=3),
+        numbers={("a forest", "sp_gap"): -0.25, ("", "size"): 10.0, ("a forest", "tpr_rate_0"): (0.0, 0.5)},
+    )
+
+
+def test_columns_are_counted():
+    plan = read_release(DEMO + '[models]\nfamily = "given"\ncolumns = ["a", "b"]')
+    assert plan.columns == ("a", "b") and plan.settings.count == 2
+
+
+NAMES = st.text(string.ascii_letters + string.digits + ' "\\\n#=[]é', max_size=12)
+RATES, GAPS = st.floats(0, 1), st.floats(-1, 1)
+PRECISIONS = st.one_of(
+    st.builds(lambda d: {"decimals": d, "epsilon": None}, st.one_of(st.none(), st.integers(0, 12))),
+    st.builds(lambda e: {"decimals": None, "epsilon": e}, st.floats(1e-6, 1000)),
+)
+SOURCES = st.sampled_from(
+    [
+        AuditPlan(),
+        AuditPlan(data=DataPlan(dataset="adult", attribute="sex"), config=AuditConfig(dataset="adult", seed=5)),
+        AuditPlan(
+            data=DataPlan(dataset="", file="people.csv"),
+            config=AuditConfig(
+                dataset="upload", roles=Roles(label="hired", positive="yes", sensitive="origin", group=("north",))
+            ),
+        ),
+    ]
+)
+
+
+def typed(models: st.SearchStrategy[str]) -> st.SearchStrategy[dict]:
+    """Numbers as they can be typed: gaps, rates and group sizes, exact or within limits."""
+
+    def spanned(values: st.SearchStrategy[float]) -> st.SearchStrategy:
+        return values | st.tuples(values, values).map(lambda pair: (min(pair), max(pair)))
+
+    one = st.one_of(
+        st.tuples(st.tuples(models, st.sampled_from(["sp_gap", "tpr_gap", "fpr_gap"])), spanned(GAPS)),
+        st.tuples(st.tuples(models, st.sampled_from(["sp_rate_1", "tpr_rate_0"])), spanned(RATES)),
+        st.tuples(st.tuples(st.just(""), st.sampled_from(["size", "size_label_1"])), st.integers(0, 10**6).map(float)),
+    )
+    return st.lists(one, max_size=3).map(dict)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> ReleasePlan:
+    models = draw(st.sampled_from(("audited", "mixed", "tolerances", "given")))
+    columns = tuple(draw(st.lists(NAMES.filter(bool), min_size=1, max_size=3))) if models == "given" else ()
+    count = {"audited": 1, "given": len(columns)}.get(models) or draw(st.integers(1, 200))
+    title, precision = draw(NAMES), draw(PRECISIONS)
+    called = {"audited": st.just("audited model"), "given": st.sampled_from(columns or ("",))}
+    names = called.get(models, NAMES.filter(bool))
+    numbers = {} if precision["epsilon"] is not None else draw(typed(names))
+    return ReleasePlan(
+        title=title,
+        source=replace(draw(SOURCES), title=title),
+        models=models,
+        columns=columns,
+        without=tuple(draw(st.lists(NAMES, max_size=2))) if models in ("mixed", "tolerances") else (),
+        on=draw(st.sampled_from(("test", "train"))),
+        people=draw(st.integers(0, 10_000_000)),
+        group=draw(NAMES),
+        settings=ReleaseSettings(
+            count=count,
+            statistics=tuple(draw(st.lists(st.sampled_from(STATISTICS), min_size=1, unique=True))),
+            sizes=precision["epsilon"] is not None or draw(st.booleans()),
+            seed=draw(st.integers(0, 2**32 - 1)),
+            **precision,
+        ),
+        numbers=numbers,
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(plan=plans())
+def test_a_plan_reads_back_equal(plan: ReleasePlan):
+    assert read_release(release_text(plan)) == plan
+
+
+GAP = '[[number]]\nmodel = "audited model"\nstatistic = "sp_gap"\n'
+
+WRONG = {
+    "schema = 2": "schema must be 1, got 2",
+    "[publish]\nstatistics = ['gap']": "publish.statistics must be some of sp_gap",
+    "[publish]\ndecimals = 3\nepsilon = 1": "publish.epsilon must be left out where decimals are told, got 1",
+    "[publish]\nstatistics = []": "publish.statistics must name at least one, got an empty list",
+    "[publish]\nepsilon = 1\nsizes = false": "publish.sizes must be true with privacy noise",
+    "[publish]\ndecimals = 13": "publish.decimals must be from 0 to 12, got 13",
+    "[publish]\nepsilon = 0": "publish.epsilon must be in [1e-06, 1000], got 0",
+    "[publish]\ndecimal = 3": "[publish] must hold only the keys statistics, sizes, decimals, epsilon, seed",
+    "[models]\nfamily = 'twins'": "models.family must be one of audited, mixed",
+    "[models]\nfamily = 'given'": "models.columns must name columns, got an empty list",
+    "[models]\ncolumns = ['a']": 'models.columns must be left out where models.family is "audited", got a list',
+    "[models]\ncount = 3": 'models.count must be left out where models.family is "audited", got 3',
+    "[models]\nfamily = 'seeds'\ncount = 201": "models.count must be from 1 to 200, got 201",
+    "[models]\nwithout = ['a']": 'models.without must be left out where models.family is "audited"',
+    "[people]\non = 'all'": "people.on must be one of test, train, got 'all'",
+    "[people]\nmost = -1": "people.most must be from 0 to 10,000,000, got -1",
+    "[[number]]\nvalue = 1": "number 1.statistic must be told, got ''",
+    "[[number]]\nstatistic = 'gap'\nvalue = 1": "number 1.statistic must be one of sp_gap, tpr_gap, fpr_gap, sp_rate_1",
+    "[[number]]\nstatistic = 'sp_rate'\nvalue = 1": "number 1.statistic must be one of sp_gap",
+    "[[number]]\nstatistic = 'size'": "[number 1] must have either value, or low and high.",
+    "[[number]]\nstatistic = 'size'\nvalue = 1\nlow = 0": "[number 1] must have either value, or low and high.",
+    f"{GAP}low = 0.3\nhigh = 0.1": "number 1.low must be at most high (0.1), got 0.3",
+    f"{GAP}value = nan": "number 1.value must be a finite number, got nan",
+    f"{GAP}low = -inf\nhigh = 1": "number 1.low must be a finite number, got -inf",
+    f"{GAP}value = 1.7": "number 1.value must be in [-1, 1], as sp_gap is, got 1.7",
+    f"{GAP}low = 0\nhigh = 1.1": "number 1.high must be in [-1, 1], as sp_gap is, got 1.1",
+    f"{GAP.replace('gap', 'rate_1')}value = -0.1": "number 1.value must be in [0, 1], as sp_rate_1 is, got -0.1",
+    f"{GAP.replace('audited model', 'MODEL')}value = 0": "number 1.model must be one of audited model, got 'MODEL'",
+    "[[number]]\nstatistic = 'sp_gap'\nvalue = 0": "number 1.model must name the model whose sp_gap it is, got ''",
+    "[[number]]\nstatistic = 'size'\nmodel = 'a'\nvalue = 3": "number 1.model must be left out for size, which belongs",
+    "[[number]]\nstatistic = 'size'\nvalue = 3.5": "number 1.value must be a whole number of people, got 3.5",
+    "[[number]]\nstatistic = 'size'\nvalue = -3": "number 1.value must be a whole number of people, got -3.",
+    f"[[number]]\nstatistic = 'size'\nvalue = 1{'0' * 400}": "number 1.value must be a finite number, got a number of",
+    "[[number]]\nstatistic = 'size'\nlow = 3\nhigh = 4": "number 1.low must be left out for size",
+    "[[number]]\nstatistic = 'size'\nvalue = 100\n[[number]]\nstatistic = 'size'\nvalue = 101": (
+        "[number 2] must not tell size again: number 1 says 100, this one 101."
+    ),
+    f"{GAP}value = 0.1\n{GAP}low = 0\nhigh = 0.25": (
+        "[number 2] must not tell sp_gap of audited model again: number 1 says 0.1, this one 0 to 0.25."
+    ),
+    f"{GAP}value = 0.1\n[publish]\nepsilon = 2": "publish.epsilon must be left out where numbers are typed",
+    "number = 3": "number must be a list of tables, got 3",
+    "number = [3]": "[number 1] must be a table, got 3",
+    "[model]\nkind = 'guess'": "model.kind must be one of train, predictions, file",
+    "[answers]\nquestions = 3": "the outermost table must hold only the keys",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_wrong_is_told_in_one_sentence(text: str):
+    with pytest.raises(InputError) as caught:
+        read_release(f"{text}\n{DEMO}", name="release.toml")
+    message = str(caught.value)
+    assert message.startswith("release.toml: ") and WRONG[text] in message
+    assert "\n" not in message and message.endswith(".")
+
+
+def test_the_card_in_the_readme_can_be_read_with_and_without_typed_numbers():
+    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+    card, typed_numbers = re.findall(r"```toml\n(.*?)```", readme.partition("A `card.toml`:")[2], re.DOTALL)[:2]
+    plan = read_release(card)
+    assert (plan.models, plan.settings.count, plan.people, plan.group) == ("mixed", 20, 1000, "women")
+    assert plan.settings == ReleaseSettings(count=20)
+    assert list(read_release(card + typed_numbers).numbers) == [("", "size"), ("audited model", "sp_gap")]
