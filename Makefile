@@ -6,6 +6,7 @@
 # make benchmark  prints the speed figures
 # make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
 # make docs       writes the reference of every setting anew
+# make size       counts files and lines of each room of the source
 # make pictures   takes the README's pictures anew
 PYTHON ?= python3
 VENV := .venv
@@ -14,7 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One small network or forest per core is faster than every library starting its own threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: run test test-all lint benchmark audit reference docs pictures clean
+.PHONY: run test test-all lint benchmark audit reference docs pictures size clean
 
 run: $(VENV)/run.done
 	$(BIN)/python -m streamlit run serve.py $(ARGS)
@@ -46,6 +47,9 @@ reference: $(VENV)/test.done
 docs: $(VENV)/run.done
 	@mkdir -p docs/reference
 	$(BIN)/python -m core.docs > docs/reference/settings.md
+
+size: $(VENV)/test.done
+	$(BIN)/python -m tests.house
 
 pictures: $(VENV)/test.done
 	$(BIN)/python -m tests.pictures

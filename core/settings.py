@@ -231,7 +231,7 @@ def params(cls: type) -> types.MappingProxyType[str, Setting]:
 
 
 @cache
-def _declared(cls: Any) -> types.MappingProxyType[str, Setting]:
+def _declared(cls: type[Any]) -> types.MappingProxyType[str, Setting]:
     hints = typing.get_type_hints(cls, include_extras=True)
     found = (
         _setting(field, hints[field.name]) for field in fields(cls) if typing.get_origin(hints[field.name]) is Annotated

@@ -264,11 +264,12 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
     child = Child(f"The model file {quoted(name)}", _MODULES[kind])
     arguments = {"content": content, "name": name, "kind": kind}
     told = child.ask("core.models.opening_models:describe", arguments, seconds=OPENING_SECONDS)[0]
-    taken = {one.name: told[one.name] for one in fields(Takes)}
+    values = ((one.name, told[one.name]) for one in fields(Takes))
+    taken: dict[str, Any] = {title: tuple(value) if isinstance(value, list) else value for title, value in values}
     return ModelFile(
         kind=kind,
         name=name,
-        **{title: tuple(value) if isinstance(value, list) else value for title, value in taken.items()},
+        **taken,
         fingerprint=hashlib.sha256(content).hexdigest(),
         content=content,
         child=child,

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 import core
+from tests import house
 from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
-BRANCHES = ("correction", "queries", "attriguard", "membership", "release")
+BRANCHES = ("correction", "queries", "attriguard", "membership", "model_card")
 HEAVY = {
     "pandas",
     "sklearn",
@@ -152,3 +153,82 @@ def test_a_page_begins_with_its_guard(path: Path):
 def test_only_one_module_of_the_pages_caches(path: Path):
     source = path.read_text(encoding="utf-8")
     assert path.name == "cached.py" or not ("cache_data" in source or "cache_resource" in source)
+
+
+PARTS = {"study", "findings", "charts", "settings", "__init__", "__main__"}
+"""Names that say the same in every folder: the parts of a study."""
+
+SHOWING = ("charts", "cli", "examples")
+"""Rooms of core whose files are named after what they show."""
+
+FLOORS = (
+    ("arrays", "errors", "serialize", "study"),
+    ("estimates", "files", "projection", "settings", "solvers", "untrusted", "validation"),
+    ("fairness", "policy", "seeds"),
+    ("fingerprint",),
+    ("datasets",),
+    ("adversaries", "models"),
+    ("config", "correction"),
+    ("attriguard", "audit", "membership"),
+    ("leak", "model_card", "questions"),
+    ("queries", "sweep"),
+    ("desk", "examples"),
+    ("release_audit",),
+    ("report",),
+    ("charts", "docs", "cli"),
+    ("__main__",),
+)
+"""The rooms of core from the ground up; a room takes from those on lower floors alone."""
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module: its package in core, or the file directly in core."""
+    return module.split(".")[1] if module.count(".") else module
+
+
+def test_no_files_import_each_other_in_a_loop():
+    assert house.circles() == []
+
+
+def test_no_arrow_runs_upwards():
+    floor = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+    rooms = {room_of(module) for module in house.sources() if module.startswith("core.")}
+    assert rooms == set(floor)
+    upwards = [
+        f"{module} takes {', '.join(sorted(names))} of {other}"
+        for module, others in house.arrows().items()
+        if module.startswith("core.")
+        for other, names in others.items()
+        if other != "core" and room_of(other) != room_of(module) and floor[room_of(other)] >= floor[room_of(module)]
+    ]
+    assert upwards == []
+
+
+def test_no_file_name_has_two_meanings():
+    places: dict[str, list[str]] = {}
+    for module, path in house.sources().items():
+        if module.startswith("core.") and path.stem not in PARTS and room_of(module) not in SHOWING:
+            places.setdefault(path.stem, []).append(named(path))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+EMPTY = ("{}", "[]", "set()", "dict()", "list()", "OrderedDict()")
+
+
+def remembered(node: ast.FunctionDef) -> bool:
+    """Return whether a function's answers are kept although it is asked about something else than a type."""
+    kept = any(ast.unparse(one).rpartition(".")[2].startswith(("cache", "lru_cache")) for one in node.decorator_list)
+    asked = [ast.unparse(one.annotation) for one in (*node.args.args, *node.args.kwonlyargs) if one.annotation]
+    return kept and any(not one.startswith("type") for one in asked)
+
+
+def test_no_module_keeps_what_it_computed():
+    """No dictionary or list that fills, no cache of what takes an argument: the dataset and the session have those."""
+    found = []
+    for module, path in house.sources().items():
+        for node in house.tree(path).body:
+            value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+            found += [f"{module}: {ast.unparse(node)}"] if value and ast.unparse(value) in EMPTY else []
+        functions = (node for node in ast.walk(house.tree(path)) if isinstance(node, ast.FunctionDef))
+        found += [f"{module}.{node.name}" for node in functions if remembered(node)]
+    assert found == []
