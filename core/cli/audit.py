@@ -116,8 +116,8 @@ def write_audit(
                 folder.mkdir()
                 told = document(audit, edition=edition, people=people)
                 texts = {
-                    "report.json": to_json(told, edition=edition),
-                    "report.html": to_html(told, edition=edition),
+                    "report.json": to_json(told),
+                    "report.html": to_html(told),
                     "policy.toml": policy,
                 }
                 if edition != "disclosure":  # seed and names of files stay inside
@@ -127,7 +127,7 @@ def write_audit(
                     texts |= {f"{name}{ENDING}": signature_of(text.encode(), key) for name, text in signed.items()}
                 for name, text in texts.items():
                     (folder / name).write_bytes(text.encode("utf-8"))
-                for name, content in csv_files(told, edition=edition).items():
+                for name, content in csv_files(told).items():
                     (folder / name).write_bytes(content)
             check_folder(out, force=force)
             out.mkdir(exist_ok=True)

@@ -31,7 +31,7 @@ from core.release_audit import (
     run_audit,
     same_numbers,
 )
-from core.report import from_json, meter_of, policy_of, to_json
+from core.report import document, from_json, meter_of, policy_of, to_json
 
 NAME = "replay"
 HELP = "run the audit of a report again and compare every number; exit code 0 the same, 1 not"
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     tests = _self_tests(console) if old["self_tests"] else ()
     steps = console.counting("steps", every=4)
     audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps, meter=meter_of)
-    found = same_numbers(old, from_json(to_json(audit)))
+    found = same_numbers(old, from_json(to_json(document(audit))))
     console.results(_printed(found))
     return 1 if found.status == Sameness.DIFFERENT else 0
 

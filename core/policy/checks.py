@@ -148,3 +148,9 @@ CHECKS = {check.name: check for check in _ALL}
 """Name -> Check, in the order of a policy."""
 
 assert len(CHECKS) <= MOST_TESTED
+
+
+def check_title(check: str, attribute: str) -> str:
+    """Return a check's title for this attribute, its first letter large."""
+    title = CHECKS[check].title.format(attribute=attribute)
+    return title[:1].upper() + title[1:]

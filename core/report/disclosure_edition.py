@@ -489,7 +489,7 @@ def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> N
 
 
 def document(
-    audit: ReleaseAudit | Mapping[str, Any],
+    audit: ReleaseAudit,
     *,
     edition: str = "internal",
     people: AttackedPeople | None = None,
@@ -499,8 +499,6 @@ def document(
 
     Parameters
     ----------
-    audit : ReleaseAudit, or a document made before
-        A document comes back as it is if it is of this edition.
     edition : {"internal", "disclosure"}
     people : AttackedPeople, optional
         Whom the disclosure edition is attacked on before it is written; without them it says that it was not.
@@ -510,13 +508,9 @@ def document(
     Raises
     ------
     InputError
-        If there is no such edition, or a document is of another one.
+        If there is no such edition.
     """
     choice(edition, EDITIONS, name="edition")
-    if isinstance(audit, Mapping):
-        if audit.get("edition") != edition:
-            raise InputError(f"The document must be of the {edition} edition, got {audit.get('edition')!r}.")
-        return dict(audit)
     if edition == "disclosure":
         return disclosure_edition(audit, people=people, threshold=threshold)
     return sealed(internal_document(audit))

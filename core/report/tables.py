@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.estimates import count, gap, interval, percent, points
 from core.files import csv_bytes
 from core.policy import NO_SOURCE
 from core.report.canonical import estimate_of, number_of
-from core.report.disclosure_edition import document
-from core.report.document import GROUP_RATES, THRESHOLD, check_rows
+from core.report.document import GROUP_RATES, check_rows
 from core.report.edition_meter import FORM_TITLES
-
-if TYPE_CHECKING:
-    from core.release_audit import ReleaseAudit
-    from core.release_audit.subject import AttackedPeople
 
 Cell = str | float | int | None
 
@@ -409,13 +404,6 @@ def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     return [(name, text) for name, text in (*prints, *rest) if text]
 
 
-def csv_files(
-    audit: ReleaseAudit | Mapping[str, Any],
-    *,
-    edition: str = "internal",
-    people: AttackedPeople | None = None,
-    threshold: int = THRESHOLD,
-) -> dict[str, bytes]:
-    """Return the files by name, such as "checks.csv"; the arguments are those of `core.report.document`."""
-    told = document(audit, edition=edition, people=people, threshold=threshold)
-    return {f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(told)}
+def csv_files(document: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return a report's files, such as "checks.csv": name -> content."""
+    return {f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(document)}

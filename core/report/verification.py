@@ -241,7 +241,7 @@ def _code(found: Document) -> Finding:
 
 
 def _page(found: Document, text: str) -> Finding:
-    same = to_html(found, edition=found["edition"]) == text.removeprefix("\ufeff")
+    same = to_html(found) == text.removeprefix("\ufeff")
     told = (
         "Page holds: it shows what its findings say."
         if same

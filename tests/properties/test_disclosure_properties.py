@@ -29,9 +29,9 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 def texts_of(found: dict) -> list[str]:
     """Return an edition in every form it is given away in."""
     return [
-        to_json(found, edition="disclosure"),
-        to_html(found, edition="disclosure"),
-        *(content.decode() for _, content in sorted(csv_files(found, edition="disclosure").items())),
+        to_json(found),
+        to_html(found),
+        *(content.decode() for _, content in sorted(csv_files(found).items())),
     ]
 
 
