@@ -41,15 +41,7 @@ _ALIKE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """An estimate, and the limit it is to keep to.
-
-    Attributes
-    ----------
-    estimate : Estimate
-        With a finite value.
-    freedom : int or None
-        See `core.policy.Measurement`.
-    """
+    """An estimate with a finite value, and the limit it is to keep to; `freedom` as of `core.policy.Measurement`."""
 
     estimate: Estimate
     limit: float
@@ -94,10 +86,7 @@ class Decision:
 def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
     """Return the decision on each claim, by its name.
 
-    Parameters
-    ----------
-    level : float in [0.5, 1)
-        One minus the chance that any claim at its limit is called kept or broken.
+    `level`, in [0.5, 1), is one minus the chance that any claim at its limit is called kept or broken.
     """
     done = {
         name: Decision(verdict=Status.PASS if claim.kept else Status.FAIL)

@@ -331,7 +331,7 @@ def bullet(row: CheckVerdict) -> Bullet | None:
 
 
 def verdict_frame(verdict: Verdict) -> pandas.DataFrame:
-    """Return a verdict as a table: a row a check, in the verdict's order; numbers as shares, nan where there are none."""
+    """Return a verdict as a table: a row a check, in the verdict's order; numbers as shares, nan for none."""
     import pandas as pd
 
     return pd.DataFrame([_row(row) for row in verdict.rows])

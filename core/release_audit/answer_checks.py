@@ -96,12 +96,7 @@ def planned_leakages(audited: Audited) -> dict[str, list[float]]:
 def unasked(check: str, audited: Audited, *, value: float, control: str = "") -> Measurement:
     """Return the number of a check where no answers to bias questions are planned: declared, not measured.
 
-    Parameters
-    ----------
-    value : float
-        What an attacker has who is answered nothing.
-    control : str
-        What has as much, if anything is to stand beside it.
+    `value` is what an attacker has who is answered nothing; `control` names what has as much, if it is to stand beside.
     """
     estimate = Estimate(value=value, low=value, high=value, n=audited.splits.test.size)
     return Measurement(

@@ -48,19 +48,11 @@ def outputs_text(outputs: OutputsPlan) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judged:
-    """What one attacker believes of the training records, beside the truth.
+    """What one attacker believes of m training records, beside the truth.
 
-    Attributes
-    ----------
-    truth : ndarray of shape (m,), int
-    before, after : ndarray of shape (m, K)
-        Probabilities of the groups by imputation, and with what is released.
-    share : ndarray of shape (K,)
-        The groups' shares among people the attacker knows.
-    attack : str
-        One of `core.adversaries.ATTACKS`, or both where the halves chose differently.
-    n_known : int
-        People whose attribute the attacker knows.
+    `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
+    `share`, shape (K,), are the groups' shares among the `n_known` people whose attribute the attacker knows. `attack`
+    is one of `core.adversaries.ATTACKS`, or both where the halves chose differently.
     """
 
     truth: npt.NDArray[np.intp] = field(repr=False)

@@ -67,16 +67,8 @@ _NATURAL = tuple(family for family in MODELS if family not in ("audited", "given
 class ReleasePlan(Result):
     """A release to be metered.
 
-    Attributes
-    ----------
-    title : str
-        The dataset's title when empty.
-    source : AuditPlan
-        Table, roles and audited model; nothing else of it is used.
-    group : str
-        When empty the first of two, or the second of more.
-    numbers : mapping of (model, statistic) to float or (low, high)
-        Typed numbers in the file's order, in place of those computed from the table; empty for these.
+    Of `source` only table, roles and audited model are used. `numbers` are typed ones in the file's order, (model,
+    statistic) -> value or (low, high), in place of those computed from the table; empty for these.
     """
 
     title: Annotated[str, Param("Title", "What to call the release.", most=200)] = ""
@@ -129,14 +121,7 @@ CARD_TABLES: Tables = {
 
 
 def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan:
-    """Read a release.
-
-    Parameters
-    ----------
-    text : str or bytes
-        TOML in UTF-8.
-    name : str
-        What to call the file in sentences.
+    """Read a release from TOML in UTF-8; `name` is what sentences call the file.
 
     Raises
     ------
@@ -285,18 +270,9 @@ def people_of(
     name: str = "The release",
     report: Callable[[int, int], None] | None = None,
 ) -> ReleasedPeople:
-    """Train what a release needs and return its people.
+    """Train what a release needs and return its people; `name` is what sentences call the plan's file.
 
-    Parameters
-    ----------
-    table : Table
-        As `core.release_audit.load_table` reads it.
-    model_file : ModelFile, optional
-        Where the plan names one.
-    name : str
-        What to call the plan's file in sentences.
-    report : callable, optional
-        Called with (done, total); may raise `core.errors.Cancelled` to stop.
+    `report` is called with (done, total) and may raise `core.errors.Cancelled` to stop.
 
     Raises
     ------

@@ -233,11 +233,7 @@ def four_fifths(audited: Audited) -> Measurement:
 def rate_ratio(lower: Estimate, upper: Estimate) -> Estimate:
     """Return the smaller of two rates over the larger, at most 1, with its interval.
 
-    Parameters
-    ----------
-    lower, upper : Estimate
-        Proportions with Wilson intervals at one level; `lower` is at most `upper`. Both 0 is a ratio of 1 of which
-        nothing is known.
+    Both have Wilson intervals at one level. Both 0 is a ratio of 1 of which nothing is known.
     """
     n = lower.n + upper.n
     if not upper.value:

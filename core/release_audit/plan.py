@@ -270,11 +270,8 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
 def read_source(found: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, ModelPlan, AuditConfig]:
     """Return what the tables [data] and [model] tell.
 
-    Raises
-    ------
-    InputError
-        If [data] names no table, for one that was left empty is not meant to be about the demo; or if their keys
-        contradict each other.
+    Refused are keys that contradict each other, and a [data] that names no table: left empty it is not meant to be
+    about the demo.
     """
     data, model = found["data"], found["model"]
     if not {"dataset", "file"} & data.keys():

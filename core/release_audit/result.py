@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePosixPath
@@ -21,7 +21,7 @@ import numpy as np
 import core
 from core.datasets import AuditDataset, Table, cautions, shared_note
 from core.datasets.columns import quoted
-from core.estimates import Estimate, proportion
+from core.estimates import Estimate, not_measured, proportion
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.models import METHOD_TITLES
 from core.policy import Measurement, Policy, Verdict
@@ -245,14 +245,14 @@ class ReportMeter(Result):
 
     outcome: MeterOutcome
     reason: str
-    people: int
+    people: int = 0
     threshold: int
-    forms: tuple[MeteredForm, ...]
-    accuracy_before: Estimate
-    majority: Estimate
+    forms: tuple[MeteredForm, ...] = ()
+    accuracy_before: Estimate = field(default_factory=not_measured)
+    majority: Estimate = field(default_factory=not_measured)
     told: str
     control: str
-    distance: str
+    distance: str = ""
 
 
 class TableTitle(StrEnum):

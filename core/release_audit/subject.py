@@ -35,13 +35,7 @@ T = TypeVar("T")
 
 
 class Progress:
-    """Counts steps and reports them.
-
-    Parameters
-    ----------
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-    """
+    """Counts steps and reports them as (done, total); `report` may raise `core.errors.Cancelled` to stop."""
 
     def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
         self.total, self.done, self._report = total, 0, report
@@ -64,12 +58,7 @@ class Progress:
 class Audited:
     """What is audited.
 
-    Parameters
-    ----------
-    config : AuditConfig
-        The plan's, with the roles the dataset was built with.
-    model_notes : tuple of str
-        What is to be known of how a model file answered.
+    `config` is the plan's, with the roles the dataset was built with; `model_notes` tell how a model file answered.
     """
 
     def __init__(
@@ -255,13 +244,7 @@ def config_of(plan: AuditPlan, dataset: AuditDataset) -> AuditConfig:
 
 
 def roles_of(plan: AuditPlan, table: Table) -> Roles:
-    """Return the roles of the table's columns.
-
-    Raises
-    ------
-    InputError
-        If the table suggests no roles under the attribute the plan names.
-    """
+    """Return the roles of the table's columns; a table that suggests none under the plan's attribute is refused."""
     if plan.config.roles is not None:
         return plan.config.roles
     wanted = [roles for roles in table.roles if plan.data.attribute in ("", roles.key)]

@@ -89,15 +89,10 @@ _ELSEWHERE = ("elsewhere", "labelled elsewhere", "not labelled elsewhere")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
-    """What of the groups is withheld.
+    """What of the groups is withheld: cells are (place of the group, which of its records are counted).
 
-    Attributes
-    ----------
-    cells : frozenset of (str, str)
-        Place of the group, and which of its records are counted.
-    any_size : bool
-        Whether the size of a group, in all, in the test or by label there, is printed nowhere; that follows from what
-        is printed, and so tells nothing of the counts that are not.
+    `any_size` says whether the size of a group, in all, in the test or by label there, is printed nowhere; that follows
+    from what is printed, and so tells nothing of the counts that are not.
     """
 
     cells: frozenset[tuple[str, str]]
@@ -185,14 +180,10 @@ _RATE = "positive predictions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallInTraining:
-    """What is small on the training records.
+    """What is below the threshold on the training records.
 
-    Attributes
-    ----------
-    sizes : bool
-        How many of a group they hold, in all or with the label the metric speaks of.
-    counts : bool
-        That, or how many of these are accepted or not; true as well where no table tells.
+    `sizes`: how many of a group they hold, in all or with the label the metric speaks of. `counts`: that, or how many
+    of these are accepted or not; true as well where no table tells.
     """
 
     sizes: bool
@@ -248,12 +239,8 @@ def disclosed_tables(
 ) -> list[Document]:
     """Return the tables for others; `notes` is told what is left out.
 
-    Parameters
-    ----------
-    sizes_hidden : bool
-        Whether a group's size is withheld.
-    training_hidden : bool
-        Whether the unfairness on the training records is; a column says how it lies to every tolerance.
+    `training_hidden` says whether the unfairness on the training records is: a column tells how it lies to every
+    tolerance.
     """
     shown, cut = [], []
     for whole in tables:
@@ -348,13 +335,7 @@ def disclosure_edition(
 
 
 def cut_edition(audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
-    """Return the edition before it is attacked, metered and sealed, and whether it withholds no count of a group.
-
-    Raises
-    ------
-    InputError
-        If the threshold is below 2.
-    """
+    """Return the edition before it is attacked, metered and sealed, and whether it withholds no count of a group."""
     if isinstance(threshold, bool) or not isinstance(threshold, int) or threshold < 2:
         raise InputError(f"threshold must be a whole number of at least 2, got {threshold!r}.")
     found, plan = internal_document(audit), audit.plan

@@ -47,13 +47,7 @@ _ROUNDED = 5e-4
 
 
 def contradictions(found: Document) -> list[str]:
-    """Return each part of a report that is not what other parts of it give, a clause each.
-
-    Parameters
-    ----------
-    found : dict
-        A document that keeps to the schema.
-    """
+    """Return each part of a report that keeps to the schema that is not what other parts give, a clause each."""
     internal = found["edition"] == "internal"
     pairs = [*_settings(found), *_measured(found), *_self_tests(found)]
     if internal:
@@ -243,19 +237,9 @@ def withheld_checks(found: Document) -> list[str]:
 def rounded_section(found: Document, judged: Document, failed: Sequence[str]) -> Document:
     """Return the verdict section that a disclosure edition must have.
 
-    Parameters
-    ----------
-    found : dict
-        The edition.
-    judged : dict
-        The section judged from its rounded numbers as if they were exact: what does not hang on them is taken from it.
-    failed : sequence of str
-        Attacks for which FairLeak's test of itself failed.
-
-    Returns
-    -------
-    dict
-        With the verdict and interval that are stated where the numbers allow them.
+    `judged` is the section judged from its rounded numbers as if they were exact: what does not hang on them is taken
+    from it. Verdict and interval are those stated where the numbers allow them. `failed` are the attacks of failed
+    self-tests.
     """
     stated = {row["check"]: row for row in found["verdict"]["checks"]}
     measurements, level = {m["check"]: m for m in found["measurements"]}, number_of(found["policy"]["level"])
@@ -367,14 +351,8 @@ _NEAR_ZERO = 1e-9
 class Judged:
     """What came out otherwise than it is stated, a sentence each, and what was judged.
 
-    Attributes
-    ----------
-    facts : tuple of str
-        Of verdicts, limits, intervals, p-values, and the release's headline and detail.
-    words : tuple of str
-        Of titles, definitions and reasons.
-    told : str
-        What was judged again, and what could not be, where nothing came out otherwise.
+    `facts` are of verdicts, limits, intervals, p-values, and the release's headline and detail; `words` of titles,
+    definitions and reasons. `told` says what was judged again, and what could not be.
     """
 
     facts: tuple[str, ...]
@@ -383,12 +361,7 @@ class Judged:
 
 
 def judged_again(found: Document) -> Judged:
-    """Judge a report again.
-
-    Parameters
-    ----------
-    found : dict
-        A report's document that keeps to the schema.
+    """Judge a report that keeps to the schema again.
 
     Raises
     ------

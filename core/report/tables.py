@@ -18,15 +18,7 @@ Cell = str | float | int | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTable:
-    """A table.
-
-    Attributes
-    ----------
-    name : str
-        Of its file, without an ending: small letters, digits and hyphens.
-    rows : tuple of tuple
-        Texts, numbers, or None.
-    """
+    """A table; `name` is that of its file without an ending: small letters, digits and hyphens."""
 
     name: str
     title: str

@@ -36,14 +36,7 @@ OF_THIS_CODE = ("code", "page", "words")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Result):
-    """One thing that was verified.
-
-    Attributes
-    ----------
-    name : {"content", "schema", "policy", "verdict", "numbers", "words", "code", "page", "signed", "signature"}
-    told : str
-        One sentence.
-    """
+    """One thing that was verified, with one sentence: `name` is a part of the report, "signed" or "signature"."""
 
     name: str
     holds: bool
@@ -110,13 +103,7 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
 
 
 def _document(text: str, name: str, *, page: bool) -> dict[str, Any]:
-    """Return the findings of a report, unchecked.
-
-    Raises
-    ------
-    InputError
-        If it is none, or its text cannot be read as one.
-    """
+    """Return the findings of a report, unchecked; a text that cannot be read as one is refused."""
     rule = f"{name} must be a report of FairLeak, report.json or report.html"
     if not page and not text.lstrip("\ufeff \t\r\n").startswith("{"):
         raise InputError(f"{rule}, got something else.")
@@ -289,13 +276,7 @@ def new_key() -> tuple[bytes, bytes]:
 
 
 def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
-    """Read a private key.
-
-    Raises
-    ------
-    InputError
-        If it is no Ed25519 key in PEM without a password; nothing of its content is told.
-    """
+    """Read an Ed25519 key in PEM without a password; of anything else nothing is told."""
     crypto = _cryptography()
     try:
         found = crypto.serialization.load_pem_private_key(pem, password=None)
@@ -307,13 +288,7 @@ def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
 
 
 def public_key(pem: bytes, *, name: str) -> Ed25519PublicKey:
-    """Read a public key.
-
-    Raises
-    ------
-    InputError
-        If it is no Ed25519 public key in PEM.
-    """
+    """Read an Ed25519 public key in PEM."""
     crypto = _cryptography()
     try:
         found = crypto.serialization.load_pem_public_key(pem)
@@ -338,16 +313,8 @@ def signature_of(content: bytes, key: Ed25519PrivateKey) -> str:
 def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes | None, name: str) -> Finding:
     """Return whether a file is signed, and by whom as far as that is known.
 
-    Parameters
-    ----------
-    content : bytes
-        The signed file's.
-    signature : bytes or None
-        The signature's file; None where there is none.
-    signer : bytes or None
-        PEM of the public key it must be signed with; None to take the key that comes with the signature.
-    name : str
-        What to call the signer's file.
+    `signature` is the signature's file, if there is one; `signer` the PEM of the public key it must be signed with,
+    None to take the key that comes with the signature; `name` what sentences call the signer's file.
 
     Raises
     ------

@@ -20,11 +20,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(
-        to_html(document(sample(), edition="disclosure", people=AttackedPeople(**people_of()))),
-        encoding="utf-8",
-        newline="",
-    )
+    told = document(sample(), edition="disclosure", people=AttackedPeople(**people_of()))
+    path.write_text(to_html(told), encoding="utf-8", newline="")
     return path
 
 
