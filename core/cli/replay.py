@@ -23,12 +23,12 @@ from core.release_audit import (
     Difference,
     Sameness,
     SelfTest,
+    audit_with_people,
     cached_self_test,
     data_fingerprint,
     dataset_of,
     load_table,
     plan_of,
-    run_audit,
     same_numbers,
 )
 from core.report import document, from_json, meter_of, policy_of, to_json
@@ -64,7 +64,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     _check_table(plan, table, model_file, old["data"]["fingerprint"])
     tests = _self_tests(console) if old["self_tests"] else ()
     steps = console.counting("steps", every=4)
-    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps, meter=meter_of)
+    audit = audit_with_people(
+        plan, table, policy, model_file=model_file, self_tests=tests, report=steps, meter=meter_of
+    )[0]
     found = same_numbers(old, from_json(to_json(document(audit))))
     console.results(_printed(found))
     return 1 if found.status == Sameness.DIFFERENT else 0

@@ -26,8 +26,7 @@ class Check(Result):
     definition : str
         What the number is, against which control, in one or two sentences.
     needs : tuple of str
-        What must be at hand beyond a table: "predictions", "scores", "a model that can be trained again",
-        "planned answers", "a guard".
+        What must be at hand beyond a table: "predictions", "scores", "planned answers", "a guard".
     """
 
     name: str

@@ -58,8 +58,6 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 
-_MOST_NUMBERS = 3 + 9 * MOST_MODELS
-_COUNT = 20
 _NATURAL = tuple(family for family in MODELS if family not in ("audited", "given"))
 
 
@@ -137,9 +135,10 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
         family, columns = models.get("family", "audited"), models.get("columns", ())
         if family == "given" and not columns:
             raise place_of("models").error("columns", "name columns", [])
-        count = models.get("count", _COUNT) if family in _NATURAL else len(columns) or 1
+        count = models.get("count", 20) if family in _NATURAL else len(columns) or 1
         names = columns or (("audited model",) if family == "audited" else ())
-        numbers = _numbers(read_list(content, "number", CARD_TABLES["[number]"], most=_MOST_NUMBERS), models=names)
+        typed = read_list(content, "number", CARD_TABLES["[number]"], most=3 + 9 * MOST_MODELS)
+        numbers = _numbers(typed, models=names)
         settings = _settings(publish, count, typed=bool(numbers))
         return built(
             ReleasePlan,
@@ -283,7 +282,9 @@ def people_of(
     given = None
     names: tuple[str, ...] = ()
     if plan.models == GIVEN:
-        _check_columns(plan, table, name)
+        for column in plan.columns:
+            if column not in table.frame.columns:
+                raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
         with named(name, "[data]"):
             several = several_predictions(table, roles_of(plan.source, table), plan.columns)
         dataset, given, names = several.dataset, several.predictions, several.names
@@ -293,7 +294,9 @@ def people_of(
             dataset = dataset_of(plan.source, table, model_file=model_file)
         config = config_of(plan.source, dataset)
     group = _group(plan, dataset, name)
-    _check_features(plan, dataset, name)
+    for feature in plan.without:
+        if feature not in dataset.feature_names:
+            raise InputError(f"{name}: models.without must name features of the table, got {quoted(feature)}.")
     with named(name, "[data]"):
         rows = released_rows(config, dataset, on=plan.on)
     drawn = _drawn(rows.size, plan.people, config.seed)
@@ -355,18 +358,6 @@ def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The rele
     with named(name, "[[number]]"):
         published = Published.from_values(release, plan.numbers)
     return study(people, plan.settings, published=published)
-
-
-def _check_columns(plan: ReleasePlan, table: Table, name: str) -> None:
-    for column in plan.columns:
-        if column not in table.frame.columns:
-            raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
-
-
-def _check_features(plan: ReleasePlan, dataset: AuditDataset, name: str) -> None:
-    for feature in plan.without:
-        if feature not in dataset.feature_names:
-            raise InputError(f"{name}: models.without must name features of the table, got {quoted(feature)}.")
 
 
 def _check_sizes(plan: ReleasePlan, labels: npt.NDArray[np.uint8], name: str) -> None:

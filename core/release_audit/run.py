@@ -242,44 +242,6 @@ def audit_steps(plan: AuditPlan) -> int:
     )  # the model first, what is released, the tables last
 
 
-def run_audit(
-    plan: AuditPlan,
-    table: Table,
-    policy: Policy,
-    *,
-    model_file: ModelFile | None = None,
-    self_tests: Sequence[SelfTest] = (),
-    report: Report | None = None,
-    meter: ReadMeter | None = None,
-) -> ReleaseAudit:
-    """Audit a model, and judge it by a policy.
-
-    An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
-    of one plan on one table differ in nothing but their times.
-
-    Parameters
-    ----------
-    table : Table
-        What `core.release_audit.load_table` returns for it.
-    model_file : ModelFile, optional
-        What `core.release_audit.load_model` returns for it.
-    self_tests : sequence of SelfTest
-        FairLeak's tests of itself, for the report; one that failed blocks the release.
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-    meter : callable, optional
-        `core.report.meter_of`, which reads what the report's own numbers give away; nothing is metered without it.
-
-    Raises
-    ------
-    InputError
-        If table, roles or model break a rule, so that there is nothing to audit.
-    """
-    return audit_with_people(
-        plan, table, policy, model_file=model_file, self_tests=self_tests, report=report, meter=meter
-    )[0]
-
-
 def audit_with_people(
     plan: AuditPlan,
     table: Table,
@@ -290,10 +252,30 @@ def audit_with_people(
     report: Report | None = None,
     meter: ReadMeter | None = None,
 ) -> tuple[ReleaseAudit, AttackedPeople | None]:
-    """Do `run_audit`, and return the test people besides, on whom a report for others is attacked before it is given.
+    """Audit a model and judge it by a policy; return that, and the test people for the attack on a report for others.
 
-    They are None where the attack that knows them beforehand broke. `self_tests` may be a function that returns them,
-    called when everything is measured, so that they can be made meanwhile.
+    An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
+    of one plan on one table differ in nothing but their times. The people are None where the attack that knows them
+    beforehand broke.
+
+    Parameters
+    ----------
+    table : Table
+        What `core.release_audit.load_table` returns for it.
+    model_file : ModelFile, optional
+        What `core.release_audit.load_model` returns for it.
+    self_tests : sequence of SelfTest, or callable
+        FairLeak's tests of itself, for the report; one that failed blocks the release. A function is called when
+        everything is measured, so that they can be made meanwhile.
+    report : callable, optional
+        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
+    meter : callable, optional
+        `core.report.meter_of`, which reads what the report's own numbers give away; nothing is metered without it.
+
+    Raises
+    ------
+    InputError
+        If table, roles or model break a rule, so that there is nothing to audit.
     """
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
@@ -323,7 +305,7 @@ def audit_with_people(
 def audited_of(
     plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None, report: Report | None = None
 ) -> Audited:
-    """Return what a plan audits, trained or taken as given, before any attack; parameters as for `run_audit`."""
+    """Return what a plan audits, trained or taken as given, before any attack; parameters as of `audit_with_people`."""
     dataset, notes = dataset_and_notes(plan, table, model_file=model_file)
     config = config_of(plan, dataset)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
@@ -351,12 +333,10 @@ MEASURES: dict[str, Callable[[Audited], Measurement]] = {
 }
 """Check -> what measures it."""
 
-_DECLARED = ("targeted_leakage",)
-
 
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    basis = Basis.DECLARED if check in _DECLARED else Basis.MEASURED
+    basis = Basis.DECLARED if check == "targeted_leakage" else Basis.MEASURED
     if reason := missing(check, audited):
         return not_run(check, reason, basis=basis)
     try:

@@ -268,7 +268,6 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     return content_of(path, what=key, named=file)
 
 
-_ANSWERS = ("answers_excess", "targeted_leakage")
 _RELEASED_SCORES = ("membership_caught", "membership_gap")
 
 
@@ -284,26 +283,13 @@ def missing(check: str, audited: Audited) -> str:
     needs, plan = CHECKS[check].needs, audited.plan
     if check in _RELEASED_SCORES and audited.has_scores and audited.released_scores is None:
         return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
-    if check in _ANSWERS and not plan.answers.questions:
+    if "planned answers" in needs and not plan.answers.questions:
         return ""  # that none are given is declared
-    for need, told in _lacking(plan, audited.has_scores).items():
-        if need in needs:
-            return told
+    if "a guard" in needs and not plan.guard.budget:
+        return "AttriGuard is not planned."
+    if "scores" in needs and not audited.has_scores:
+        return "Scores are needed; only predicted labels are given."
     return ""
-
-
-def _lacking(plan: AuditPlan, has_scores: bool) -> dict[str, str]:
-    """Return need -> why it is not met."""
-    lacking = {}
-    if not plan.guard.budget:
-        lacking["a guard"] = "AttriGuard is not planned."
-    if not has_scores:
-        lacking["scores"] = "Scores are needed; only predicted labels are given."
-    if plan.model.kind != "train":
-        lacking["a model that can be trained again"] = (
-            "The model must be one that can be trained again; only predictions are given."
-        )
-    return lacking
 
 
 Floats = npt.NDArray[np.float64]
@@ -388,12 +374,8 @@ def _posterior(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[npt.ND
 
 def readers_of(audited: Audited) -> AttackedPeople | None:
     """Return the test people with the strong attacker's calibrated probabilities; None if it cannot be trained."""
-
-    def make() -> AttackedPeople:
-        return attacked_people(audited.dataset, audited.splits, audited.model, seed=audited.config.seed)
-
     try:
-        return audited.once("readers", make)
+        return attacked_people(audited.dataset, audited.splits, audited.model, seed=audited.config.seed)
     except Cancelled:
         raise
     except Exception:  # the report then says that it was not attacked

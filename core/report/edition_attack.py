@@ -100,7 +100,7 @@ def statements_of(
     found: list[Statement] = []
     for part, label in PARTS.items():
         rows = np.ones(len(labels), dtype=bool) if label is None else labels == label
-        accepted = int(np.accepted_nonzero(predictions[rows]))
+        accepted = int(np.count_nonzero(predictions[rows]))
         sizes: dict[int, int] = {}
         hits: dict[int, range] = {}
         for summary in document["groups"]:

@@ -1,14 +1,13 @@
 """Whether a report is as it was written, says what its numbers say, and who answers for it.
 
-Its verdict is judged again (`core.report.judgement`), and what follows from other parts is computed again
-(`core.report.judgement`). None of this tells whether the numbers were measured: whoever knows FairLeak can write a
-report about numbers they made up. A signature says who answers for them, and `replay` measures them again.
+Its verdict is judged again, and what follows from other parts is computed again (`core.report.judgement`). None of this
+tells whether the numbers were measured: whoever knows FairLeak can write a report about numbers they made up; `replay`
+measures them again.
 
-Who answers for a report: an Ed25519 signature (RFC 8032) over the exact bytes of its file, in a file beside it.
-
-The signature's file is JSON with the public key and the signature, both base64. A valid one says that whoever holds the
-private key signed these bytes; it says nothing of how the numbers came about. Private keys are PEM files (PKCS 8)
-without a password: who can read the file can sign. The package `cryptography` is needed for this and nothing else.
+Who answers for a report says an Ed25519 signature (RFC 8032) over the exact bytes of its file, in a JSON file beside
+it with the public key and the signature, both base64: whoever holds the private key signed these bytes. Private keys
+are PEM files (PKCS 8) without a password: who can read the file can sign. The package `cryptography` is needed for
+this and nothing else.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import FairLeakError, InputError
@@ -278,10 +278,7 @@ def new_key() -> tuple[bytes, bytes]:
 def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
     """Read an Ed25519 key in PEM without a password; of anything else nothing is told."""
     crypto = _cryptography()
-    try:
-        found = crypto.serialization.load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError, crypto.UnsupportedAlgorithm):
-        found = None
+    found = _read_key(lambda: crypto.serialization.load_pem_private_key(pem, password=None))
     if not isinstance(found, crypto.ed25519.Ed25519PrivateKey):
         raise InputError(f"{name} must be an Ed25519 private key in PEM without a password, got something else.")
     return found
@@ -290,13 +287,18 @@ def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
 def public_key(pem: bytes, *, name: str) -> Ed25519PublicKey:
     """Read an Ed25519 public key in PEM."""
     crypto = _cryptography()
-    try:
-        found = crypto.serialization.load_pem_public_key(pem)
-    except (ValueError, TypeError, crypto.UnsupportedAlgorithm):
-        found = None
+    found = _read_key(lambda: crypto.serialization.load_pem_public_key(pem))
     if not isinstance(found, crypto.ed25519.Ed25519PublicKey):
         raise InputError(f"{name} must be an Ed25519 public key in PEM, got something else.")
     return found
+
+
+def _read_key(load: Callable[[], Any]) -> Any:
+    """Return the key; None where it is none."""
+    try:
+        return load()
+    except (ValueError, TypeError, _cryptography().exceptions.UnsupportedAlgorithm):
+        return None
 
 
 def signature_of(content: bytes, key: Ed25519PrivateKey) -> str:
@@ -363,7 +365,7 @@ def _read(signature: bytes) -> tuple[Ed25519PublicKey, bytes]:
 def _valid(key: Ed25519PublicKey, signed: bytes, content: bytes) -> bool:
     try:
         key.verify(signed, content)
-    except _cryptography().InvalidSignature:
+    except _cryptography().exceptions.InvalidSignature:
         return False
     return True
 
@@ -372,21 +374,14 @@ def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode("ascii")
 
 
-class _Cryptography:
-    """The parts of the package that are used here."""
-
-    def __init__(self) -> None:
-        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+def _cryptography() -> Any:
+    """Return the parts of the package that are used here."""
+    try:
+        from cryptography import exceptions
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
 
-        self.InvalidSignature, self.UnsupportedAlgorithm = InvalidSignature, UnsupportedAlgorithm
-        self.serialization, self.ed25519 = serialization, ed25519
-
-
-def _cryptography() -> Any:
-    try:
-        return _Cryptography()
+        return SimpleNamespace(ed25519=ed25519, serialization=serialization, exceptions=exceptions)
     except ImportError:
         raise FairLeakError(
             "A signature needs the package cryptography; install what requirements-signing.txt lists."

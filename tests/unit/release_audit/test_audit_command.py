@@ -24,10 +24,10 @@ from core.release_audit import (
     ReleaseAudit,
     SelfTest,
     audit_steps,
+    audit_with_people,
     catalogue_plan,
     plan_text,
     read_plan,
-    run_audit,
 )
 from core.release_audit.result import model_summary
 from core.release_audit.run import audited_of
@@ -66,7 +66,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def audit() -> ReleaseAudit:
-    return run_audit(SMALL, samples.table(1500), default_policy(), meter=meter_of)
+    return audit_with_people(SMALL, samples.table(1500), default_policy(), meter=meter_of)[0]
 
 
 SMALL = replace(
@@ -163,13 +163,13 @@ def test_a_false_promise_is_told_to_the_auditor_alone(demo: Path):
 
 def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
     steps: list[tuple[int, int]] = []
-    again = run_audit(
+    again = audit_with_people(
         SMALL,
         samples.table(1500),
         default_policy(),
         report=lambda done, total: steps.append((done, total)),
         meter=meter_of,
-    )
+    )[0]
     first, second = (json.dumps({**one.to_dict(), "times": None}) for one in (audit, again))
     assert first == second
     total = audit_steps(SMALL)
@@ -185,7 +185,7 @@ def test_an_audit_can_be_stopped():
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
-        run_audit(SMALL, samples.table(1500), default_policy(), report=stop)
+        audit_with_people(SMALL, samples.table(1500), default_policy(), report=stop)[0]
 
 
 def limits(**values: float) -> Policy:
