@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from core.errors import InputError
 from core.estimates import Estimate
+from core.model_card.card_people import ReleasedPeople
 from core.model_card.equations import project
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
 from core.model_card.pinned_people import Draws, InCommon, Pinned, in_common, noise_generator, pinned, worst_of_draws
 from core.model_card.published_counts import STATISTIC_TITLES, Floats
 from core.model_card.release import MOST_MODELS, Disputed, Published, Release, disputed
-from core.model_card.released_people import ReleasedPeople
 from core.serialize import Result, plain
 from core.study import Param
 from core.validation import LEAST_EPSILON

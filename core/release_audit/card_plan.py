@@ -31,8 +31,8 @@ from core.model_card import (
     released_people,
     study,
 )
+from core.model_card.card_people import MODELS, SETS, released_rows
 from core.model_card.published_counts import SIZE_PARTS, each_number
-from core.model_card.released_people import MODELS, SETS, released_rows
 from core.models import GIVEN
 from core.release_audit.plan import SOURCE, AuditPlan, read_source, source_values
 from core.release_audit.subject import config_of, dataset_of, roles_of

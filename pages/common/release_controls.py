@@ -35,7 +35,7 @@ class Models:
     Attributes
     ----------
     family : str
-        One of `core.model_card.released_people.MODELS`.
+        One of `core.model_card.card_people.MODELS`.
     columns : tuple of str
         Prediction columns, for the family "given".
     people : int

@@ -142,7 +142,7 @@ BAD = [
     ([*ON_RATINGS, "--target", "given"], "--given must come with --target given, got --target given"),
     ([*ON_RATINGS, "--target", "given", "--given", "0.5,0.6,0,0"], "must add up to 1, got 1.1"),
     ([*ON_RATINGS, "--target", "given", "--given", "1"], "one share a value, 4, got 1"),
-    ([*ON_RATINGS, "--margin", "-1"], "margin must be a number of at least 0, got -1.0"),
+    ([*ON_RATINGS, "--margin", "-1"], "margin must be at least 0, got -1.0"),
     ([*ON_RATINGS, "--budgets", "1,x"], "--budgets must be numbers with a comma between them, got '1,x'"),
     ([*ON_RATINGS, "--budgets", ""], "--budgets must be numbers with a comma between them, got ''"),
     (["--budgets", "-1"], "--budgets must be numbers of at least 0, got -1"),

@@ -19,7 +19,7 @@ from core.errors import FairLeakError
 from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register
 from tests.patience import PATIENT
 
-ROOT = Path(__file__).resolve().parents[4]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def start(place: str, mode: str, seed: int = 0, step: str = "none", n: int = 60) -> subprocess.Popen[str]:
