@@ -97,8 +97,8 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
         findings += _tried("page", _page, found, text)
     if signed:
         same = bool(stated) and stated.startswith(wanted)
-        told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
-        findings.append(Finding(name="signed", holds=same, told=told))
+        fine, wrong = "It is the report with the fingerprint given.", "It is not the report with that fingerprint."
+        findings.append(_either("signed", same, fine, wrong))
     return Verification(fingerprint=stated, findings=tuple(findings))
 
 
@@ -153,15 +153,19 @@ def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: 
     return found if isinstance(found, list) else [found]
 
 
+def _either(name: str, holds: bool, fine: str, wrong: str) -> Finding:
+    return Finding(name=name, holds=holds, told=fine if holds else wrong)
+
+
 def _content(found: Mapping[str, Any], stated: str) -> Finding:
     computed = report_fingerprint(dict(found))
-    told = (
-        "Content fingerprint holds: it is that of the content."
-        if computed == stated
-        else "Content fingerprint does not hold: the report was altered after it was written (it states "
-        f"{_short(stated)}, its content has {_short(computed)})."
+    return _either(
+        "content",
+        computed == stated,
+        "Content fingerprint holds: it is that of the content.",
+        "Content fingerprint does not hold: the report was altered after it was written (it states "
+        f"{_short(stated)}, its content has {_short(computed)}).",
     )
-    return Finding(name="content", holds=computed == stated, told=told)
 
 
 def _short(fingerprint: str) -> str:
@@ -171,20 +175,19 @@ def _short(fingerprint: str) -> str:
 
 def _schema(found: Mapping[str, Any]) -> Finding:
     error = schema_error(found)
-    return Finding(name="schema", holds=not error, told=f"Schema does not hold: {error}" if error else "Schema holds.")
+    return _either("schema", not error, "Schema holds.", f"Schema does not hold: {error}")
 
 
 def _policy(found: Document) -> Finding:
     from core.release_audit.result import policy_fingerprint
 
     policy = policy_of(found)
-    same = policy_fingerprint(policy) == found["provenance"]["policy"]
-    told = (
-        f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
-        if same
-        else "Policy fingerprint does not hold: the limits in the report are not those it was judged by."
+    return _either(
+        "policy",
+        policy_fingerprint(policy) == found["provenance"]["policy"],
+        f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}.",
+        "Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
     )
-    return Finding(name="policy", holds=same, told=told)
 
 
 def _verdict(found: Document) -> list[Finding]:
@@ -218,24 +221,23 @@ def _code(found: Document) -> Finding:
         same = code_fingerprint() == found["provenance"]["code"]
     except FairLeakError as error:
         return Finding(name="code", holds=False, told=f"Code fingerprint cannot be compared: {error}")
-    told = (
-        "Code fingerprint holds: this FairLeak wrote the report."
-        if same
-        else f"Code fingerprint does not hold: the report was written by another FairLeak "
-        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers."
+    return _either(
+        "code",
+        same,
+        "Code fingerprint holds: this FairLeak wrote the report.",
+        f"Code fingerprint does not hold: the report was written by another FairLeak "
+        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers.",
     )
-    return Finding(name="code", holds=same, told=told)
 
 
 def _page(found: Document, text: str) -> Finding:
-    same = to_html(found) == text.removeprefix("\ufeff")
-    told = (
-        "Page holds: it shows what its findings say."
-        if same
-        else "Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
-        "altered or drawn by another FairLeak."
+    return _either(
+        "page",
+        to_html(found) == text.removeprefix("\ufeff"),
+        "Page holds: it shows what its findings say.",
+        "Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
+        "altered or drawn by another FairLeak.",
     )
-    return Finding(name="page", holds=same, told=told)
 
 
 _PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {
@@ -333,7 +335,9 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     except (InputError, ValueError, KeyError, TypeError, AttributeError, binascii.Error):
         return _finding(False, "Signature does not hold: its file is none that FairLeak wrote.")
     told = _text(key.public_bytes_raw())
-    if not _valid(key, signed, content):
+    try:
+        key.verify(signed, content)
+    except _cryptography().exceptions.InvalidSignature:
         return _finding(
             False, f"Signature does not hold: the file is not what the owner of the key {told} signed, if they did."
         )
@@ -360,14 +364,6 @@ def _read(signature: bytes) -> tuple[Ed25519PublicKey, bytes]:
         raise InputError("A signature must call itself one.")
     key, signed = (base64.b64decode(found[part], validate=True) for part in ("public_key", "signature"))
     return _cryptography().ed25519.Ed25519PublicKey.from_public_bytes(key), signed
-
-
-def _valid(key: Ed25519PublicKey, signed: bytes, content: bytes) -> bool:
-    try:
-        key.verify(signed, content)
-    except _cryptography().exceptions.InvalidSignature:
-        return False
-    return True
 
 
 def _text(raw: bytes) -> str:

@@ -1,11 +1,13 @@
 """What the disclosure edition withholds stands nowhere in it: not as a count, not as a rate, and not by any detour.
 
 The second kind is tested by twins: audits that differ in nothing but withheld counts must give the same edition to the
-byte, as JSON, as page and as CSV files, although each tells its own counts in every sentence, table and detail.
+byte, although each tells its own counts in every sentence, table and detail. JSON, page and CSV files are drawn from
+the edition's document and nothing else.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import replace
@@ -112,8 +114,7 @@ def test_audits_that_differ_in_withheld_counts_alone_give_one_edition(cells, see
     assume(twin is not None and twin != cells and all(sum(c[:4]) for c in twin.values()))
     assume(withheld_in(twin, threshold)[:2] == (shown, notes))
     editions = [disclosure_edition(metered(c, threshold), people=people(c), threshold=threshold) for c in (cells, twin)]
-    assert editions[0] == editions[1]
-    assert texts_of(editions[0]) == texts_of(editions[1])
+    assert json.dumps(editions[0]) == json.dumps(editions[1])  # the order of keys tells nothing either
 
 
 @cache
