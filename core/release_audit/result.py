@@ -322,9 +322,6 @@ COMPUTING = (
 SELF_TEST_SEED = 2023
 """Seed of FairLeak's test of itself: its numbers say something of the code, and so never change with an audit."""
 
-_FILE = "given"
-"""What stands for the path of a file."""
-
 
 def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
     """Return where an audit's numbers come from.
@@ -340,7 +337,7 @@ def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
         platform=kind_of_machine(),
         packages=versions(),
         code=code_fingerprint(),
-        policy=policy_fingerprint(policy),
+        policy=content_fingerprint(policy),
         plan=plan_fingerprint(plan),
         seeds={"audit": plan.config.seed, "self-test": SELF_TEST_SEED},
     )
@@ -351,16 +348,11 @@ def plan_fingerprint(plan: AuditPlan) -> str:
     return content_fingerprint(
         replace(
             plan,
-            data=replace(plan.data, file=_FILE if plan.data.file else ""),
-            model=replace(plan.model, file=_FILE if plan.model.file else ""),
+            data=replace(plan.data, file="given" if plan.data.file else ""),
+            model=replace(plan.model, file="given" if plan.model.file else ""),
             policy="",
         )
     )
-
-
-def policy_fingerprint(policy: Policy) -> str:
-    """Return the SHA-256 of a policy's content."""
-    return content_fingerprint(policy)
 
 
 def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
@@ -412,7 +404,6 @@ def _linear_algebra() -> str:
 
     Only numpy's is asked: other packages bring libraries of their own, and which are loaded hangs on what ran before.
     """
-    import numpy as np
     from threadpoolctl import threadpool_info
 
     own = os.path.realpath(os.path.dirname(np.__file__))  # the library lies in "numpy.libs" beside it, or inside
@@ -429,9 +420,6 @@ class ModelNote(StrEnum):
     LABELS_ONLY = "Only predicted labels are given, no scores."
 
 
-_SETS = ("train", "attack", "validation", "test")
-
-
 def data_summary(audited: Audited, table: Table) -> DataSummary:
     """Return what the table is."""
     dataset = audited.dataset
@@ -443,7 +431,7 @@ def data_summary(audited: Audited, table: Table) -> DataSummary:
         label=dataset.roles.label,
         synthetic=dataset.synthetic,
         n=dataset.n,
-        sets={name: int(getattr(audited.splits, name).size) for name in _SETS},
+        sets={name: int(getattr(audited.splits, name).size) for name in ("train", "attack", "validation", "test")},
         split=_split(audited),
         features=dataset.feature_names,
         notes=(*cautions(table.frame, dataset.roles), *dataset.notes, *([shared] if shared else [])),

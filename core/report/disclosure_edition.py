@@ -387,7 +387,7 @@ def _meter(found: Document, people: AttackedPeople | None, threshold: int, *, co
 
 def _cut(told: Document) -> Document:
     """Return a record with its shares as they are printed, and bits to a tenth."""
-    found = {}
+    found: Document = {}
     for name, value in told.items():
         if name == "bits" and isinstance(value, dict):
             found[name] = value | {end: rounded(value[end], 1) for end in ("value", "low", "high")}

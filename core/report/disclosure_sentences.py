@@ -223,7 +223,7 @@ def reworded(measurement: Document, found: Document, audit: ReleaseAudit, becaus
     `found` is the whole document, with the sizes of its sets as they are to be shown.
     """
     name, done = measurement["check"], measurement["outcome"] == "done"
-    kind, plan, facts = _KIND.get(name, name), audit.plan, _facts(found, audit)
+    plan, facts, kind = audit.plan, _facts(found, audit), str(_KIND.get(name, name))
     return {
         **measurement,
         "attacked": _ATTACKED[kind].format(**facts) if done else "",

@@ -22,6 +22,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.estimates import Estimate, in_words, proportion
+from core.fingerprint import code_fingerprint
 from core.policy import CHECKS, CheckVerdict, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
 from core.policy.verdict import overall
@@ -103,7 +104,6 @@ def _gap(rates: list[Any]) -> float:
 
 
 def _self_tests(found: Document) -> _Pairs:
-    from core.fingerprint import code_fingerprint
     from core.release_audit.self_tests import TRIALS, passes
 
     tests = found["self_tests"]

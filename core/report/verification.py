@@ -21,8 +21,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import FairLeakError, InputError
+from core.fingerprint import code_fingerprint, content_fingerprint
 from core.report.canonical import parse_json, report_fingerprint
 from core.report.document import Document, policy_of
+from core.report.judgement import contradictions, judged_again
 from core.report.page import embedded_document, to_html
 from core.report.schema import is_report, schema_error
 from core.serialize import Result
@@ -179,20 +181,16 @@ def _schema(found: Mapping[str, Any]) -> Finding:
 
 
 def _policy(found: Document) -> Finding:
-    from core.release_audit.result import policy_fingerprint
-
     policy = policy_of(found)
     return _either(
         "policy",
-        policy_fingerprint(policy) == found["provenance"]["policy"],
+        content_fingerprint(policy) == found["provenance"]["policy"],
         f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}.",
         "Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
     )
 
 
 def _verdict(found: Document) -> list[Finding]:
-    from core.report.judgement import judged_again
-
     judged = judged_again(found)
     return [
         *_compared("verdict", judged.facts, f"Verdict holds: {judged.told}"),
@@ -201,8 +199,6 @@ def _verdict(found: Document) -> list[Finding]:
 
 
 def _numbers(found: Document) -> list[Finding]:
-    from core.report.judgement import contradictions
-
     return _compared("numbers", contradictions(found), "Numbers hold: what follows from others is what they give.")
 
 
@@ -215,8 +211,6 @@ def _compared(name: str, wrong: Sequence[str], fine: str) -> list[Finding]:
 
 
 def _code(found: Document) -> Finding:
-    from core.fingerprint import code_fingerprint
-
     try:
         same = code_fingerprint() == found["provenance"]["code"]
     except FairLeakError as error:

@@ -14,8 +14,8 @@ import pytest
 from core.__main__ import main
 from core.errors import InputError
 from core.estimates import Estimate, proportion
+from core.fingerprint import content_fingerprint
 from core.policy import CHECKS
-from core.release_audit.result import policy_fingerprint
 from core.report import document, from_json, policy_of, report_fingerprint, to_html, to_json, verify_report
 from core.report.canonical import json_text, parse_json
 from tests.judged_report import judged
@@ -37,7 +37,7 @@ def forged(change, edition="internal") -> str:
     """Return the report with a change, and everything a forger would make fit again but for the verdict."""
     found = json.loads(REPORTS[edition])
     change(found)
-    found["provenance"]["policy"] = policy_fingerprint(policy_of(found))
+    found["provenance"]["policy"] = content_fingerprint(policy_of(found))
     found["fingerprint"] = report_fingerprint(found)
     return json_text(found)
 
