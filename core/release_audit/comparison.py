@@ -14,12 +14,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.serialize import Result
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class Sameness(StrEnum):
@@ -116,13 +113,6 @@ class Comparison(Result):
         if not self.differences:
             return Sameness.IDENTICAL
         return Sameness.DIFFERENT if self.beyond else Sameness.WITHIN_BOUNDS
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a difference."""
-        import pandas as pd
-
-        columns = ["path", "kind", "old", "new", "bound", "within"]
-        return pd.DataFrame([found.to_dict() for found in self.differences], columns=columns)
 
 
 def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:

@@ -297,29 +297,6 @@ _SIZED = (
 printed all the same."""
 
 
-def disclosure_edition(
-    audit: ReleaseAudit, *, people: AttackedPeople | None = None, threshold: int = THRESHOLD
-) -> Document:
-    """Return the disclosure edition of an audit, attacked and sealed.
-
-    Parameters
-    ----------
-    people : AttackedPeople, optional
-        The test people, for the attack; without them the edition says that it was not attacked.
-    threshold : int, at least 2
-        Counts of people below it are withheld.
-
-    Raises
-    ------
-    InputError
-        If the threshold is below 2 or the people are not those of the audit.
-    """
-    found, compared = cut_edition(audit, threshold)
-    found["edition_attack"] = _cut(strict(attack_edition(found, people, rates=compared)))
-    found["release_meter"] = _meter(found, people, threshold, compared=compared)
-    return sealed(found)
-
-
 def cut_edition(audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
     """Return the edition before it is attacked, metered and sealed, and whether it withholds no count of a group."""
     if isinstance(threshold, bool) or not isinstance(threshold, int) or threshold < 2:
@@ -451,25 +428,28 @@ def document(
     people: AttackedPeople | None = None,
     threshold: int = THRESHOLD,
 ) -> Document:
-    """Return the report of an audit, sealed with its fingerprint.
+    """Return the report of an audit, sealed with its fingerprint; that for others is attacked and metered before.
 
     Parameters
     ----------
     edition : {"internal", "disclosure"}
     people : AttackedPeople, optional
-        Whom the disclosure edition is attacked on before it is written; without them it says that it was not.
+        The test people, whom the disclosure edition is attacked on; without them it says that it was not.
     threshold : int, at least 2
         Counts below it are withheld from the disclosure edition.
 
     Raises
     ------
     InputError
-        If there is no such edition.
+        If there is no such edition, the threshold is below 2 or the people are not those of the audit.
     """
     choice(edition, EDITIONS, name="edition")
-    if edition == "disclosure":
-        return disclosure_edition(audit, people=people, threshold=threshold)
-    return sealed(internal_document(audit))
+    if edition == "internal":
+        return sealed(internal_document(audit))
+    found, compared = cut_edition(audit, threshold)
+    found["edition_attack"] = _cut(strict(attack_edition(found, people, rates=compared)))
+    found["release_meter"] = _meter(found, people, threshold, compared=compared)
+    return sealed(found)
 
 
 def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: int = THRESHOLD) -> ReportMeter:

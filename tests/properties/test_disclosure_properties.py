@@ -11,7 +11,7 @@ import json
 import math
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -19,10 +19,12 @@ from hypothesis import Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
 from core.release_audit import ReleaseAudit
-from core.report import AttackedPeople, csv_files, disclosure_edition, meter_of, to_html, to_json
+from core.report import AttackedPeople, csv_files, document, meter_of, to_html, to_json
 from core.report.canonical import strict
 from core.report.disclosure_edition import _ADD_UP, _ELSEWHERE, Hidden, _counts, disclosed_groups
 from tests.leaky_report import FILE, Cells, groups_of, leaky
+
+disclosure_edition = partial(document, edition="disclosure")
 
 NAMES = ("Female", "Male", "Other people")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from core.errors import InputError
-from core.report import disclosure_edition, document, from_json, report_fingerprint, report_schema, to_json
+from core.report import document, from_json, report_fingerprint, report_schema, to_json
 from core.report.canonical import json_text, parse_json, strict
 from tests.samples_report import GROUPS, SMALL_GROUPS, not_there, sample
 
@@ -127,7 +127,5 @@ def test_an_unknown_key_is_named():
 
 
 def test_a_document_is_of_one_edition():
-    with pytest.raises(InputError, match="internal edition, got 'disclosure'"):
-        document(disclosure_edition(AUDIT), edition="internal")
     with pytest.raises(InputError, match="edition must be one of"):
         document(AUDIT, edition="public")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from html import unescape
 
 import numpy as np
@@ -12,12 +13,14 @@ import pytest
 from core.estimates import Estimate
 from core.model_card import Release, measured, meter, pinned, predict, project
 from core.release_audit import same_numbers
-from core.report import AttackedPeople, csv_files, disclosure_edition, document, from_json, meter_of, to_html, to_json
+from core.report import AttackedPeople, csv_files, document, from_json, meter_of, to_html, to_json
 from core.report.document import sealed
 from core.report.edition_attack import attack_edition, statements_of
 from core.report.edition_meter import BITS_OF_THE_EDITION, BITS_OF_THE_METER, published_of, told_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
+
+disclosure_edition = partial(document, edition="disclosure")
 
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")
 TINY = (group("a", (6, 0, 0, 0), 10, 20), group("b", (0, 0, 0, 6), 10, 20))
