@@ -293,7 +293,7 @@ def _read_key(load: Callable[[], Any]) -> Any:
     """Return the key; None where it is none."""
     try:
         return load()
-    except (ValueError, TypeError, _cryptography().exceptions.UnsupportedAlgorithm):
+    except (ValueError, TypeError, _cryptography().UnsupportedAlgorithm):
         return None
 
 
@@ -331,7 +331,7 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     told = _text(key.public_bytes_raw())
     try:
         key.verify(signed, content)
-    except _cryptography().exceptions.InvalidSignature:
+    except _cryptography().InvalidSignature:
         return _finding(
             False, f"Signature does not hold: the file is not what the owner of the key {told} signed, if they did."
         )
@@ -367,11 +367,16 @@ def _text(raw: bytes) -> str:
 def _cryptography() -> Any:
     """Return the parts of the package that are used here."""
     try:
-        from cryptography import exceptions
+        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
 
-        return SimpleNamespace(ed25519=ed25519, serialization=serialization, exceptions=exceptions)
+        return SimpleNamespace(
+            ed25519=ed25519,
+            serialization=serialization,
+            InvalidSignature=InvalidSignature,
+            UnsupportedAlgorithm=UnsupportedAlgorithm,
+        )
     except ImportError:
         raise FairLeakError(
             "A signature needs the package cryptography; install what requirements-signing.txt lists."
