@@ -223,26 +223,16 @@ def policy_text(policy: Policy) -> str:
 
 def default_policy() -> Policy:
     """Return the policy of a plan that names none."""
-    return read_policy(default_text(), name="default.toml")
+    return _shipped("default.toml")
 
 
 def predictions_policy() -> Policy:
     """Return the policy for given predictions: it asks only for what predicted labels can show."""
-    return read_policy(predictions_text(), name="predictions.toml")
-
-
-def default_text() -> str:
-    """Return the file of `default_policy`, with its comments, to be copied and changed."""
-    return _shipped("default.toml")
-
-
-def predictions_text() -> str:
-    """Return the file of `predictions_policy`, with its comments, to be copied and changed."""
     return _shipped("predictions.toml")
 
 
-def _shipped(name: str) -> str:
-    return files("core.policy").joinpath(name).read_text(encoding="utf-8")
+def _shipped(name: str) -> Policy:
+    return read_policy(files("core.policy").joinpath(name).read_bytes(), name=name)
 
 
 VERDICT_TITLES = {

@@ -14,7 +14,6 @@ from core.policy import (
     Policy,
     Verdict,
     default_policy,
-    default_text,
     estimate_text,
     judge,
     limit_text,
@@ -160,7 +159,10 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     box = dashboard.test.file_uploader(key="policy_file")
     for content, words in (
         (b"schema = 1\nname = ", ("bad.toml", "TOML")),
-        (default_text().replace('check = "unfairness"', 'check = "fairness"').encode(), ("bad.toml", "fairness")),
+        (
+            policy_text(default_policy()).replace('check = "unfairness"', 'check = "fairness"').encode(),
+            ("bad.toml", "fairness"),
+        ),
         (b"\xff\xfe\x00", ("bad.toml",)),
     ):
         box.set_value(("bad.toml", content, "application/toml"))
