@@ -157,12 +157,10 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     section(dashboard, "judged")
     finding = dashboard.finding
     box = dashboard.test.file_uploader(key="policy_file")
+    usual = policy_text(default_policy())
     for content, words in (
         (b"schema = 1\nname = ", ("bad.toml", "TOML")),
-        (
-            policy_text(default_policy()).replace('check = "unfairness"', 'check = "fairness"').encode(),
-            ("bad.toml", "fairness"),
-        ),
+        (usual.replace('check = "unfairness"', 'check = "fairness"').encode(), ("bad.toml", "fairness")),
         (b"\xff\xfe\x00", ("bad.toml",)),
     ):
         box.set_value(("bad.toml", content, "application/toml"))
