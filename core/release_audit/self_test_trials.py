@@ -7,15 +7,13 @@ is, where the whole 95% interval lies above the control. The interval leaves out
 are aimed at 2.5%, less where several attacks share them; a trial above 5% and two standard errors of so many runs has
 found a fault.
 
-Two trials. In the first the attacker learns a table: how often each group occurs among people who look the same. It
-takes no time, so that hundreds of models can be tried; the guesses become the audit's estimate and go to its judge.
-The second, on fewer models, is the audit's own attack from end to end. Its plants take turns: labels that follow the
-group, scores that do, a last digit, labels that turn a feature round for a minority of 10%, and scores of a subgroup.
+Inference is tried twice. In the first trial the attacker learns a table: how often each group occurs among people who
+look the same; that takes no time, so that hundreds of models can be tried. The second, on fewer models, is the audit's
+own attack from end to end; its plants take turns. Of the decoders of answers the published one is left out: a linear
+program for every draw would take longer than all the rest.
 
-The published decoder of answers, a linear program for every draw, is left out: it would take longer than all the rest.
-
-The AUC is tried on real trees, grown until every training record is right: the plainest case of overfitting. A TPR at
-1% FPR needs scores that tell people apart, and LiRA many trainings; there the target is a law: a
+Of membership the AUC is tried on real trees, grown until every training record is right: the plainest case of
+overfitting. A TPR at 1% FPR needs scores that tell people apart, and LiRA many trainings; there the target is a law: a
 model that answers about everybody by what is hers, a little chance, and, for those it was trained on, how well it
 remembers them.
 """
@@ -59,9 +57,12 @@ from core.seeds import child_generator, child_seed
 SHARE = 0.4
 """Probability of group 1."""
 
-_VALUES = 3
 _TELLS = (0.30, 0.15, 0.05, 0.0)
 """How much each feature leans: how much likelier its highest value is in group 1 than a third, and less in group 0."""
+
+_LEAN = np.array(_TELLS)[:, np.newaxis] * np.linspace(-1.0, 1.0, 3)
+_CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
+"""Probability of each value of each feature in each group, shape (2, 4, 3)."""
 
 Bits = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
@@ -83,7 +84,7 @@ class Drawn:
 def draw_people(n: int, rng: np.random.Generator) -> Drawn:
     """Draw n people. The label depends on features alone, so it says no more of the group than they do."""
     sensitive = (rng.random(n) < SHARE).astype(np.uint8)
-    chances = _chances()[sensitive]  # (n, 4, values)
+    chances = _CHANCES[sensitive]  # (n, 4, values)
     features = (rng.random((n, len(_TELLS), 1)) >= chances.cumsum(axis=2)[:, :, :-1]).sum(axis=2)
     labels = (rng.random(n) < 0.2 + 0.15 * (features[:, 0] + features[:, 3])).astype(np.uint8)
     return Drawn(features=features, labels=labels, sensitive=sensitive)
@@ -91,17 +92,10 @@ def draw_people(n: int, rng: np.random.Generator) -> Drawn:
 
 def posterior(people: Drawn, *, noise: Floats | float = 0.0) -> Floats:
     """Return P(group 1) given features and label, shape (n,); exactly, but for noise on the log-odds."""
-    chances = _chances()
     odds = np.full(len(people.features), np.log(SHARE / (1.0 - SHARE)))
     for j in range(len(_TELLS)):
-        odds += np.log(chances[1, j, people.features[:, j]] / chances[0, j, people.features[:, j]])
+        odds += np.log(_CHANCES[1, j, people.features[:, j]] / _CHANCES[0, j, people.features[:, j]])
     return np.asarray(1.0 / (1.0 + np.exp(-(odds + noise))))
-
-
-def _chances() -> Floats:
-    """Return the probability of each value of each feature in each group, shape (2, 4, values)."""
-    lean = np.array(_TELLS)[:, np.newaxis] * np.linspace(-1.0, 1.0, _VALUES)
-    return np.stack([1.0 / _VALUES - lean, 1.0 / _VALUES + lean])
 
 
 TOLERANCE = 0.02

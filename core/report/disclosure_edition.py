@@ -30,11 +30,6 @@ What is not protected:
 - what is likely: the share of a group in the table tells roughly how many of it a drawn test set holds;
 - what other publications about these people add, several editions with different thresholds among them;
 - what the auditor wrote: the policy, the title and the names of columns and groups stand as they are.
-
-A rate on some rows is three counts: the rows of the group, those that count (hits) and those that do not. On the test
-records the rates of a group come from one two-by-two table, label by prediction, whose sums every reader knows; the
-groups add up to everybody's totals, which are taken to be known. The table of all records, with its labels, is another;
-what it holds beyond the test records is told by the difference, and protected like any other count.
 """
 
 from __future__ import annotations
@@ -69,6 +64,9 @@ _BEHIND = {
 }
 """Rate -> the counts behind it: all, those that count, those that do not."""
 
+# On the test records a group's rates come from one two-by-two table, label by prediction; the groups add up to
+# everybody's totals, which are taken to be known. All records with their labels are another table; what it holds beyond
+# the test records is told by the difference, and protected like any other count.
 _ADD_UP = (
     ("count", "labelled", "not labelled"),
     ("test", "accepted", "rejected"),
