@@ -11,11 +11,24 @@ import pytest
 
 from core.__main__ import main
 from core.cli.reveal import _NOISES
-from core.datasets import demo_table
+from core.config import AuditConfig
+from core.datasets import AuditDataset, demo_table
 from core.queries import DECODERS, DESIGNS
+from core.questions import QueryPool, query_pool
 from tests import samples
 
 Capture = pytest.CaptureFixture[str]
+
+_TRAINED: dict[tuple[AuditConfig, str, int], QueryPool] = {}
+
+
+def _trained_once(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
+    """Train the model and the reader's prior once for all tests of one configuration and table."""
+    key = config, dataset.title, dataset.n
+    if key not in _TRAINED:
+        _TRAINED[key] = query_pool(config, dataset)
+    return _TRAINED[key]
+
 
 SMALL = ["reveal", "--method", "unmitigated", "--people", "30", "--repeats", "4"]
 ROW = r"(\d+) +(\d+\.\d) \[(\d+\.\d), (\d+\.\d)\] +(\d+\.\d) \[.*\] +(\d+\.\d) \[.*\]"
@@ -26,6 +39,7 @@ ADULT = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the demo's name, and no folders of this machine."""
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.cli.reveal.query_pool", _trained_once)
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
