@@ -162,14 +162,11 @@ def _tallies(
     predictions: npt.ArrayLike, sensitive: npt.ArrayLike, metric: str, labels: npt.ArrayLike | None
 ) -> list[_Tally]:
     """Return (part, groups, records of each group, positive predictions of each group) for each row set."""
-    predicted, groups = binary_array(predictions, name="predictions"), np.asarray(sensitive)
-    if groups.ndim != 1:
-        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
-    parts = row_sets(metric, labels, one_length(predictions=predicted, sensitive=groups))
-    names, codes = _codes(groups)
+    predicted, (names, codes) = binary_array(predictions, name="predictions"), group_codes(sensitive)
+    parts = row_sets(metric, labels, one_length(predictions=predicted, sensitive=codes))
     tallies = []
     for part, rows in parts:
-        size, positive = _count(predicted, codes, rows, len(names))
+        size, positive = group_counts(predicted, codes, rows, len(names))
         present = size > 0
         if not present.any():
             raise InputError(f"The metric {metric} needs at least one record in each row set, got none in '{part}'.")
@@ -178,22 +175,25 @@ def _tallies(
     return tallies
 
 
-def _codes(sensitive: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[Any]]:
+def group_codes(sensitive: npt.ArrayLike) -> tuple[list[Any], npt.NDArray[Any]]:
     """Return the groups' names in sorted order and each record's index into them; arrays of 0 and 1 are not copied."""
-    if sensitive.dtype == np.bool_:
-        return [False, True], sensitive.view(np.uint8)
-    if sensitive.dtype == np.uint8 and sensitive.size and sensitive.max() <= 1:
-        return [0, 1], sensitive
+    groups = np.asarray(sensitive)
+    if groups.ndim != 1:
+        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
+    if groups.dtype == np.bool_:
+        return [False, True], groups.view(np.uint8)
+    if groups.dtype == np.uint8 and groups.size and groups.max() <= 1:
+        return [0, 1], groups
     try:
-        names, codes = np.unique(sensitive, return_inverse=True)
+        names, codes = np.unique(groups, return_inverse=True)
     except TypeError:
         raise InputError("sensitive must hold values of one kind, got a mix that cannot be ordered.") from None
     return names.tolist(), codes
 
 
-def _count(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int) -> tuple[Ints, Ints]:
-    """Return the size and the number of positive predictions of each of k groups within the rows."""
-    if codes.dtype != np.uint8:
+def group_counts(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int) -> tuple[Ints, Ints]:
+    """Return the size and the number of positive predictions of each of k groups within the rows (None for all)."""
+    if k > 2 or codes.dtype != np.uint8:
         inside = slice(None) if rows is None else rows
         size = np.bincount(codes[inside], minlength=k)
         return size, np.bincount(codes[inside][predicted[inside] == 1], minlength=k)

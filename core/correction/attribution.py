@@ -27,6 +27,7 @@ import numpy.typing as npt
 from core.arrays import Floats
 from core.correction.bootstrap import Step, rightly, rightly_balanced, steps_in_draws, widened
 from core.correction.certificate import Shares
+from core.correction.disclosure import won_and_lost
 from core.correction.soft import Tilt, soft_constraints
 from core.errors import InputError
 from core.estimates import (
@@ -274,6 +275,11 @@ def _told(
     return known, reasons, tilts
 
 
+def _in_draws(found: Step) -> tuple[Floats, Floats, Floats]:
+    """Return the measures in each of the draws."""
+    return rightly(found.size, found.right), rightly_balanced(found.size, found.right), found.log_loss
+
+
 def _measure(
     step: str,
     known: dict[str, Floats],
@@ -288,17 +294,11 @@ def _measure(
     values: tuple[Estimate, ...] = (nothing,) * 3
     changes: tuple[Estimate | None, ...] = (None,) * 3
     if not reason:
-        values = (
-            accuracy(truth, guess),
-            balanced_accuracy(truth, guess),
-            mean(surprise),
-        )
+        values = accuracy(truth, guess), balanced_accuracy(truth, guess), mean(surprise)
     if base is not None and not reason and base not in reasons:
         before = _guess(known[base])
-        won = int(np.count_nonzero((guess == truth) & (before != truth)))
-        lost = int(np.count_nonzero((guess != truth) & (before == truth)))
         changes = (
-            paired_gain(won, lost, truth.size),
+            paired_gain(*won_and_lost(truth, before, guess), truth.size),
             balanced_gain(truth, before, guess),
             mean(surprise - _surprise(known[base], truth)),
         )
@@ -322,11 +322,6 @@ def _measure(
         log_loss_change=changes[2],
         reason=reason,
     )
-
-
-def _in_draws(found: Step) -> tuple[Floats, Floats, Floats]:
-    """Return the measures in each of the draws."""
-    return rightly(found.size, found.right), rightly_balanced(found.size, found.right), found.log_loss
 
 
 def _guess(posterior: Floats) -> npt.NDArray[np.intp]:

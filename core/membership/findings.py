@@ -14,20 +14,6 @@ from core.serialize import Result
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
 """Privacy budgets of the curves."""
 
-ATTACKS = ("loss", "confidence", "network", "lira")
-"""Attacks of a membership audit, in the order they finish; a release audit has others beside them."""
-
-ATTACK_TITLES = {
-    "loss": "Loss threshold",
-    "confidence": "Confidence threshold",
-    "network": "The paper's network",
-    "lira": "LiRA",
-    "gap": "Gap attack",
-    "released": "Boosting on everything released",
-    "lira_boosted": "LiRA's shadows, boosted",
-}
-"""Name of an attack -> what it is called."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFindings(Result):
@@ -77,18 +63,10 @@ class AttackFindings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairPickFindings(Result):
-    """What FairPick or its control deleted.
+    """What FairPick or its control deleted: rows by group, clusters by label.
 
-    Attributes
-    ----------
-    deleted : dict
-        Group name -> rows deleted.
-    clusters : dict
-        Label -> number of clusters.
-    ignored : int
-        Negative deletions the published variant asks for and drops.
-    largest_before, largest_after : float
-        Largest absolute difference of the groups' shares of a cluster, before and after.
+    `ignored` are negative deletions the published variant asks for and drops; `largest_before` and `largest_after` the
+    largest absolute difference of the groups' shares of a cluster.
     """
 
     theta: float

@@ -140,27 +140,14 @@ def _reason(side: Codes, inside: Codes, names: tuple[str, str], fpr: float) -> s
 
 
 def _measured(
-    values: Floats,
-    side: Codes,
-    inside: Codes,
-    names: tuple[str, str],
-    own: _Settings,
-    *,
-    comparisons: int,
+    values: Floats, side: Codes, inside: Codes, names: tuple[str, str], own: _Settings, *, comparisons: int
 ) -> GapResult:
     """Return one comparison, its p-value not adjusted."""
     reason = _reason(side, inside, names, own.fpr)
     if reason:
-        nothing = not_measured(level=own.level)
-        return GapResult(
-            group=names[0],
-            others=names[1],
-            fpr=own.fpr,
-            estimate=nothing,
-            rates=(nothing, nothing),
-            test=None,
-            reason=reason,
-        )
+        none = not_measured(level=own.level)
+        given = {"group": names[0], "others": names[1], "fpr": own.fpr}
+        return GapResult(**given, estimate=none, rates=(none, none), test=None, reason=reason)
     sides = [_side(values, side == code, inside == 1, own.fpr) for code in (1, 0)]
     caught = np.array([float(s.above(s.place)) for s in sides])
     members = np.array([s.members for s in sides])
