@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -387,38 +386,6 @@ class RepeatedStep(Result):
     reasons: tuple[str, ...]
 
 
-class Effect(StrEnum):
-    """What a step did to a measure."""
-
-    RAISES = "raises"
-    LOWERS = "lowers"
-    NONE = "no significant effect"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeakChange(Result):
-    """What one step changed, fit for a sentence.
-
-    Attributes
-    ----------
-    over : str
-        "seeds" or "people".
-    verdict : str
-        An `Effect`; none also where nothing was measured.
-    more_leak : bool or None
-        Whether the attacker knows more by it: True, False, or None where the effect is not significant.
-    """
-
-    attacker: str
-    step: str
-    measure: str
-    change: Estimate
-    over: str
-    verdict: str
-    more_leak: bool | None
-    sentence: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakAttribution(Result):
     """One attacker's leak over seeds.
@@ -438,23 +405,22 @@ class LeakAttribution(Result):
         found = {step.step: step for step in self.steps}
         return found[choice(name, found, name="step")]
 
-    def change(self, step: str = "constraint", *, measure: str = "accuracy") -> LeakChange:
-        """Return what a step changed, with its verdict and sentence; the majority guess changes nothing."""
+    def sentence(self, step: str = "constraint", *, measure: str = "accuracy") -> str:
+        """Say what a step changed, and no more than its interval supports; the majority guess changes nothing."""
         choice(step, BUILDS_ON, name="step")
-        choice(measure, MEASURES, name="measure")
-        found = self.step(step).changes[measure]
-        low, high = found.estimate.low, found.estimate.high
-        verdict = Effect.RAISES if low > 0 else Effect.LOWERS if high < 0 else Effect.NONE
-        return LeakChange(
-            attacker=self.attacker,
-            step=step,
-            measure=measure,
-            change=found.estimate,
-            over=found.over,
-            verdict=verdict,
-            more_leak=None if verdict == Effect.NONE else (verdict == Effect.LOWERS) == (measure == "log_loss"),
-            sentence=_sentence(self.attacker, step, measure, found, verdict) + self._caution(step),
-        )
+        found, said = self.step(step).changes[choice(measure, MEASURES, name="measure")], _SAID[measure]
+        change, attacker, caution = found.estimate, self.attacker, self._caution(step)
+        if change.n == 0:
+            return f"{_ADDED[step]} could not be measured for the {attacker} attacker.{caution}"
+        unit = "nats" if measure == "log_loss" else "points"
+        value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
+        based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
+        limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
+        if change.low > 0 or change.high < 0:
+            changed = f"{'raises' if change.low > 0 else 'lowers'} the {attacker} attacker's {said}"
+            return f"{_ADDED[step]} {changed} by {value.lstrip('+−')} {unit} ({limits}).{caution}"
+        none = f"{_ADDED[step]} has no statistically significant effect on the {attacker} attacker's {said}"
+        return f"{none}: {value} {unit} ({limits}).{caution}"
 
     def _caution(self, step: str) -> str:
         """Return a second sentence where a step rests on a disclosure that was not always true."""
@@ -546,21 +512,6 @@ def _columns(step: RepeatedStep) -> dict[str, Any]:
             row[f"{name}_sd"] = found.deviation if found else math.nan
     over = {found.over for found in step.values.values()}
     return row | {"interval_over": over.pop(), "reason": " ".join(step.reasons)}
-
-
-def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, verdict: Effect) -> str:
-    """Say what a step changed, and no more than its interval supports."""
-    change, said = found.estimate, _SAID[measure]
-    if change.n == 0:
-        return f"{_ADDED[step]} could not be measured for the {attacker} attacker."
-    unit = "nats" if measure == "log_loss" else "points"
-    value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
-    based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
-    limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
-    if verdict == Effect.NONE:
-        none = f"{_ADDED[step]} has no statistically significant effect on the {attacker} attacker's {said}"
-        return f"{none}: {value} {unit} ({limits})."
-    return f"{_ADDED[step]} {verdict} the {attacker} attacker's {said} by {value.lstrip('+−')} {unit} ({limits})."
 
 
 def _written(values: list[float], *, nats: bool) -> list[str]:

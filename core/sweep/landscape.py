@@ -242,14 +242,6 @@ class Landscape(Result):
         ]
         return over_repeats(changes)
 
-    def column(self, tolerance: float | None) -> tuple[Readings, ...]:
-        """Return the readings of a tolerance, at every budget."""
-        return tuple(r for r in self.readings if r.tolerance == tolerance)
-
-    def row(self, epsilon: float) -> tuple[Readings, ...]:
-        """Return the readings of a budget, at every tolerance that is promised."""
-        return tuple(r for r in self.readings if r.epsilon == epsilon and r.tolerance is not None)
-
     def controls(self) -> dict[str, Estimate]:
         """Return what the map's numbers are to be compared with, over the seeds."""
         named = {name: getattr(self, name) for name in ("majority", "before", "strong", "majority_label")}
