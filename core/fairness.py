@@ -65,16 +65,8 @@ _LABELS_COMPARED = {
 class GroupRate(Result):
     """One group's rate of positive predictions on one row set.
 
-    Attributes
-    ----------
-    part : str
-        The row set: "all", "label 0" or "label 1".
-    group : Any
-        The group, as it is named in `sensitive`.
-    count : int
-        Records of the group in the row set.
-    rate, overall : Estimate
-        Rate of positive predictions in the group, and in the whole row set.
+    The row set, `part`, is "all", "label 0" or "label 1"; `count` is the group's records in it, `overall` the rate of
+    all.
     """
 
     part: str
@@ -207,12 +199,8 @@ def group_counts(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k
 def unfairness_estimate(
     predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
 ) -> Estimate:
-    """Return the unfairness between groups with an interval.
+    """Return the unfairness between groups with an interval; at least two groups are in every row set.
 
-    The arguments are those of `core.fairness.unfairness`, with at least two groups in every row set.
-
-    Notes
-    -----
     A group's distance from the rate of its row set is w·|r₁ − r₀|, r₁ its own rate, r₀ that of everybody else and w
     their share. The interval of the difference is Newcombe's (1998, method 10) from the Wilson intervals of both,
     folded at 0 because of the absolute value. Of several such distances (over groups and row sets; the two of two

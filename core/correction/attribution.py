@@ -73,22 +73,10 @@ LOG_LOSS_CLIP = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepMeasures(Result):
-    """What the attacker reaches at one step.
+    """What the attacker reaches at one step, and by how much it differs from the step it builds on.
 
-    Attributes
-    ----------
-    step : str
-        One of `STEPS` or a further key of `BUILDS_ON`.
-    builds_on : str or None
-        The step the changes compare with; None for the majority guess.
-    accuracy, balanced_accuracy : Estimate
-        Of the most probable group.
-    log_loss : Estimate
-        Nats a person, probabilities below `LOG_LOSS_CLIP` taken as that.
-    accuracy_change, balanced_accuracy_change, log_loss_change : Estimate or None
-        This step minus the one it builds on, over the same people.
-    reason : str
-        Why there is no measure (all estimates are nan then), or empty.
+    The log-loss is in nats a person, probabilities below `LOG_LOSS_CLIP` taken as that. Changes are None for the
+    majority guess; with a `reason` why there is no measure all estimates are nan.
     """
 
     step: str

@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.adversaries.permuted import permuted_predictions
@@ -58,6 +59,8 @@ With log-odds the attacker also starts from the calibrated guess, so that with t
 probable answer that meets the tolerance; with more, the log-odds are those of the likeliest group against the second,
 whichever group a record is moved to. With the other costs she starts from the adversary's own guess, as published.
 """
+
+Guesses = npt.NDArray[np.integer]
 
 _SECONDS = 60.0
 """Time the integer programs of the paper may take."""
@@ -255,7 +258,7 @@ def true_unfairness(records: AttackedRecords, groups: Codes, metric: str) -> flo
     return unfairness(records.predictions, groups, metric=metric, labels=records.labels)
 
 
-def won_and_lost(truth: Codes, before: Codes, after: Codes) -> tuple[int, int]:
+def won_and_lost(truth: Guesses, before: Guesses, after: Guesses) -> tuple[int, int]:
     """Return how many guesses became right, and how many wrong."""
     was, now = before == truth, after == truth
     return int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now))

@@ -105,14 +105,12 @@ class Identification(Result):
     Attributes
     ----------
     trained : str or None
-        Metric the models were trained for; None for a method that is trained for none, such as correlation remover.
-    rate : Estimate or None
-        Share of seeds whose estimate names it, with Wilson interval over the seeds; None without a trained metric.
+        None for a method that is trained for no metric, such as correlation remover; there is no rate then.
     control_of_three : float or None
         What naming one of the three metrics an estimate can name at random would reach.
     unmitigated : Estimate or None
-        Control: share of seeds in which the model trained without any mitigation is given the same name, that is,
-        how far the name comes from the data; None where no such estimates were given.
+        Control: share of seeds in which the model trained without any mitigation is given the same name, that is, how
+        far the name comes from the data.
     shares : dict
         metric -> Estimate, the share of seeds in which it is named.
     """

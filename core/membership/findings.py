@@ -33,21 +33,17 @@ class AttackFindings(Result):
 
     Attributes
     ----------
-    name : str
-        One of `ATTACKS`.
     roc_by_group : tuple of Roc
         By group code; of two groups, 0 is the others and 1 the first group.
-    precision, recall : Estimate or None
-        Of the verdict; None for an attack that gives scores alone.
-    disparities : Disparities or None
+    precision, recall, disparities
         Of the verdict; None for an attack that gives scores alone.
     low_fpr : tuple of GapResult
         Gap in TPR at 1% FPR, a group each, as in `Disparities.results`.
     ranges : tuple of RangeTable
         Where the flags fall, a group each; empty without a verdict.
     muted : bool
-        Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that
-        a gap of the verdicts says nothing about leakage.
+        Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that a
+        gap of the verdicts says nothing about leakage.
     """
 
     name: str

@@ -184,7 +184,7 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     level : float in (0, 1)
         Of the interval of the area.
     """
-    scores, truth = _checked(score, member)
+    scores, truth = checked_scores(score, member)
     n_members = int(truth.sum())
     n_outsiders = truth.size - n_members
     for told, count in (("members", n_members), ("non-members", n_outsiders)):
@@ -199,7 +199,7 @@ def group_rocs(
     score: npt.ArrayLike, member: npt.ArrayLike, groups: npt.ArrayLike, n_groups: int, *, level: float = 0.95
 ) -> tuple[Roc, ...]:
     """Return the curve of each group among its own people, by code; an empty one for a group that is too small."""
-    scores, truth = _checked(score, member)
+    scores, truth = checked_scores(score, member)
     codes, nothing, curves = np.asarray(groups), np.empty(0), []
     one_length(score=scores, groups=codes)
     for code in range(n_groups):
@@ -214,7 +214,8 @@ def group_rocs(
     return tuple(curves)
 
 
-def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats, Codes]:
+def checked_scores(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats, Codes]:
+    """Return scores and membership as arrays."""
     scores, truth = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
     one_length(score=scores, member=truth)
     if (odd := scores[~np.isfinite(scores)]).size:

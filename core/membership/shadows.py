@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
 from core.errors import InputError
-from core.membership.attack import Report, Train, checked, true_label_probability
+from core.membership.attack import Evidence, Report, Train, checked, true_label_probability
 from core.membership.judged_people import MembershipSplit
 from core.seeds import child_generator, child_seed
 
@@ -48,6 +48,19 @@ class Shadows:
     logits: Floats = field(repr=False)
     inside: Mask = field(repr=False)
     online: bool
+
+
+def shadows_of(evidence: Evidence) -> Shadows:
+    """Train the shadow models that an attack is given."""
+    return train_shadows(
+        evidence.train,
+        evidence.labels,
+        evidence.split,
+        seed=evidence.seed,
+        shadows=evidence.shadows,
+        online=evidence.online,
+        report=evidence.report,
+    )
 
 
 def train_shadows(

@@ -149,14 +149,8 @@ class Readings(Result):
 class MapCell(Result):
     """One cell over the seeds: means with Student's t intervals, as `core.estimates.over_repeats` says.
 
-    Attributes
-    ----------
-    after, gain : Estimate
-        Right guesses after correction, and the change from before it, paired by seed.
-    told : float
-        Mean of what the attacker was told; nan where nothing.
-    n_true : int
-        Seeds in which the model keeps what the attacker was told.
+    `after` and `gain` are right guesses after correction, and the change from before it, paired by seed; `told` is the
+    mean of what the attacker was told, nan where nothing; in `n_true` seeds the model keeps it.
     """
 
     tolerance: float | None

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from core.arrays import Floats
 from core.membership.attack import Attack, MemberGuess, Report, Train
 from core.membership.judged_people import MembershipSplit
-from core.membership.shadows import Shadows, normal, observed, train_shadows
+from core.membership.shadows import Shadows, normal, observed, shadows_of, train_shadows
 
 _OWN_VARIANCE = 64
 """From this many shadows on a person has a variance of her own (Carlini et al. 2022, section VI-C)."""
@@ -93,14 +93,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "shadows"}),
     turn=4,
     studied=True,
-    judge=lambda evidence: lira(
-        evidence.train,
-        evidence.probability,
-        evidence.labels,
-        evidence.split,
-        seed=evidence.seed,
-        shadows=evidence.shadows,
-        online=evidence.online,
-        report=evidence.report,
-    ),
+    judge=lambda evidence: lira_from(shadows_of(evidence), evidence.probability, evidence.labels),
 )

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.membership.attack import Attack, Evidence, MemberGuess, cross_fitted
+from core.membership.attack import Attack, MemberGuess, cross_fitted
 from core.membership.attacks.lira import lira_from
-from core.membership.shadows import Shadows, normal, observed, train_shadows
+from core.membership.shadows import Shadows, normal, observed, shadows_of
 from core.validation import binary_array, one_length
 
 
@@ -36,25 +36,13 @@ def lira_boosted(
     return MemberGuess(name="lira_boosted", rows=shadows.rows, score=score, verdict=verdict)
 
 
-def _judge(evidence: Evidence) -> MemberGuess:
-    shadows = train_shadows(
-        evidence.train,
-        evidence.labels,
-        evidence.split,
-        seed=evidence.seed,
-        shadows=evidence.shadows,
-        online=evidence.online,
-        report=evidence.report,
-    )
-    member = evidence.split.judged[1]
-    return lira_boosted(shadows, evidence.probability, evidence.labels, member, seed=evidence.seed)
-
-
 ATTACK = Attack(
     name="lira_boosted",
     title="LiRA's shadows, boosted",
     paper="",
     needs=frozenset({"labels", "scores", "shadows"}),
     turn=7,
-    judge=_judge,
+    judge=lambda evidence: lira_boosted(
+        shadows_of(evidence), evidence.probability, evidence.labels, evidence.split.judged[1], seed=evidence.seed
+    ),
 )
