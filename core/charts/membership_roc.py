@@ -17,8 +17,9 @@ import numpy as np
 
 from core.charts.drawing import Drawing, Framed, Palette, cells, framed, group_style, mixed, plain_name, short
 from core.estimates import gap, percent
+from core.membership.attacks import ATTACK_TITLES
 from core.membership.disparity import RangeTable
-from core.membership.findings import ATTACK_TITLES, AttackFindings, MembershipFindings
+from core.membership.findings import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
 _HEIGHT = 300
@@ -58,7 +59,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
     Parameters
     ----------
     attack : str
-        One of `core.membership.findings.ATTACKS`; before it has finished the chart is empty and says so.
+        One of `core.membership.ATTACKS`; before it has finished the chart is empty and says so.
     group : int
         Of more than two groups, which one, in the order of the comparisons.
     """

@@ -92,7 +92,7 @@ def _printed(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[
         header = ["step", "accuracy", "change", "balanced", "change", "log-loss", "change"]
         yield aligned(header, [_cells(step) for step in leak.steps])
         for measure in MEASURES:
-            yield leak.change("constraint", measure=measure).sentence
+            yield leak.sentence("constraint", measure=measure)
         for step in leak.steps:
             for reason in step.reasons:
                 yield f"{_STEPS[step.step]}: {reason}"
