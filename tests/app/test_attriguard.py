@@ -133,56 +133,50 @@ SECTIONS = {
 }
 
 
-@pytest.mark.parametrize("section", [*SECTIONS, "changes"])
-def test_every_section_of_a_table(dashboard: Dashboard, gate: Gate, section: str):
+def test_every_section_of_a_table(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    choose(dashboard, further_guard_table=section)
-    words = told(dashboard)
-    assert SECTIONS.get(section, "of the changed records hold only pairs of values that somebody has") in words
-    study = study_of(dashboard)
-    if section == "person":
-        for budget in (0.0, 0.3):
-            choose(dashboard, guard_budget=budget, guard_person=7)
-            k = 6
-            expected_size = float(study.mechanism(budget)[k] @ study.size[k])
-            assert f"“{study.values[study.predicted[k]]}”" in told(dashboard)
-            assert f"on average {expected_size:.2f} columns change" in told(dashboard)
-        (frame,) = (f.value for f in dashboard.test.dataframe)
-        assert list(frame.columns)[:2] == ["column", "without noise"] and len(frame) == study.size[k].max()
-    if section == "cost":
-        assert "no fairness method" in words
-        before = words
-        choose(dashboard, guard_budget=0.0)
-        assert told(dashboard) != before
-    if section == "changes":
-        rule = studies_of_demo(few_table_settings(chosen(dashboard)))[-1][0].found_rules
-        example = widget(dashboard, "guard_added").placeholder
-        assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
+    study, words = study_of(dashboard), {}
+    sentences = {**SECTIONS, "changes": "of the changed records hold only pairs of values that somebody has"}
+    for section, sentence in sentences.items():
+        choose(dashboard, further_guard_table=section)
+        words[section] = told(dashboard)
+        assert sentence in words[section]
+        if section == "person":
+            for budget in (0.0, 0.3):
+                choose(dashboard, guard_budget=budget, guard_person=7)
+                k = 6
+                expected_size = float(study.mechanism(budget)[k] @ study.size[k])
+                assert f"“{study.values[study.predicted[k]]}”" in told(dashboard)
+                assert f"on average {expected_size:.2f} columns change" in told(dashboard)
+            (frame,) = (f.value for f in dashboard.test.dataframe)
+            assert list(frame.columns)[:2] == ["column", "without noise"] and len(frame) == study.size[k].max()
+        if section == "cost":
+            assert "no fairness method" in words[section]
+            choose(dashboard, guard_budget=0.0)
+            assert told(dashboard) != words[section]
+    rule = studies_of_demo(few_table_settings(chosen(dashboard)))[-1][0].found_rules
+    example = widget(dashboard, "guard_added").placeholder
+    assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
 
 
-@pytest.mark.parametrize("section", [*SECTIONS, "others"])
-def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate, section: str):
+def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    choose(dashboard, guard_data="invented", further_guard=section)
-    words = told(dashboard)
-    assert SECTIONS.get(section, "AttriGuard changes") in words
-    if section == "person":
-        assert f"Person, 1 to {few_ratings().people_test.shape[0]}" in [w.label for w in dashboard.test.number_input]
-        choose(dashboard, guard_person=80)  # who rated nothing
-        assert "This person is read as" in told(dashboard)
-    if section == "transfer":
-        assert "of the noise against logistic regression fools a network" in words
-    if section == "cost":
-        assert "of the ten items recommended are right" in words
-
-
-def test_other_defences_are_compared_at_the_sliders_budget(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    choose(dashboard, guard_data="invented", further_guard="others", guard_budget=0.0)
-    assert "AttriGuard changes 0.0 ratings" in told(dashboard)
-    choose(dashboard, guard_budget=1.5)
-    spent = study_of_ratings().spent(1.5).value
-    assert f"AttriGuard changes {spent:.1f} ratings" in told(dashboard)
+    choose(dashboard, guard_data="invented")
+    words = {}
+    for section, sentence in {**SECTIONS, "others": "AttriGuard changes"}.items():
+        choose(dashboard, further_guard=section)
+        words[section] = told(dashboard)
+        assert sentence in words[section]
+        if section == "person":
+            people_ = few_ratings().people_test.shape[0]
+            assert f"Person, 1 to {people_}" in [w.label for w in dashboard.test.number_input]
+            choose(dashboard, guard_person=80)  # who rated nothing
+            assert "This person is read as" in told(dashboard)
+    assert "of the noise against logistic regression fools a network" in words["transfer"]
+    assert "of the ten items recommended are right" in words["cost"]
+    for budget in (0.0, 1.5):  # other defences are compared at the slider's budget
+        choose(dashboard, guard_budget=budget)
+        assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in told(dashboard)
 
 
 def test_the_controls_stay_while_ratings_are_read(dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch):
