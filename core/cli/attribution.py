@@ -8,10 +8,9 @@ from dataclasses import replace
 
 from core.cli.arguments import (
     add_dataset_arguments,
-    add_epsilon_argument,
     add_running_arguments,
     add_seeds_argument,
-    epsilon_of,
+    check_epsilon,
     finished,
     seeds_in,
     write_csv,
@@ -20,10 +19,10 @@ from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
 from core.correction import MEASURES, LeakAttribution, RepeatedMeasure, RepeatedStep, attribute_over_seeds
 from core.estimates import Estimate, over_repeats
-from core.fairness import METRICS
 from core.files import check_place
 from core.leak import KINDS, LeakPoint, leak_configs, measure_leak
-from core.models import METHODS
+from core.settings import add_arguments as add_settings
+from core.settings import from_arguments
 
 NAME = "attribution"
 HELP = "print what each piece of knowledge adds to what attackers recover, over seeds"
@@ -42,12 +41,7 @@ _STEPS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser)
-    parser.add_argument("--method", default=METHODS[0], help=f"{', '.join(METHODS)} (default {METHODS[0]})")
-    parser.add_argument("--metric", default=METRICS[0], help=f"{', '.join(METRICS)} (default {METRICS[0]})")
-    parser.add_argument(
-        "--tolerance", type=float, default=AuditConfig().tolerance, metavar="T", help="trained for and told, in [0, 1]"
-    )
-    add_epsilon_argument(parser)
+    add_settings(parser, AuditConfig, "method", "metric", "tolerance", "epsilon", "train_share", "forest")
     add_seeds_argument(parser)
     add_running_arguments(parser)
 
@@ -55,13 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure the model and its unmitigated twin for every seed, and print the attribution of both attackers."""
     check_place(arguments.csv, what="--csv")
-    config = AuditConfig(
-        dataset=arguments.dataset,
-        method=arguments.method,
-        metric=arguments.metric,
-        tolerance=arguments.tolerance,
-        epsilon=epsilon_of(arguments, (arguments.method,)),
-    )
+    config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
+    check_epsilon(config.epsilon, (config.method,))
     configs = leak_configs(config, seeds_in(arguments.seeds))
     points = sorted(
         finished(configs, arguments, console, measure=measure_leak, result=LeakPoint), key=lambda p: p.config.seed

@@ -8,21 +8,20 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from core.cli.arguments import (
+    add_dataset_arguments,
     add_file_arguments,
     check_files,
     interval_cells,
-    names_in,
     table_and_roles,
     write_csv,
     write_json,
 )
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
-from core.datasets import CATALOG, Roles, Table, build_dataset
+from core.datasets import Roles, Table, build_dataset
 from core.datasets.splits import split
 from core.errors import InputError, PrivacyLeakWarning
 from core.estimates import Estimate
@@ -30,6 +29,7 @@ from core.membership import (
     ATTACK_TITLES,
     ATTACKS,
     DELETION_REMINDER,
+    FEWEST_SHADOWS,
     TARGET_TITLES,
     TARGETS,
     AttackFindings,
@@ -56,9 +56,11 @@ from core.membership import (
     summarise_curve,
     target_of,
 )
-from core.models.tree_budget import ACCOUNTINGS
 from core.serialize import Result, plain
-from core.validation import LEAST_EPSILON, choice, seed_value
+from core.settings import Settings, from_arguments, params
+from core.settings import add_arguments as add_settings
+from core.study import Param
+from core.validation import LEAST_EPSILON, choice
 
 _POINTS_OF_FAIRPICK = 4
 """Of one repeat: FairPick and its control, at the theta asked for and at 1."""
@@ -469,33 +471,45 @@ def _number(value: float) -> float | str:
 NAME = "membership"
 HELP = "print how well attackers tell who was in the training data, and which group more, at several privacy budgets"
 
-_EPSILONS = "inf,10,1,0.1"
+_AUDITED = "audited"
+_EPSILONS = (math.inf, 10.0, 1.0, 0.1)
 _MOST = 100.0
 """Largest finite privacy budget: beyond it the tree grows without end, and noise no longer matters."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings(Settings):
+    """What is asked besides one attack's own settings."""
+
+    epsilons: Annotated[
+        tuple[float, ...] | None,
+        Param(
+            "Privacy budgets",
+            "Privacy budgets of dp_id3; inf,10,1,0.1 when left out.",
+            least=LEAST_EPSILON,
+            most=_MOST,
+            infinite=True,
+            some=True,
+            flag="--epsilon",
+        ),
+    ] = None
+    attacks: Annotated[
+        tuple[str, ...], Param("Attacks", "Which attacks, or all: {options}.", options=ATTACKS, some=True)
+    ] = tuple(ATTACKS)
+    repeats: Annotated[int, Param("Repeats", "Of the network attack and of FairPick.", least=1)] = 1
+
+    @property
+    def budgets(self) -> tuple[float, ...]:
+        """The privacy budgets, each once."""
+        return _EPSILONS if self.epsilons is None else tuple(dict.fromkeys(self.epsilons))
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {', '.join(CATALOG)} (default demo)")
-    parser.add_argument("--attribute", metavar="NAME", help="such as sex or race/each; the first one when left out")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of data files; $FAIRLEAK_DATA when left out")
-    parser.add_argument("--target", default="dp_id3", help=f"one of {', '.join(TARGETS)} (default dp_id3)")
-    parser.add_argument("--epsilon", metavar="LIST", help=f"privacy budgets of dp_id3 (default {_EPSILONS})")
-    parser.add_argument(
-        "--accounting", default="savings", help=f"of dp_id3: {', '.join(ACCOUNTINGS)} (default savings)"
-    )
-    parser.add_argument("--depth", type=int, metavar="D", help="of the trees; by the number of columns when left out")
-    parser.add_argument("--attacks", default="all", metavar="LIST", help=f"some of {', '.join(ATTACKS)} (default all)")
-    parser.add_argument("--shadows", type=int, default=64, metavar="N", help="shadow models of lira (default 64)")
-    parser.add_argument("--theta", type=float, default=1.0, metavar="T", help="also delete rows by FairPick (1: none)")
-    parser.add_argument(
-        "--repeats",
-        type=int,
-        default=1,
-        metavar="R",
-        help="of the network attack and of FairPick (default 1)",
-    )
-    parser.add_argument("--seed", type=int, default=42, metavar="S", help="default 42")
+    add_dataset_arguments(parser)
+    add_settings(parser, RunSettings)
+    own = (name for name in params(MembershipSettings) if name != "epsilon")
+    add_settings(parser, MembershipSettings, *own, defaults={"max_depth": None})
     add_file_arguments(parser)
 
 
@@ -518,72 +532,49 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _work(arguments: argparse.Namespace) -> Work:
     """Check the arguments, then read the data."""
-    choice(arguments.target, TARGETS, name="--target")
-    choice(arguments.accounting, ACCOUNTINGS, name="--accounting")
-    seed_value(arguments.seed, name="--seed")
-    epsilons, attacks = _epsilons(arguments), names_in(arguments.attacks, ATTACKS, name="--attacks")
-    _check_numbers(arguments)
+    asked, settings = from_arguments(arguments, RunSettings), from_arguments(arguments, MembershipSettings)
+    _check(asked, settings)
     table, roles = table_and_roles(arguments)
     people = member_people(table, roles)
-    base = MembershipSettings(
-        target=arguments.target,
-        max_depth=arguments.depth or default_depth(people),
-        accounting=arguments.accounting,
-        shadows=arguments.shadows,
-        seed=arguments.seed,
-    )
-    train, shared_out = _audited(table, roles, arguments) if arguments.target == "audited" else (None, None)
+    if settings.group >= len(people.group_names):
+        raise InputError(f"--group must be below {len(people.group_names)}, how many there are, got {settings.group}.")
+    depth = settings.max_depth if hasattr(arguments, "max_depth") else default_depth(people)
+    budgets = asked.budgets if settings.target == "dp_id3" else (math.inf,)  # others have none
+    train, shared_out = None, None
+    if settings.target == _AUDITED:
+        train, shared_out = _audited(table, roles, AuditConfig(dataset=arguments.dataset, seed=settings.seed))
     return Work(
         people=people,
-        settings=tuple(replace(base, epsilon=epsilon) for epsilon in epsilons),
-        attacks=tuple(name for name in ATTACKS if name in attacks),
+        settings=tuple(replace(settings, max_depth=depth, theta=1.0, epsilon=epsilon) for epsilon in budgets),
+        attacks=tuple(name for name in ATTACKS if name in asked.attacks),
         train=train,
         split=shared_out,
-        theta=arguments.theta,
-        repeats=arguments.repeats,
+        theta=settings.theta,
+        repeats=asked.repeats,
     )
 
 
-def _check_numbers(arguments: argparse.Namespace) -> None:
-    for name, least in (("depth", 1), ("repeats", 1), ("shadows", 4)):
-        value = getattr(arguments, name)
-        if value is not None and value < least:
-            raise InputError(f"--{name} must be a whole number of at least {least}, got {value}.")
-    if arguments.shadows % 2:
-        raise InputError(f"--shadows must be even, half of them with each person, got {arguments.shadows}.")
-    if not 0.0 < arguments.theta <= 1.0:
-        raise InputError(f"--theta must be in (0, 1], got {arguments.theta:g}.")
-    if arguments.accounting != "savings" and arguments.target != "dp_id3":
-        raise InputError(f"--accounting is for the target dp_id3, got it with --target {arguments.target}.")
-    if arguments.target == "audited":
-        for name, neutral in (("theta", 1.0), ("repeats", 1)):
-            if getattr(arguments, name) != neutral:
-                raise InputError(
-                    f"--{name} is not for the target audited, whose members are the audit's training records, got it "
-                    "with --target audited."
-                )
+def _check(asked: RunSettings, settings: MembershipSettings) -> None:
+    """Refuse what does not go together."""
+    target, shadows = settings.target, settings.shadows
+    choice(target, TARGETS, name="--target")
+    if shadows < FEWEST_SHADOWS:
+        raise InputError(f"--shadows must be at least {FEWEST_SHADOWS}, got {shadows}.")
+    if shadows % 2:
+        raise InputError(f"--shadows must be even, half of them with each person, got {shadows}.")
+    for flag, there in (("epsilon", asked.epsilons is not None), ("accounting", settings.accounting != "savings")):
+        if there and target != "dp_id3":
+            raise InputError(f"--{flag} is for the target dp_id3, got it with --target {target}.")
+    for flag, there in (("theta", settings.theta < 1.0), ("repeats", asked.repeats > 1)):
+        if there and target == _AUDITED:
+            raise InputError(
+                f"--{flag} is not for the target audited, whose members are the audit's training records, got it "
+                "with --target audited."
+            )
 
 
-def _epsilons(arguments: argparse.Namespace) -> tuple[float, ...]:
-    """Return the privacy budgets, each once; the only one of a target that has none is infinite."""
-    if arguments.target != "dp_id3":
-        if arguments.epsilon is not None:
-            raise InputError(f"--epsilon is for the target dp_id3, got it with --target {arguments.target}.")
-        return (math.inf,)
-    text = _EPSILONS if arguments.epsilon is None else arguments.epsilon
-    try:
-        numbers = tuple(dict.fromkeys(float(part) for part in text.split(",")))
-    except ValueError:
-        raise InputError(f"--epsilon must be numbers, or inf, with a comma between them, got {text!r}.") from None
-    for number in numbers:
-        if not (LEAST_EPSILON <= number <= _MOST or number == math.inf):
-            raise InputError(f"--epsilon must be from {LEAST_EPSILON:g} to {_MOST:g}, or inf, got {number:g}.")
-    return numbers
-
-
-def _audited(table: Table, roles: Roles, arguments: argparse.Namespace) -> tuple[Train, MembershipSplit]:
+def _audited(table: Table, roles: Roles, config: AuditConfig) -> tuple[Train, MembershipSplit]:
     """Return the audited fair model as a target, with the audit's own training and test records."""
-    dataset = build_dataset(table, roles)
-    config = AuditConfig(dataset=arguments.dataset, roles=roles, seed=arguments.seed)
+    dataset, config = build_dataset(table, roles), replace(config, roles=roles)
     rows = split(dataset, train_share=config.train_share, seed=config.seed)
     return audited_target(config, dataset), split_between(rows.train, rows.test, seed=config.seed)
