@@ -81,13 +81,7 @@ def check_epsilon(epsilon: float, methods: Sequence[str], *, flag: str = "--epsi
 
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
-    """Return the table the arguments name, and the roles of its columns for the attribute they name.
-
-    Raises
-    ------
-    InputError, DataUnavailableError
-        If there is no such dataset or attribute, or the data cannot be had.
-    """
+    """Return the table the arguments name, and the roles of its columns for the attribute they name."""
     choice(arguments.dataset, CATALOG, name="--dataset")
     known = CATALOG[arguments.dataset].attributes
     if arguments.attribute is not None:
@@ -103,24 +97,12 @@ def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
 
 
 def table_named(name: str, arguments: argparse.Namespace) -> Table:
-    """Return a table of the catalogue, read from where the arguments say.
-
-    Raises
-    ------
-    InputError, DataUnavailableError
-        If the folder is none, or the data cannot be had.
-    """
+    """Return a table of the catalogue, read from where the arguments say."""
     return load(name, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
 
 
 def data_folder_of(arguments: argparse.Namespace) -> Path | None:
-    """Return the folder of local data files that --data or the environment names; None where neither does.
-
-    Raises
-    ------
-    InputError
-        If it is no folder.
-    """
+    """Return the folder of local data files that --data or the environment names; None where neither does."""
     local = arguments.data or os.environ.get("FAIRLEAK_DATA")
     if local is not None and not os.path.isdir(local):
         raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {quoted(local, 200)}.")

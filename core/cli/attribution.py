@@ -17,7 +17,7 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
-from core.correction import MEASURES, LeakAttribution, RepeatedMeasure, RepeatedStep, attribute_over_seeds
+from core.correction import MEASURES, LeakAttribution, RepeatedStep, attribute_over_seeds
 from core.estimates import Estimate, over_repeats
 from core.files import check_place
 from core.leak import KINDS, LeakPoint, leak_configs, measure_leak
@@ -91,13 +91,10 @@ def _cells(step: RepeatedStep) -> list[str]:
     cells = [_STEPS[step.step]]
     for measure in MEASURES:
         percent = measure != "log_loss"
-        cells.append(_words(step.values[measure], percent=percent))
-        cells.append(_words(step.changes[measure], percent=percent, signed=True) if step.changes else "")
+        cells.append(estimate_words(step.values[measure].estimate, percent=percent))
+        changed = estimate_words(step.changes[measure].estimate, percent=percent, signed=True) if step.changes else ""
+        cells.append(changed)
     return cells
-
-
-def _words(found: RepeatedMeasure, *, percent: bool, signed: bool = False) -> str:
-    return estimate_words(found.estimate, percent=percent, signed=signed)
 
 
 def _delta(points: Sequence[LeakPoint], config: AuditConfig) -> Iterator[str]:
@@ -140,22 +137,18 @@ def _controls(own: Sequence[LeakPoint]) -> Iterator[str]:
         rows.append(
             [
                 str(point.config.seed),
-                _percent(real.before),
-                _percent(real.after),
-                _percent(dealt.after),
-                _percent(measured.estimated.after),
+                estimate_words(real.before),
+                estimate_words(real.after),
+                estimate_words(dealt.after),
+                estimate_words(measured.estimated.after),
                 measured.estimate.metric,
                 f"{measured.estimate.tolerance:.4f}",
-                _percent(point.held_out["features"]),
-                _percent(point.held_out["strong"]),
+                estimate_words(point.held_out["features"]),
+                estimate_words(point.held_out["strong"]),
             ]
         )
     yield aligned(header, rows)
     yield "none: no guess agrees with the tolerance."
-
-
-def _percent(found: Estimate | None) -> str:
-    return "none" if found is None else f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
 
 
 def _delta_row(name: str, pairs: Sequence[Sequence[float]]) -> list[str]:

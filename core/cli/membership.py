@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Annotated, Any
@@ -34,6 +34,7 @@ from core.membership import (
     TARGETS,
     AttackFindings,
     CurveBand,
+    CurvePoint,
     DisparityResult,
     GapResult,
     GapTest,
@@ -61,36 +62,6 @@ from core.settings import Settings, from_arguments, params
 from core.settings import add_arguments as add_settings
 from core.study import Param
 from core.validation import LEAST_EPSILON, choice
-
-_POINTS_OF_FAIRPICK = 4
-"""Of one repeat: FairPick and its control, at the theta asked for and at 1."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(Result):
-    """What was found.
-
-    Attributes
-    ----------
-    findings : tuple of MembershipFindings
-        One a privacy budget, as asked.
-    costs : tuple of float
-        What the tree costs in truth at each; inf without a bound.
-    over_epsilon : tuple of CurveBand
-        Over repeats; empty for one.
-    over_theta : tuple of (float, tuple of CurveBand)
-        Privacy budget, and what FairPick and its control change; empty unless asked for.
-    deletions : MembershipFindings or None
-        Of the target after FairPick, without attacks.
-    """
-
-    people: MemberPeople
-    findings: tuple[MembershipFindings, ...]
-    costs: tuple[float, ...]
-    over_epsilon: tuple[CurveBand, ...]
-    over_theta: tuple[tuple[float, tuple[CurveBand, ...]], ...]
-    deletions: MembershipFindings | None
-    repeats: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +95,37 @@ class Work:
         return target_of(self.people, settings) if self.train is None else self.train
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit(Result):
+    """What was found.
+
+    Attributes
+    ----------
+    findings : tuple of MembershipFindings
+        One a privacy budget, as asked.
+    costs : tuple of float
+        What the tree costs in truth at each; inf without a bound.
+    over_epsilon : tuple of CurveBand
+        Over repeats; empty for one.
+    over_theta : tuple of (float, tuple of CurveBand)
+        Privacy budget, and what FairPick and its control change; empty unless asked for.
+    deletions : MembershipFindings or None
+        Of the target after FairPick, without attacks.
+    """
+
+    work: Work
+    findings: tuple[MembershipFindings, ...]
+    costs: tuple[float, ...]
+    over_epsilon: tuple[CurveBand, ...]
+    over_theta: tuple[tuple[float, tuple[CurveBand, ...]], ...]
+    deletions: MembershipFindings | None
+
+
 def measured(work: Work, console: Console) -> Audit:
     """Do the work, with progress."""
     steps = sum(work.settings[0].shadows if name == "lira" else 1 for name in work.attacks)
-    curves = work.repeats * len(work.settings) * ((work.repeats > 1) + _POINTS_OF_FAIRPICK * (work.theta < 1.0))
+    # FairPick has four points a repeat: itself and its control, at the theta asked for and at 1.
+    curves = work.repeats * len(work.settings) * ((work.repeats > 1) + 4 * (work.theta < 1.0))
     report, total, numbers = console.counting("steps", every=16), steps * len(work.settings) + curves, count(1)
 
     def tick(*_: object) -> None:
@@ -139,7 +137,7 @@ def measured(work: Work, console: Console) -> Audit:
         deleted = replace(work.settings[0], theta=work.theta)
         deletions = findings_of(attacked(work.people, deleted, work.train_of(deleted), split=work.split))
     return Audit(
-        people=work.people,
+        work=work,
         findings=findings,
         costs=tuple(
             ledger_of(work.people, settings).total if settings.target == "dp_id3" else math.inf
@@ -148,7 +146,6 @@ def measured(work: Work, console: Console) -> Audit:
         over_epsilon=_over_epsilon(work, tick),
         over_theta=_over_theta(work, tick),
         deletions=deletions,
-        repeats=work.repeats,
     )
 
 
@@ -167,21 +164,12 @@ def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:
     """Return the network attack over repeats; FairPick's curve has it for targets without a privacy budget."""
     if work.repeats == 1:
         return ()
-    points = []
-    if work.settings[0].target == "dp_id3":
+    first = work.settings[0]
+    if first.target == "dp_id3":
         epsilons = [settings.epsilon for settings in work.settings]
-        for point in epsilon_curve(work.people, work.settings[0], epsilons=epsilons, repeats=work.repeats):
-            points.append(point)
-            tick()
-        return summarise_curve(points)
-    whole = fairpick_curve(
-        work.people, work.settings[0], thetas=(1.0,), repeats=work.repeats, train=work.train_of(work.settings[0])
-    )
-    for point in whole:
-        if point.variant == "fairpick":
-            points.append(replace(point, at=math.inf))
-            tick()
-    return summarise_curve(points)
+        return _band_of(epsilon_curve(work.people, first, epsilons=epsilons, repeats=work.repeats), tick)
+    whole = fairpick_curve(work.people, first, thetas=(1.0,), repeats=work.repeats, train=work.train_of(first))
+    return _band_of((replace(point, at=math.inf) for point in whole if point.variant == "fairpick"), tick)
 
 
 def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, ...]], ...]:
@@ -190,13 +178,19 @@ def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, 
         return ()
     found = []
     for settings in work.settings:
-        points = []
-        train = work.train_of(settings)
-        for point in fairpick_curve(work.people, settings, thetas=(work.theta, 1.0), repeats=work.repeats, train=train):
-            points.append(point)
-            tick()
-        found.append((settings.epsilon, summarise_curve(points)))
+        train, thetas = work.train_of(settings), (work.theta, 1.0)
+        curve = fairpick_curve(work.people, settings, thetas=thetas, repeats=work.repeats, train=train)
+        found.append((settings.epsilon, _band_of(curve, tick)))
     return tuple(found)
+
+
+def _band_of(points: Iterable[CurvePoint], tick: _Tick) -> tuple[CurveBand, ...]:
+    """Return the means of a curve's points, told as they come."""
+    found = []
+    for point in points:
+        found.append(point)
+        tick()
+    return summarise_curve(found)
 
 
 _NOTHING = "n/a"
@@ -227,7 +221,7 @@ def _head(audit: Audit) -> Iterator[str]:
     depth = "" if settings.target in ("logistic", "audited") else f", depth {settings.max_depth}"
     accounting = f", accounting {settings.accounting}" if settings.target == "dp_id3" else ""
     groups = ", ".join(reversed(first.group_names)) if len(first.group_names) == 2 else ", ".join(first.group_names)
-    yield f"{audit.people.n:,} people of {first.title}; {first.attribute}: {groups}"
+    yield f"{audit.work.people.n:,} people of {first.title}; {first.attribute}: {groups}"
     yield f"Target: {TARGET_TITLES[settings.target]}{depth}{accounting}, seed {settings.seed}"
     yield f"{first.n_members:,} people trained on; {first.n_judged:,} judged, half of them trained on: chance is 50%"
     yield f"Intervals: {100 * settings.level:g}%, over the judged people, for one split and one training"
@@ -311,7 +305,8 @@ def _star(test: GapTest | None) -> str:
 
 
 def _repeats_table(audit: Audit) -> Iterator[str]:
-    yield f"The paper's network over {audit.repeats} repeats, each with its own split and training; {_sides(audit)}"
+    repeats = audit.work.repeats
+    yield f"The paper's network over {repeats} repeats, each with its own split and training; {_sides(audit)}"
     yield "Means with 95% intervals over repeats, which speak of other seeds on this table"
     rows = []
     for band in sorted(audit.over_epsilon, key=lambda band: -band.at):
@@ -322,7 +317,7 @@ def _repeats_table(audit: Audit) -> Iterator[str]:
 
 def _sides(audit: Audit) -> str:
     """Return which groups the gaps of a curve are between."""
-    names, code = audit.people.group_names, audit.findings[0].settings.group
+    names, code = audit.work.people.group_names, audit.findings[0].settings.group
     return f"{names[code]} minus {names[0] if len(names) == 2 else 'all others'}"
 
 
@@ -341,7 +336,7 @@ def _fairpick_table(audit: Audit) -> Iterator[str]:
     assert audit.deletions is not None and audit.deletions.fairpick is not None
     made, before = audit.deletions.fairpick, audit.findings[0].n_members
     rows, seed = sum(made.deleted.values()), audit.deletions.settings.seed
-    several = "s" * (audit.repeats > 1)
+    several = "s" * (audit.work.repeats > 1)
     by_group = ", ".join(f"{count:,} {name}" for name, count in made.deleted.items())
     yield (
         f"FairPick, theta {made.theta:g}: deletes {rows:,} of the {before:,} people trained on above, in the split of "
@@ -352,7 +347,7 @@ def _fairpick_table(audit: Audit) -> Iterator[str]:
         f"{made.largest_after:.4f} after"
     )
     yield (
-        f"The paper's network in {audit.repeats} repeat{several} with splits of their own, of which 'deleted' is "
+        f"The paper's network in {audit.work.repeats} repeat{several} with splits of their own, of which 'deleted' is "
         f"the mean; {_sides(audit)}"
     )
     private = audit.findings[0].settings.target == "dp_id3"
@@ -429,12 +424,12 @@ def everything(audit: Audit, dataset: str) -> dict[str, Any]:
         "title": first.title,
         "attribute": first.attribute,
         "groups": list(first.group_names),
-        "people": audit.people.n,
+        "people": audit.work.people.n,
         "trained on": first.n_members,
         "judged": first.n_judged,
-        "notes": list(audit.people.notes),
+        "notes": list(audit.work.people.notes),
         "targets": [_target(found, cost) for found, cost in zip(audit.findings, audit.costs, strict=True)],
-        "repeats": audit.repeats,
+        "repeats": audit.work.repeats,
         "over epsilon": [_band(band, "epsilon") for band in audit.over_epsilon],
         "fairpick": None if audit.deletions is None else plain(audit.deletions.fairpick),
         "over theta": [
