@@ -121,7 +121,7 @@ def _rates(accepted: _Codes) -> tuple[dict[str, float | str], dict[str, float]]:
     ]
     everybody = f"everybody {int(accepted.sum())}/20 = {number(women.overall.value)}"
     apart = difference_between_groups(accepted, _GUESS, metric="statistical_parity")
-    words = {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": apart}
+    words: dict[str, float | str] = {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": apart}
     return words, {"women": women.rate.value, "men": men.rate.value, "unfairness": value}
 
 
@@ -130,7 +130,7 @@ def _repair(accepted: _Codes, correction: Correction) -> tuple[dict[str, float |
     changed, vector = _changed(correction), _vector(correction)
     men, women = group_rates(accepted, vector, metric="statistical_parity")
     after, objective = unfairness(accepted, vector, metric="statistical_parity"), float(correction.objective or 0.0)
-    words = {
+    words: dict[str, float | str] = {
         "who": ", ".join(f"person {i + 1} becomes a {_group(vector[i])}" for i in changed).capitalize(),
         "sum": total(_CONFIDENCE[changed], 2),
         "objective": objective,

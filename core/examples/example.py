@@ -9,7 +9,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +144,6 @@ class Example(Result):
     source: str
 
 
-@cache
 def texts(name: str) -> dict[str, Any]:
     """Return the texts of an example as they lie there; what one leaves out is in the one it is `like`."""
     content = tomllib.loads((files("core.examples") / "texts" / f"{name}.toml").read_text(encoding="utf-8"))
