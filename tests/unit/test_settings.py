@@ -6,11 +6,14 @@ import argparse
 import dataclasses
 import math
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
+from core.__main__ import parser
+from core.cli.arguments import seeds_in
 from core.docs import files, settings_reference, studies
 from core.errors import InputError
 from core.settings import (
@@ -19,14 +22,17 @@ from core.settings import (
     add_arguments,
     checked,
     from_arguments,
+    given,
     params,
     place_of,
     read_table,
     reference_rows,
     toml_text,
+    toml_value,
     values_of,
 )
 from core.study import Param
+from core.sweep.landscape import LandscapePlan
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
@@ -38,7 +44,9 @@ KEYS = [
     for key, setting in keys.items()
 ]
 OWN = [
-    (f"{called}: {key}", "", key, setting) for called, cls in CLASSES.items() for key, setting in params(cls).items()
+    (f"{called}: {key}", "", key, setting)
+    for called, (cls, _) in CLASSES.items()
+    for key, setting in params(cls).items()
 ]
 EVERY = [*KEYS, *OWN]
 
@@ -46,6 +54,22 @@ EVERY = [*KEYS, *OWN]
 def each(cases: list[tuple[str, str, str, Setting]]) -> Any:
     names, *rest = zip(*cases, strict=True)
     return pytest.mark.parametrize(("title", "key", "setting"), list(zip(*rest, strict=True)), ids=names)
+
+
+def action_of(command: str) -> argparse.ArgumentParser:
+    """Return the parser of a command, or of a part of one, as in "queries ask"."""
+    made = parser()
+    for word in command.split():
+        (parts,) = (action for action in made._actions if isinstance(action, argparse._SubParsersAction))
+        made = parts.choices[word]
+    return made
+
+
+def own(cls: type, commands: str) -> Iterator[tuple[str, str, Setting]]:
+    """Yield each setting of a class with the command that has its flag: the first of several."""
+    flags = {command: action_of(command)._option_string_actions for command in commands.split(", ")}
+    for key, setting in params(cls).items():
+        yield next((command for command, there in flags.items() if setting.flag in there), commands), key, setting
 
 
 def outside(setting: Setting) -> Any:
@@ -119,18 +143,66 @@ def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Se
         assert "\n" not in sentence
 
 
-@pytest.mark.parametrize("cls", CLASSES.values(), ids=lambda cls: cls.__name__)
-def test_flags_make_settings(cls: type):
+def written(setting: Setting) -> list[str]:
+    """Return a setting as it is given on a command line, with its default or a value that its rules allow."""
+    told = value(setting)
+    if setting.base is bool:
+        return [setting.flag if told or setting.default is False else setting.flag.replace("--", "--no-", 1)]
+    text = "{max_depth = 3}" if setting.param.form == "table" else toml_value(told)
+    if setting.many and setting.base is not tuple:
+        text = ",".join("none" if one is None else str(one) for one in told)
+    return [f"{setting.flag}={told if isinstance(told, str) else text}"]
+
+
+FLAGS = [(command, key, setting) for cls, commands in CLASSES.values() for command, key, setting in own(cls, commands)]
+
+
+@pytest.mark.parametrize(
+    ("command", "key", "setting"), FLAGS, ids=[f"{command} {setting.flag}" for command, _, setting in FLAGS]
+)
+def test_every_setting_of_a_study_has_a_flag_at_a_real_command(command: str, key: str, setting: Setting):
+    parser = action_of(command)
+    for action in parser._actions:
+        action.required = False
+        action.nargs = "?" if not action.option_strings and action.nargs is None else action.nargs
+    told = True if setting.base is bool and setting.default is False else value(setting)
+    found = getattr(parser.parse_args(written(setting)), parser._option_string_actions[setting.flag].dest)
+    if (command, key) == ("landscape", "seeds"):  # also takes 0-9
+        found = seeds_in(found)
+    elif setting.param.form == "table":
+        told = (("max_depth", 3),)
+    elif isinstance(found, tuple) and not setting.many and setting.base is not tuple:
+        (found,) = found  # the command takes several
+    assert checked(setting, found, setting.flag) == told
+
+
+def test_flags_make_settings_and_wrong_ones_name_the_flag():
+    for cls, commands in CLASSES.values():
+        parser = argparse.ArgumentParser()
+        add_arguments(parser, cls)
+        must = [word for s in params(cls).values() if s.default is dataclasses.MISSING for word in written(s)]
+        made = from_arguments(parser.parse_args(must), cls)
+        assert all(getattr(made, name) == value(s) for name, s in params(cls).items() if s.default == value(s)), (
+            commands
+        )
+        for setting in params(cls).values():
+            for wrong in beyond(setting) if not setting.many else ():
+                with pytest.raises(InputError, match=rf"^{setting.flag} must "):
+                    from_arguments(parser.parse_args([*must, f"{setting.flag}={wrong}"]), cls)
+
+
+def test_two_classes_share_the_flags_of_one_name():
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    class Other(Settings):
+        seed: Annotated[int, Param("Seed", "Fixes the other draw.", least=0)] = 1
+        rest: Annotated[float | None, Param("Rest", "The rest.", least=0)] = 0.5
+
     parser = argparse.ArgumentParser()
-    add_arguments(parser, cls)
-    assert from_arguments(parser.parse_args([]), cls) == cls()
-    shown = parser.format_help()
-    for setting in params(cls).values():
-        assert setting.flag in shown
-    seed = next((name for name in ("seed", "seeds") if name in params(cls)), None)
-    assert seed is not None
-    with pytest.raises(InputError, match=rf"^--{seed} must be from 0 to 4,294,967,295, got -1\.$"):
-        from_arguments(parser.parse_args([f"--{seed}=-1"]), cls)
+    add_arguments(parser, {"here": LandscapePlan, "there": Other}, "metric", "seed", "rest", defaults={"rest": 2.0})
+    shown = " ".join(parser.format_help().split())
+    assert "there: fixes the other draw (default 1)" in shown and "there: the rest (default 2)" in shown
+    assert given(parser.parse_args(["--rest", "none"]), Other) == {"rest": None}
+    assert from_arguments(parser.parse_args(["--seed", "3"]), Other, rest=1.0) == Other(seed=3, rest=1.0)
 
 
 def test_the_page_is_current_and_has_every_setting():
