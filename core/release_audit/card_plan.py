@@ -72,18 +72,27 @@ class ReleasePlan(Result):
 
     title: Annotated[str, Param("Title", "What to call the release.", most=200)] = ""
     source: AuditPlan = field(default_factory=AuditPlan)
-    models: Annotated[str, Param("Models", "Which models have numbers: {options}.", options=MODELS)] = "audited"
+    models: Annotated[str, Param("Which models", "Which models have numbers: {options}.", options=MODELS)] = "audited"
     columns: Annotated[
-        tuple[str, ...], Param("Columns", "Columns of given predictions.", only=("family", ("given",)))
+        tuple[str, ...], Param("Prediction columns", "Columns of given predictions.", only=("family", ("given",)))
     ] = ()
     without: Annotated[
         tuple[str, ...], Param("Without", "Features that none of these models sees.", only=("family", _NATURAL))
     ] = ()
     on: Annotated[str, Param("On", "Whose numbers they are: {options}.", options=SETS)] = "test"
     people: Annotated[
-        int, Param("People", "How many people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False)
+        int,
+        Param(
+            "People the numbers are about",
+            "How many people, drawn with the seed; 0 for all.",
+            least=0,
+            most=10_000_000,
+            shown=False,
+        ),
     ] = 0
-    group: Annotated[str, Param("Group", "The group that counts as 1, against everybody else.")] = ""
+    group: Annotated[str, Param("Group, against all others", "The group that counts as 1, against everybody else.")] = (
+        ""
+    )
     settings: ReleaseSettings = field(default_factory=ReleaseSettings)
     numbers: Mapping[tuple[str, str], float | Interval] = field(default_factory=dict)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import dataclasses
 import math
 import tomllib
@@ -11,11 +12,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.__main__ import parser
 from core.cli.arguments import seeds_in
+from core.config import AuditConfig
+from core.datasets.roles import Roles
 from core.docs import files, settings_reference, studies
 from core.errors import InputError
+from core.policy.limits import Limit, Policy
+from core.release_audit.card_plan import ReleasePlan, _Number
+from core.release_audit.plan import (
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+)
 from core.settings import (
     Setting,
     Settings,
@@ -37,6 +52,10 @@ from core.sweep.landscape import LandscapePlan
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 CLASSES = studies()
+OF_FILES = (
+    *(Roles, Limit, Policy, ReleasePlan, _Number),
+    *(AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers),
+)
 KEYS = [
     (f"{called}: {title}.{key}", title, key, setting)
     for called, tables in files().items()
@@ -110,7 +129,7 @@ def value(setting: Setting) -> Any:
 @each(EVERY)
 def test_every_setting_says_what_it_is(title: str, key: str, setting: Setting):
     param = setting.param
-    assert param.title[:1].isupper() and not param.title.endswith(".")
+    assert (param.title[:1].isupper() or param.title[:1] == "ε") and not param.title.endswith(".")
     assert param.help[:1].isupper() or param.help[:1] == '"'
     assert param.help.endswith(".") and len(param.help) < 260
     assert setting.flag.startswith("--") and setting.flag == setting.flag.lower()
@@ -141,6 +160,113 @@ def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Se
         sentence = str(caught.value)
         assert sentence.startswith(f"{name} must ") and ", got " in sentence and sentence.endswith(".")
         assert "\n" not in sentence
+
+
+PAGES = PAGE.parents[2] / "pages"
+BY_FILE = "a plan, a card or a policy names its files and versions; a page has them at hand"
+BY_COLUMN = "the Data page asks for it beside the table's columns, in words of its own"
+BY_LIMIT = "the Report page's form of a limit asks for it in the unit of its check"
+BY_SECTION = "a section of the page varies it, and shows what it does"
+BY_SIDEBAR = "the sidebar's seed fixes it"
+BY_TABLE = "the sidebar offers the user's own table and its attributes too"
+BY_STUDY = "a study made from Python chooses it; the pages keep to its default"
+ELSEWHERE = {
+    "AuditConfig": {"forest": "the Correction page finds it, and a button takes it over"},
+    "Roles": {name: BY_COLUMN for name in params(Roles)},
+    "Limit": {name: BY_LIMIT for name in params(Limit)},
+    "Policy": {name: BY_LIMIT for name in params(Policy)},
+    "LandscapePlan": {name: "the start page's map is of the whole plan" for name in params(LandscapePlan)},
+    "_Number": {name: BY_FILE for name in params(_Number)},
+    "AuditPlan": {"schema": BY_FILE, "policy": BY_FILE},
+    "DataPlan": {"dataset": BY_TABLE, "file": BY_FILE, "attribute": BY_TABLE},
+    "ModelPlan": {"kind": BY_COLUMN, "file": BY_FILE, "positive": BY_FILE},
+    "OutputsPlan": {"decimals": "one box chooses what is released, with its decimals"},
+    "PlannedAnswers": {"decimals": BY_STUDY, "repeats": BY_STUDY},
+    "ReleasePlan": {"title": BY_FILE, "without": BY_FILE, "on": BY_STUDY},
+    "ReleaseSettings": {"sizes": "one of what is published", "seed": BY_SIDEBAR},
+    "MembershipSettings": {
+        "accounting": BY_SECTION,
+        "shadows": BY_STUDY,
+        "online": BY_STUDY,
+        "seed": BY_SIDEBAR,
+        "level": BY_STUDY,
+    },
+    "GuardSettings": {
+        "given": "written as a line for each value",
+        "margin": "drawn as that of a table is",
+        "attackers": BY_STUDY,
+        "trained_at": BY_STUDY,
+        "seed": BY_SIDEBAR,
+    },
+    "TableSettings": {
+        "given": "written as a line for each value",
+        "least_expected": BY_STUDY,
+        "domain_share": BY_STUDY,
+        "trained_budgets": BY_STUDY,
+        "seed": BY_SIDEBAR,
+    },
+}
+"""Settings that no page draws as they are declared, and why: class -> name -> reason."""
+
+
+def settings_on_pages() -> set[tuple[str, str]]:
+    """Return the settings whose `Param` a page reads, as (class, name): `params(Class)["name"]`, or by its name."""
+    found = set()
+    for path in sorted(PAGES.rglob("*.py")):
+        read: dict[str, str] = {}
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign):
+                names, values = (getattr(part, "elts", [part]) for part in (node.targets[0], node.value))
+                read |= {
+                    ast.unparse(name): made
+                    for name, value in zip(names, values, strict=False)
+                    if (made := ast.unparse(value)).startswith("params(")
+                }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                made = ast.unparse(node.value)
+                made = read.get(made, made)
+                if made.startswith("params("):
+                    found.add((made.removeprefix("params(").removesuffix(")"), str(node.slice.value)))
+    return found
+
+
+def test_every_setting_has_its_widget_or_a_reason_why_not():
+    by_setting = {
+        id(setting): (cls.__name__, name)
+        for cls in (*(cls for cls, _ in CLASSES.values()), *OF_FILES)
+        for name, setting in params(cls).items()
+    }
+    declared = {by_setting[id(setting)] for _, _, _, setting in EVERY}
+    reasons = {(cls, name) for cls, names in ELSEWHERE.items() for name in names}
+    assert settings_on_pages() & declared == declared - reasons
+    assert reasons <= declared
+
+
+def test_a_widget_has_the_bounds_and_words_that_are_declared():
+    def page() -> None:
+        from core.config import AuditConfig
+        from core.release_audit.plan import AuditPlan, PlannedAnswers
+        from core.settings import params
+        from pages.common.controls import control
+
+        audit, answers = params(AuditConfig), params(PlannedAnswers)
+        control(audit["train_share"], "share", "slider")
+        control(answers["people"], "people")
+        control(answers["mechanism"], "mechanism", help=None)
+        control(params(AuditPlan)["title"], "title")
+        control(audit["epsilon"], "epsilon", "select_slider", options=[1.0, 10.0], value=10.0)
+
+    drawn = AppTest.from_function(page).run()
+    assert not drawn.exception
+    share, people, mechanism = drawn.slider(key="share"), drawn.number_input(key="people"), drawn.selectbox[0]
+    assert (share.label, share.min, share.max, share.step, share.value) == ("Training share", 0.1, 0.8, 0.01, 0.34)
+    assert share.help == params(AuditConfig)["train_share"].param.help
+    assert (people.min, people.max, people.value) == (4, 5_000, 100)
+    assert mechanism.options[-1] == "Noisy sums" and mechanism.value == "noisy_sums" and not mechanism.help
+    assert drawn.text_input(key="title").proto.max_chars == 200
+    assert drawn.select_slider(key="epsilon").value == 10.0
 
 
 def written(setting: Setting) -> list[str]:
