@@ -35,7 +35,7 @@ class ReleaseSettings(Result):
     count: Annotated[
         int,
         Param(
-            "Models",
+            "Models on the card",
             "How many models are compared.",
             least=1,
             most=MOST_MODELS,
@@ -44,13 +44,13 @@ class ReleaseSettings(Result):
     ] = 1
     statistics: Annotated[
         tuple[str, ...],
-        Param("Statistics", "What is published of each model: {options}.", options=STATISTIC_TITLES, some=True),
+        Param("What is published", "What is published of each model: {options}.", options=STATISTIC_TITLES, some=True),
     ] = ("sp_gap", "tpr_gap", "fpr_gap")
     sizes: Annotated[bool, Param("Group sizes", "Whether sizes are published too.")] = True
     decimals: Annotated[int | None, Param("Decimals", "Decimals the numbers are rounded to.", least=0, most=12)] = 3
     epsilon: Annotated[
         float | None,
-        Param("Privacy budget", "Privacy budget of all numbers together.", least=LEAST_EPSILON, most=1_000.0),
+        Param("Privacy budget ε", "Privacy budget of all numbers together.", least=LEAST_EPSILON, most=1_000.0),
     ] = None
     seed: Annotated[int, Param("Seed", "Draws the privacy noise.", least=0, most=2**32 - 1)] = 0
 

@@ -8,6 +8,7 @@ names the file and its key.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -71,18 +72,27 @@ class ReleasePlan(Result):
 
     title: Annotated[str, Param("Title", "What to call the release.", most=200)] = ""
     source: AuditPlan = field(default_factory=AuditPlan)
-    models: Annotated[str, Param("Models", "Which models have numbers: {options}.", options=MODELS)] = "audited"
+    models: Annotated[str, Param("Which models", "Which models have numbers: {options}.", options=MODELS)] = "audited"
     columns: Annotated[
-        tuple[str, ...], Param("Columns", "Columns of given predictions.", only=("family", ("given",)))
+        tuple[str, ...], Param("Prediction columns", "Columns of given predictions.", only=("family", ("given",)))
     ] = ()
     without: Annotated[
         tuple[str, ...], Param("Without", "Features that none of these models sees.", only=("family", _NATURAL))
     ] = ()
     on: Annotated[str, Param("On", "Whose numbers they are: {options}.", options=SETS)] = "test"
     people: Annotated[
-        int, Param("People", "How many people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False)
+        int,
+        Param(
+            "People the numbers are about",
+            "How many people, drawn with the seed; 0 for all.",
+            least=0,
+            most=10_000_000,
+            shown=False,
+        ),
     ] = 0
-    group: Annotated[str, Param("Group", "The group that counts as 1, against everybody else.")] = ""
+    group: Annotated[str, Param("Group, against all others", "The group that counts as 1, against everybody else.")] = (
+        ""
+    )
     settings: ReleaseSettings = field(default_factory=ReleaseSettings)
     numbers: Mapping[tuple[str, str], float | Interval] = field(default_factory=dict)
 
@@ -118,8 +128,19 @@ CARD_TABLES: Tables = {
 """The tables of a release."""
 
 
-def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan:
-    """Read a release from TOML in UTF-8; `name` is what sentences call the file.
+def read_release(
+    text: str | bytes, *, name: str = "The release", instead: Mapping[str, Any] = types.MappingProxyType({})
+) -> ReleasePlan:
+    """Read a release.
+
+    Parameters
+    ----------
+    text : str or bytes
+        TOML in UTF-8.
+    name : str
+        What to call the file in sentences.
+    instead : mapping of str to value
+        Settings of `ReleaseSettings` that stand in place of the file's; None is left out.
 
     Raises
     ------
@@ -129,7 +150,7 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
     """
     content = parsed(text, name=name)
     with naming(name):
-        found = read_tables(content, CARD_TABLES)
+        found = read_tables(_replaced(content, instead), CARD_TABLES)
         data, model, config = read_source(found)
         models, people, publish = (found[title] for title in ("models", "people", "publish"))
         family, columns = models.get("family", "audited"), models.get("columns", ())
@@ -149,6 +170,18 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
             settings=settings,
             numbers=numbers,
         )
+
+
+def _replaced(content: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file's content with some settings in place of its own."""
+    made = dict(content)
+    for key, value in instead.items():
+        title = "models" if key == "count" else "publish"
+        table = made.get(title, {})
+        if isinstance(table, dict):
+            others = {name: own for name, own in table.items() if name != key}
+            made[title] = others if value is None else others | {key: value}
+    return made
 
 
 def _settings(publish: dict[str, Any], count: int, *, typed: bool) -> ReleaseSettings:
