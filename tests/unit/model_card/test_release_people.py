@@ -212,7 +212,7 @@ def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with(
 
 
 def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.model_card.advice.EPSILONS", (1.0,))
+    monkeypatch.setattr("core.model_card.advice._EPSILONS", (1.0,))
     case = large_case(6, n=600, k=1)
     q = case.posterior.copy()
     q[case.release.predictions[0] == 1] = 0.0  # certain of more people than the sizes allow
