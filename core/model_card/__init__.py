@@ -12,12 +12,12 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 """
 
 from core.model_card.advice import Advice, Tried, advise
+from core.model_card.card_people import ReleasedPeople, attacker_posterior, attacker_posteriors, released_people
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
 from core.model_card.pinned_people import DRAWS, Draws, InCommon, Pinned, in_common, pinned
 from core.model_card.published_counts import STATISTIC_TITLES, STATISTICS
 from core.model_card.release import MOST_MODELS, Published, Release
-from core.model_card.released_people import ReleasedPeople, attacker_posterior, attacker_posteriors, released_people
 from core.model_card.study import (
     ReleaseSettings,
     ReleaseStudy,

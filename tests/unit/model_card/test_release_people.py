@@ -116,7 +116,7 @@ def test_released_people_hold_what_a_study_needs():
 
 def test_given_models(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        "core.model_card.released_people.attacker_posterior", lambda _, __, rows, **told: np.full(rows.size, 0.5)
+        "core.model_card.card_people.attacker_posterior", lambda _, __, rows, **told: np.full(rows.size, 0.5)
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
     found = released_people(CONFIG, demo(), models="given", given=columns, names=["a", "b"])
