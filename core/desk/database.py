@@ -381,11 +381,6 @@ def _fill_file(half: Path, place: str, on_step: Step) -> None:
 # PostgreSQL -----------------------------------------------------------------------------------------------------------
 
 
-def _public(url: sa.URL) -> str:
-    """Return a URL without any password, wherever in it that stands."""
-    return url.difference_update_query(["password", "passfile", "sslpassword"]).render_as_string(hide_password=True)
-
-
 def _server(address: str, create: bool, on_step: Step) -> Store:
     try:
         url = sa.make_url(address)
@@ -401,7 +396,8 @@ def _server(address: str, create: bool, on_step: Step) -> Store:
         ) from None
     url = url.set(drivername="postgresql+psycopg")
     engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args={"connect_timeout": 10})
-    store = Store(engine, quoted(_public(url), 200), on_step)
+    public = url.difference_update_query(["password", "passfile", "sslpassword"])
+    store = Store(engine, quoted(public.render_as_string(hide_password=True), 200), on_step)
     if create:
         fill(store)
     _check(store)

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -69,20 +70,11 @@ class Equations:
         )
 
 
-@dataclass(slots=True)
-class _Collected:
-    """Rows while they are collected."""
-
-    features: list[Floats]
-    low: list[float]
-    high: list[float]
-    variance: list[float]
-
-    def add(self, features: Floats, low: float, high: float, variance: float = 0.0) -> None:
-        self.features.append(features)
-        self.low.append(low)
-        self.high.append(high)
-        self.variance.append(variance)
+class _Row(NamedTuple):
+    features: Floats
+    low: float
+    high: float
+    variance: float = 0.0
 
 
 def posterior_array(posterior: npt.ArrayLike, n: int) -> Floats:
@@ -102,16 +94,16 @@ def equations(published: Published, posterior: Floats) -> Equations:
     if published.noise is not None:
         return _noisy_equations(published)
     assert published.counts is not None
-    rows = _Collected([], [], [], [])
+    rows: list[_Row] = []
     _add_sizes(published, rows)
     _add_counts(published, rows)
     curved = _add_unsized(published, posterior, rows)
     return Equations(
         pattern=release.cells.pattern,
-        features=np.array(rows.features).reshape(-1, release.cells.people.size),
-        low=np.array(rows.low),
-        high=np.array(rows.high),
-        variance=np.array(rows.variance),
+        features=np.array([row.features for row in rows]).reshape(-1, release.cells.people.size),
+        low=np.array([row.low for row in rows]),
+        high=np.array([row.high for row in rows]),
+        variance=np.array([row.variance for row in rows]),
         curved=curved,
     )
 
@@ -136,16 +128,16 @@ def _noisy_features(release: Release) -> Floats:
     return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
 
 
-def _add_sizes(published: Published, rows: _Collected) -> None:
+def _add_sizes(published: Published, rows: list[_Row]) -> None:
     """Add the group sizes; that of everybody only where it does not follow from the others."""
     assert published.counts is not None
     known = published.counts.sizes
     for part, size in known.items():
         if part != "all" or not {"label 1", "label 0"} <= set(known):
-            rows.add(published.release.cells.inside(part).astype(np.float64), float(size), float(size))
+            rows.append(_Row(published.release.cells.inside(part).astype(np.float64), float(size), float(size)))
 
 
-def _add_counts(published: Published, rows: _Collected) -> None:
+def _add_counts(published: Published, rows: list[_Row]) -> None:
     """Add the counts of accepted people; once for models alike, and not where they follow from others."""
     assert published.counts is not None
     cells, counts = published.release.cells, published.counts
@@ -161,10 +153,10 @@ def _add_counts(published: Published, rows: _Collected) -> None:
             if not alike.any() or alike.tobytes() in seen:
                 continue
             seen.add(alike.tobytes())
-            rows.add(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
+            rows.append(_Row(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1])))
 
 
-def _add_unsized(published: Published, posterior: Floats, rows: _Collected) -> bool:
+def _add_unsized(published: Published, posterior: Floats, rows: list[_Row]) -> bool:
     """Add the numbers about groups of unknown size; return whether any of them is a gap."""
     assert published.counts is not None
     cells, curved = published.release.cells, False
@@ -191,7 +183,7 @@ def _add_unsized(published: Published, posterior: Floats, rows: _Collected) -> b
 
 
 def _add_rate(
-    rows: _Collected, accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]
+    rows: list[_Row], accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]
 ) -> None:
     """Add Σ s (h − r) at both limits of a rate: falling in r for group 1, and for group 0 against P − n r.
 
@@ -200,17 +192,17 @@ def _add_rate(
     """
     low, high = rate
     if low == high:
-        rows.add(accepted - low * inside, limit[0], limit[0])
+        rows.append(_Row(accepted - low * inside, limit[0], limit[0]))
     elif limit == (0.0, 0.0):
-        rows.add(accepted - high * inside, -np.inf, 0.0)
-        rows.add(accepted - low * inside, 0.0, np.inf)
+        rows.append(_Row(accepted - high * inside, -np.inf, 0.0))
+        rows.append(_Row(accepted - low * inside, 0.0, np.inf))
     else:
-        rows.add(accepted - low * inside, -np.inf, limit[0])
-        rows.add(accepted - high * inside, limit[1], np.inf)
+        rows.append(_Row(accepted - low * inside, -np.inf, limit[0]))
+        rows.append(_Row(accepted - high * inside, limit[1], np.inf))
 
 
 def _add_gap(
-    rows: _Collected,
+    rows: list[_Row],
     accepted: Floats,
     inside: Floats,
     gap: tuple[float, float],
@@ -227,9 +219,9 @@ def _add_gap(
     features, bend = accepted - (positives / people + d * slope) * inside, d * variance / people
     if people <= _FEW:
         furthest = -bend * _SIZE_REACH**2
-        rows.add(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
+        rows.append(_Row(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack))
     else:
-        rows.add(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
+        rows.append(_Row(features, middle - bend - slack, middle - bend + slack, 2 * bend**2))
 
 
 _ROUNDS = 6

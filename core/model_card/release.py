@@ -258,21 +258,12 @@ def _check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedNumber(Result):
-    """One number.
+    """One number as published, of a model or, with model "", a group size.
 
-    Attributes
-    ----------
-    model : str
-        Name of the model; "" for a group size.
-    statistic : str
-        "sp_gap", "tpr_gap", "fpr_gap"; "sp_rate_1", "sp_rate_0" and likewise for tpr and fpr (rate of group 1, rate
-        of group 0); "size", "size_label_1", "size_label_0" (people of group 1 among everybody, with label 1, with
-        label 0).
-    value : float
-        As published.
-    low, high : float
-        Where the true number lies: the value itself when exact, the values that round to it, or at least the
-        middle 95% of the privacy noise (to first order).
+    The statistic is "sp_gap", "tpr_gap", "fpr_gap"; "sp_rate_1", "sp_rate_0" and likewise for tpr and fpr (rate of
+    group 1, rate of group 0); "size", "size_label_1", "size_label_0" (people of group 1 among everybody, with label 1,
+    with label 0). The true number lies in [low, high]: the value itself when exact, the values that round to it, or at
+    least the middle 95% of the privacy noise (to first order).
     """
 
     model: str
@@ -515,15 +506,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disputed(Result):
-    """One number that was typed, and what the table gives instead.
-
-    Attributes
-    ----------
-    number : PublishedNumber
-        As typed, with the interval its precision leaves open.
-    table : float
-        What these people and predictions give; nan where a group it compares has nobody.
-    """
+    """One number that was typed, and what the table gives instead: nan where a group it compares has nobody."""
 
     number: PublishedNumber
     table: float

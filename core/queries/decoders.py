@@ -112,7 +112,7 @@ def read_answers(answered: Answered, decoder: str) -> list[Reading]:
         return [_by_person(answered, decoder, r, _absolute_evidence(answered, r)) for r in range(repeats)]
     if decoder == "published":
         return [_published(answered, r) for r in range(repeats)]
-    if answered.mechanism.noise in ("none", "rounding"):
+    if not noisy:
         return _noiseless(answered, decoder)
     return _propagated(answered, range(repeats), aware=decoder == "strongest")
 

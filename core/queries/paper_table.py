@@ -23,7 +23,7 @@ from core.seeds import child_generator
 from core.serialize import Result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PublishedRow(Result):
     """A row of table 1: n people, m jittered questions, Adult's race; mean absolute error and balanced accuracy.
 
@@ -40,15 +40,9 @@ class PublishedRow(Result):
 
 
 def _row(n: int, m: int, epsilon: float, errors: tuple[float, float], leakages: tuple[int, int]) -> PublishedRow:
-    return PublishedRow(
-        n=n,
-        m=m,
-        epsilon=epsilon,
-        error_cauchy=errors[0] / 1000,
-        error_laplace=errors[1] / 1000,
-        leakage_cauchy=leakages[0] / 100,
-        leakage_laplace=leakages[1] / 100,
-    )
+    error_cauchy, error_laplace = (error / 1000 for error in errors)
+    leakage_cauchy, leakage_laplace = (percent / 100 for percent in leakages)
+    return PublishedRow(n, m, epsilon, error_cauchy, error_laplace, leakage_cauchy, leakage_laplace)
 
 
 TABLE_1 = (

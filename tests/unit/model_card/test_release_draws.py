@@ -72,7 +72,7 @@ def test_the_advice_tries_the_precision_of_the_card_with_the_same_draws(
 ):
     settings = ReleaseSettings(count=12, decimals=decimals, epsilon=epsilon, seed=2)
     found = drawn_again(study(people(), settings), people())
-    monkeypatch.setattr("core.model_card.advice.EPSILONS", (30.0, 10.0))
+    monkeypatch.setattr("core.model_card.advice._EPSILONS", (30.0, 10.0))
     advice = advise(people().posterior, release_of(people(), settings), sensitive=people().sensitive, seed=2)
     rows = [row for row in advice.tried if (row.decimals, row.epsilon) == (decimals, epsilon)]
     assert [row.pinned for row in rows] == [found.most_pinned]

@@ -14,6 +14,7 @@ from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, demo_table, split
 from core.errors import Cancelled, InputError
 from core.model_card import (
+    Advice,
     Pinned,
     Release,
     ReleasedPeople,
@@ -28,7 +29,7 @@ from core.model_card import (
 )
 from core.model_card.natural_models import natural_models
 from core.release_audit.card_plan import some_people
-from tests.release_cases import large_case
+from tests.release_cases import Case, large_case
 
 CONFIG = AuditConfig(method="unmitigated", seed=3)
 
@@ -186,9 +187,15 @@ def test_nobody_pinned_has_nothing_in_common():
         )
 
 
+@cache
+def advised() -> tuple[Case, Advice]:
+    """Of this card three draws at 30 pin nobody, and half of all others do."""
+    case = large_case(200, n=250, k=25)
+    return case, advise(case.posterior, case.release, sensitive=case.sensitive)
+
+
 def test_the_adviser_finds_the_finest_precision_that_pins_nobody():
-    case = large_case(5, n=250, k=25)
-    found = advise(case.posterior, case.release, sensitive=case.sensitive)
+    _, found = advised()
     pins = {(row.decimals, row.epsilon): row.pinned for row in found.tried}
     assert pins[None, None] > 0 and not found.exact
     if found.decimals is not None:
@@ -199,11 +206,9 @@ def test_the_adviser_finds_the_finest_precision_that_pins_nobody():
 
 
 def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with():
-    """Of this card three draws at 30 pin nobody, and half of all others do."""
-    case = large_case(200, n=250, k=25)
-    epsilon = advise(case.posterior, case.release, sensitive=case.sensitive).epsilon
-    assert epsilon is not None
-    release = case.release.with_precision(epsilon=epsilon)
+    case, found = advised()
+    assert found.epsilon is not None
+    release = case.release.with_precision(epsilon=found.epsilon)
     pins = 0
     for draw in range(28):
         told = release.publish(case.sensitive, rng=np.random.default_rng(draw))
@@ -212,7 +217,7 @@ def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with(
 
 
 def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.model_card.advice.EPSILONS", (1.0,))
+    monkeypatch.setattr("core.model_card.advice._EPSILONS", (1.0,))
     case = large_case(6, n=600, k=1)
     q = case.posterior.copy()
     q[case.release.predictions[0] == 1] = 0.0  # certain of more people than the sizes allow

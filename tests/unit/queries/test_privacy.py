@@ -270,6 +270,7 @@ class TestBlackBox:
         )
         assert audit.epsilon_low < 0.2
 
+    @pytest.mark.long
     def test_its_confidence_holds(self):
         """Of a fair coin's two sides nothing should be certified more often than 1 in 20."""
         rng = np.random.default_rng(7)
