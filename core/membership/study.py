@@ -17,7 +17,7 @@ import numpy as np
 from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.membership.attack import Evidence, MemberGuess, Report, Train, precision_recall, true_label_probability
-from core.membership.attacks import ATTACKS, FOUND
+from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.disparity import OTHERS, RangeTable, disparities, is_muted, recall_by_range
 from core.membership.fairpick import FairPick, Sides, clusters, fairpick, like_outsiders
 from core.membership.findings import AttackFindings, FairPickFindings, MembershipFindings
@@ -59,9 +59,9 @@ class Attacked:
         if not isinstance(self.train, GivenTarget):
             return {}
         return {
-            name: f"{FOUND[name].title} needs a model that can be trained again on other people, not given predictions."
-            for name in ATTACKS
-            if "shadows" in FOUND[name].needs
+            name: f"{attack.title} needs a model that can be trained again on other people, not given predictions."
+            for name, attack in REGISTRY.items()
+            if attack.in_study and "shadows" in attack.needs
         }
 
     @property
@@ -194,7 +194,7 @@ def study_steps(settings: MembershipSettings) -> int:
 
 def attack_steps(name: str, settings: MembershipSettings) -> int:
     """Return how many steps an attack reports; given predictions have no shadow models."""
-    if "shadows" not in FOUND[name].needs:
+    if "shadows" not in REGISTRY[name].needs:
         return 1
     return 0 if settings.target == GIVEN else settings.shadows
 
@@ -237,7 +237,7 @@ def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | N
             report(done + steps, total)
 
     for name in ATTACKS:
-        attack, steps = FOUND[name], attack_steps(name, settings)
+        attack, steps = REGISTRY[name], attack_steps(name, settings)
         if name not in {*there, *target.not_run}:
             yield attack.judge(replace(evidence, report=tick))
             if "shadows" not in attack.needs:  # else each of them was told
