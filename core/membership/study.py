@@ -20,7 +20,7 @@ from core.membership.attack import Evidence, MemberGuess, Report, Train, precisi
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.disparity import OTHERS, RangeTable, disparities, is_muted, recall_by_range
 from core.membership.fairpick import FairPick, Sides, clusters, fairpick, like_outsiders
-from core.membership.findings import AttackFindings, FairPickFindings, MembershipFindings
+from core.membership.findings import AttackFindings, MembershipFindings
 from core.membership.judged_people import MembershipSplit, member_split
 from core.membership.low_fpr import lira_gaps
 from core.membership.people import MemberPeople
@@ -75,19 +75,6 @@ class Attacked:
         member = np.zeros(self.people.n, dtype=np.uint8)
         member[self.split.members] = 1
         return member
-
-    def fairpick(self) -> FairPickFindings | None:
-        """Return what FairPick deleted; None where it was not asked for."""
-        if self.picked is None:
-            return None
-        return FairPickFindings(
-            theta=self.settings.theta,
-            deleted=dict(self.picked.deleted_by_group),
-            clusters=dict(self.picked.clusters),
-            ignored=self.picked.ignored,
-            largest_before=self.picked.largest_before,
-            largest_after=self.picked.largest_after,
-        )
 
 
 def attacked(
@@ -211,7 +198,7 @@ def findings_of(target: Attacked) -> MembershipFindings:
         n_judged=int(split.judged_members.size + split.judged_outsiders.size),
         target=quality(target.probability, people.labels, split.members, split.unseen, predicted=target.predicted),
         attacks={},
-        fairpick=target.fairpick(),
+        fairpick=None if target.picked is None else target.picked.findings,
         not_run=target.not_run,
     )
 
