@@ -1,4 +1,4 @@
-"""Attribute-inference adversaries: who learns the sensitive attribute from what people do not hide."""
+"""Attribute inference: who learns the sensitive attribute from what people do not hide."""
 
 from core.adversaries.adversary import (
     ADVERSARIES,

@@ -1,4 +1,4 @@
-"""The control of every attack that uses predictions: the same attack on predictions dealt out to other people.
+"""The control of attacks that use predictions: the same on predictions dealt out to others.
 
 Permuting the audited model's answers within each label keeps what the label already tells about them (the model's
 accuracy, its true and false positive rates, their number) and cuts every tie to the person: features, group, and

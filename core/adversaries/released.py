@@ -1,4 +1,4 @@
-"""Attribute inference from everything a model releases about people, beside imputation from their features alone.
+"""Attribute inference from everything a model releases, beside imputation from features.
 
 Two attacks are tried beside imputation (boosting on features and true label). "label" adds how much likelier the
 predicted label is in each group; "all" is one boosting over that, the score, its residuals, digits and exact values

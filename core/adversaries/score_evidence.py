@@ -1,4 +1,4 @@
-"""Evidence about a sensitive attribute in a model's released labels and scores, beyond what features tell.
+"""Evidence about a sensitive attribute in released labels and scores, beyond the features.
 
 Everything is learned on people whose attribute the attacker knows and applied to others; a column is a log-likelihood
 ratio between the groups, or something a second learner can make one of:
@@ -70,6 +70,18 @@ def decimals_of(scores: Floats) -> int:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Known:
+    """People whose score and group are known: logits with their variance from rounding, and columns that are codes."""
+
+    x: Floats
+    logits: Floats
+    variance: Floats
+    sensitive: npt.NDArray[np.integer]
+    n_groups: int
+    categorical: Mask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
     """What was learned from people whose attribute is known; see `learn_evidence`."""
 
@@ -130,9 +142,15 @@ def learn_evidence(
     if outputs.scores is not None:
         seen = ~np.isnan(outputs.scores)
         logits, variance = _logits(outputs)
-        there = (x[seen], logits[seen], variance[seen], sensitive[seen])
-        linear = _Linear.learned(*there, n_groups=n_groups, categorical=categorical)
-        booster = _Boosted.learned(*there, n_groups=n_groups, categorical=categorical, seed=seed)
+        known = _Known(
+            x=x[seen],
+            logits=logits[seen],
+            variance=variance[seen],
+            sensitive=sensitive[seen],
+            n_groups=n_groups,
+            categorical=categorical,
+        )
+        linear, booster = _Linear.learned(known), _Boosted.learned(known, seed)
         values = _Values.learned(outputs.scores[seen], sensitive[seen], n_groups)
     return Evidence(n_groups=n_groups, label_models=models, linear=linear, booster=booster, values=values)
 
@@ -190,24 +208,20 @@ class _Linear:
     spread: float
 
     @classmethod
-    def learned(
-        cls,
-        x: Floats,
-        logits: Floats,
-        variance: Floats,
-        sensitive: npt.NDArray[np.integer],
-        *,
-        n_groups: int,
-        categorical: Mask,
-    ) -> _Linear:
-        codes = _frequent_codes(x, categorical)
-        numbers = x[:, ~categorical]
+    def learned(cls, known: _Known) -> _Linear:
+        numbers = known.x[:, ~known.categorical]
         centre, scale = numbers.mean(axis=0), numbers.std(axis=0)
-        scale = np.where(scale > 0, scale, 1.0)
-        given = {"categorical": categorical, "codes": codes, "centre": centre, "scale": scale, "n_groups": n_groups}
-        made = cls(**given, weights=np.zeros(0), spread=0.0)
-        design = made._design(made._columns(x), np.eye(n_groups)[sensitive][:, 1:])
-        weights, spread = _reweighted(design, logits, variance)
+        made = cls(
+            categorical=known.categorical,
+            codes=_frequent_codes(known.x, known.categorical),
+            centre=centre,
+            scale=np.where(scale > 0, scale, 1.0),
+            weights=np.zeros(0),
+            n_groups=known.n_groups,
+            spread=0.0,
+        )
+        design = made._design(made._columns(known.x), np.eye(known.n_groups)[known.sensitive][:, 1:])
+        weights, spread = _reweighted(design, known.logits, known.variance)
         return replace(made, weights=weights, spread=spread)
 
     def ratios(self, x: Floats, logits: Floats, variance: Floats) -> Floats:
@@ -278,29 +292,19 @@ class _Boosted:
     spread: float
 
     @classmethod
-    def learned(
-        cls,
-        x: Floats,
-        logits: Floats,
-        variance: Floats,
-        sensitive: npt.NDArray[np.integer],
-        *,
-        n_groups: int,
-        categorical: Mask,
-        seed: int,
-    ) -> _Boosted:
+    def learned(cls, known: _Known, seed: int) -> _Boosted:
         from sklearn.ensemble import HistGradientBoostingRegressor
 
-        columns = np.column_stack([x, sensitive])
+        columns = np.column_stack([known.x, known.sensitive])
         model = HistGradientBoostingRegressor(
-            categorical_features=np.append(categorical, n_groups > 2),
+            categorical_features=np.append(known.categorical, known.n_groups > 2),
             max_iter=150,
-            early_stopping=logits.size >= 500,
+            early_stopping=known.logits.size >= 500,
             n_iter_no_change=5,
             random_state=seed,
-        ).fit(columns, logits)
-        residual = 1.4826 * float(np.median(np.abs(logits - model.predict(columns))))
-        return cls(model=model, n_groups=n_groups, spread=max(residual, 1e-6))
+        ).fit(columns, known.logits)
+        residual = 1.4826 * float(np.median(np.abs(known.logits - model.predict(columns))))
+        return cls(model=model, n_groups=known.n_groups, spread=max(residual, 1e-6))
 
     def ratios(self, x: Floats, logits: Floats, variance: Floats) -> Floats:
         """Return what `_Linear.ratios` does."""

@@ -1,4 +1,4 @@
-"""A bounded search for the hyper-parameters of the paper's forest, on the attacker's own records.
+"""A bounded search for the parameters of the paper's forest, on the attacker's own records.
 
 Ferry et al. (2023, IV-B4) tune their forests with HyperOpt-Sklearn, at most 100 evaluations of a tree-structured
 Parzen estimator, under a class-balanced loss; they print neither the space searched nor the parameters found, and

@@ -1,4 +1,4 @@
-"""Where the leak comes from: one attacker told one thing after another, and measured after each.
+"""Where the leak comes from: one attacker told one thing after another, measured after each.
 
 The main path: the majority guess; what features and label say (A); what the audited model's predictions add (A′); what
 knowing the groups' shares adds (a projection on the shares); what the disclosed fairness bound adds on top (shares

@@ -1,4 +1,4 @@
-"""From an adversary's confidence to the cost of changing a guess, and the choice of the published exponent.
+"""The cost of changing a guess, from its confidence, and the choice of the exponent.
 
 The published cost (Ferry et al., SaTML 2023) is a power of the rescaled confidence; the exponent, 0 to 99, is the one
 that maximises the corrected accuracy on records whose groups the adversary knows. The order of the records does not

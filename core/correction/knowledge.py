@@ -1,4 +1,4 @@
-"""More disclosed than a bound: the groups' shares, the exact unfairness, several metrics at once.
+"""More disclosed than a bound: the groups' shares, the exact unfairness, several metrics.
 
 Ferry et al. (2023, VII) leave these as future work. Every correction here starts from the same guess at the same
 price, whose exponent is chosen for the bound alone, so that only what is known differs.

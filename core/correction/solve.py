@@ -1,4 +1,4 @@
-"""Reconstruction correction: the cheapest change of an adversary's guesses that a disclosed fairness bound allows.
+"""Reconstruction correction: the cheapest change of guesses that a fairness bound allows.
 
 Ferry et al., "Exploiting Fairness to Enhance Sensitive Attributes Reconstruction" (SaTML 2023): a published bound on
 a model's unfairness is a constraint on its training records, so an adversary who knows the predictions can correct

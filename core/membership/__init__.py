@@ -1,4 +1,4 @@
-"""Membership inference: who was in the training data, which groups are more exposed, and what changes that."""
+"""Membership inference: who was in the training data, and which groups are more exposed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A membership attack: what it is given, what it says of the people it judges, and what attacks share.
+"""A membership attack: what it is given, what it says, and what attacks share.
 
 They share a threshold that is set on known people, and boosting: the attacker knows who of one half was trained on and
 learns by gradient boosting what members have in common in what the model says of them; the other half is scored, and
@@ -101,7 +101,7 @@ class Attack:
         Its place among the attacks, the quickest first.
     judge : callable
         Says of the judged how much speaks for each being a member.
-    studied : bool
+    in_study : bool
         Whether it is part of every membership audit.
     """
 
@@ -111,7 +111,7 @@ class Attack:
     needs: frozenset[str]
     turn: int
     judge: Callable[[Evidence], MemberGuess]
-    studied: bool = False
+    in_study: bool = False
 
 
 def both_labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:

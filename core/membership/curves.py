@@ -1,4 +1,4 @@
-"""The same audit over privacy budgets, or over FairPick's theta, repeated with other splits and other noise.
+"""The same audit over privacy budgets or FairPick's theta, with other splits and noise.
 
 Every point comes from a split, a training and a network of its own; bands are over repeats and speak of other seeds on
 this table (`core.estimates.over_repeats`).

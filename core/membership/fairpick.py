@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
+from core.membership.findings import FairPickFindings
 from core.seeds import child_generator, child_seed
 from core.serialize import Result
 
@@ -240,38 +241,12 @@ DELETION_REMINDER = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FairPick(Result):
-    """Who stays in the training data and who does not.
-
-    Attributes
-    ----------
-    kept, deleted : ndarray of int
-        Rows, rising; together the members given.
-    deleted_by_group, clusters : dict
-        Group name -> people; label -> number of clusters.
-    ignored : int
-        Negative deletions that were ignored; 0 unless as published.
-    dd_before, dd_after : dict
-        Label -> differences of the groups' shares by cluster, of shape (k,).
-    """
+class FairPick:
+    """Who stays in the training data and who does not: rows, rising, together the members given."""
 
     kept: Ints = field(repr=False)
     deleted: Ints = field(repr=False)
-    deleted_by_group: dict[str, int]
-    clusters: dict[int, int]
-    ignored: int
-    dd_before: dict[int, Floats]
-    dd_after: dict[int, Floats]
-
-    @property
-    def largest_before(self) -> float:
-        """Largest absolute difference before."""
-        return max(float(np.abs(dd).max()) for dd in self.dd_before.values())
-
-    @property
-    def largest_after(self) -> float:
-        """Largest absolute difference after."""
-        return max(float(np.abs(dd).max()) for dd in self.dd_after.values())
+    findings: FairPickFindings
 
 
 def fairpick(
@@ -286,22 +261,23 @@ def fairpick(
     y, g = sides.labels[rows], sides.groups[rows]
     order = child_generator(seed, "people FairPick deletes").permutation(rows.size)
     gone, ignored = np.zeros(rows.size, dtype=bool), 0
-    before, after = {}, {}
+    before, after = [], []
     for label, counts in found.counts.items():
         wanted, negative = fairpick_literal(counts, theta) if literal else (fairpick_counts(counts, theta), 0)
         deletions, ignored = whole(wanted, counts), ignored + negative
         cell = np.where(y == label, 2 * found.cluster + g, -1)
         gone |= chosen(cell, deletions.ravel(), order)
-        before[label], after[label] = differences(counts), differences(counts - deletions)
-    return FairPick(
-        kept=rows[~gone],
-        deleted=rows[gone],
-        deleted_by_group={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)},
+        before.append(np.abs(differences(counts)).max())
+        after.append(np.abs(differences(counts - deletions)).max())
+    findings = FairPickFindings(
+        theta=theta,
+        deleted={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)},
         clusters={label: len(counts) for label, counts in found.counts.items()},
         ignored=ignored,
-        dd_before=before,
-        dd_after=after,
+        largest_before=float(max(before)),
+        largest_after=float(max(after)),
     )
+    return FairPick(kept=rows[~gone], deleted=rows[gone], findings=findings)
 
 
 def random_deletion(members: Ints, n_deleted: int, *, seed: int) -> Ints:

@@ -1,4 +1,4 @@
-"""What a membership audit found: the target, each attack on it, and curves over epsilon and theta."""
+"""What a membership audit found: target, attacks, and curves over epsilon and theta."""
 
 from __future__ import annotations
 

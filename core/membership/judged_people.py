@@ -1,4 +1,4 @@
-"""Who is in the training data, whom the attacker knows, and who is judged: people in disjoint sets.
+"""Who is trained on, whom the attacker knows, and who is judged: people in disjoint sets.
 
 Members are trained on, outsiders are not. The attacker knows of some members and of some outsiders what they are, and
 judges others; nobody judged is known (Zhang et al. 2020: 15% and 15% known, 20% and 20% judged).

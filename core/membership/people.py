@@ -1,4 +1,4 @@
-"""The people of a membership audit: every column as codes of a public domain, a label, and a group.
+"""The people of a membership audit: every column as codes, a label, and a group.
 
 The records and groups are those of `core.datasets.build_dataset` for the same roles. Unlike there the sensitive column
 is a feature (Zhang et al. 2020 train on it), unless the roles leave it out; a missing cell is a value of its own, and

@@ -1,4 +1,4 @@
-"""ROC curve of a membership attack: one point a distinct score, the AUC, and the TPR at a given FPR.
+"""ROC curve of a membership attack: the curve, the AUC, and the TPR at a given FPR.
 
 Trees give many people the same score. The curve has one point a distinct score; between two points lies what breaking
 ties at random reaches, which is how the TPR at a given FPR is read, see `core.membership.roc`.

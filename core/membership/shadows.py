@@ -1,4 +1,4 @@
-"""Shadow models: what models trained alike on random people say of those to be judged (Carlini et al. 2022).
+"""Shadow models: what models trained alike on random people say (Carlini et al. 2022).
 
 What a model says of a person's own label is looked at on the logit scale, φ = log(p / (1 − p)).
 """

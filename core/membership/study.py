@@ -17,10 +17,10 @@ import numpy as np
 from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.membership.attack import Evidence, MemberGuess, Report, Train, precision_recall, true_label_probability
-from core.membership.attacks import ATTACKS, FOUND
+from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.disparity import OTHERS, RangeTable, disparities, is_muted, recall_by_range
 from core.membership.fairpick import FairPick, Sides, clusters, fairpick, like_outsiders
-from core.membership.findings import AttackFindings, FairPickFindings, MembershipFindings
+from core.membership.findings import AttackFindings, MembershipFindings
 from core.membership.judged_people import MembershipSplit, member_split
 from core.membership.low_fpr import lira_gaps
 from core.membership.people import MemberPeople
@@ -59,9 +59,9 @@ class Attacked:
         if not isinstance(self.train, GivenTarget):
             return {}
         return {
-            name: f"{FOUND[name].title} needs a model that can be trained again on other people, not given predictions."
-            for name in ATTACKS
-            if "shadows" in FOUND[name].needs
+            name: f"{attack.title} needs a model that can be trained again on other people, not given predictions."
+            for name, attack in REGISTRY.items()
+            if attack.in_study and "shadows" in attack.needs
         }
 
     @property
@@ -75,19 +75,6 @@ class Attacked:
         member = np.zeros(self.people.n, dtype=np.uint8)
         member[self.split.members] = 1
         return member
-
-    def fairpick(self) -> FairPickFindings | None:
-        """Return what FairPick deleted; None where it was not asked for."""
-        if self.picked is None:
-            return None
-        return FairPickFindings(
-            theta=self.settings.theta,
-            deleted=dict(self.picked.deleted_by_group),
-            clusters=dict(self.picked.clusters),
-            ignored=self.picked.ignored,
-            largest_before=self.picked.largest_before,
-            largest_after=self.picked.largest_after,
-        )
 
 
 def attacked(
@@ -194,7 +181,7 @@ def study_steps(settings: MembershipSettings) -> int:
 
 def attack_steps(name: str, settings: MembershipSettings) -> int:
     """Return how many steps an attack reports; given predictions have no shadow models."""
-    if "shadows" not in FOUND[name].needs:
+    if "shadows" not in REGISTRY[name].needs:
         return 1
     return 0 if settings.target == GIVEN else settings.shadows
 
@@ -211,7 +198,7 @@ def findings_of(target: Attacked) -> MembershipFindings:
         n_judged=int(split.judged_members.size + split.judged_outsiders.size),
         target=quality(target.probability, people.labels, split.members, split.unseen, predicted=target.predicted),
         attacks={},
-        fairpick=target.fairpick(),
+        fairpick=None if target.picked is None else target.picked.findings,
         not_run=target.not_run,
     )
 
@@ -237,7 +224,7 @@ def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | N
             report(done + steps, total)
 
     for name in ATTACKS:
-        attack, steps = FOUND[name], attack_steps(name, settings)
+        attack, steps = REGISTRY[name], attack_steps(name, settings)
         if name not in {*there, *target.not_run}:
             yield attack.judge(replace(evidence, report=tick))
             if "shadows" not in attack.needs:  # else each of them was told

@@ -1,4 +1,4 @@
-"""Many audits at once: configurations, an engine that measures them anywhere, a store, and the tables over seeds.
+"""Many audits at once: configurations, an engine, a store, and the tables over seeds.
 
 Each configuration is trained anew and the attacker is told the very tolerance it was trained for. Results come one
 by one, in the order in which they finish, and are kept at once, so that a sweep ended at any moment goes on later

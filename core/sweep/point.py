@@ -1,4 +1,4 @@
-"""One configuration of a sweep: which there are, what each is filed under, and how it is measured."""
+"""One configuration of a sweep: which there are, their keys, and how one is measured."""
 
 from __future__ import annotations
 

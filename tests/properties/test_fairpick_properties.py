@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.membership import fairpick_counts
-from core.membership.fairpick import Sides, clusters, fairpick, fairpick_literal, what_equations_ask, whole
+from core.membership.fairpick import Sides, clusters, differences, fairpick, fairpick_literal, what_equations_ask, whole
 from tests.oracles.fairpick import fairpick_program
 
 THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))
@@ -105,10 +105,14 @@ def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float) 
     codes[:, 0] += 2 * groups
     members = rng.permutation(n)[:240]
     sides = Sides(features=codes.astype(float), labels=labels, groups=groups, names=("others", "group"))
-    found = fairpick(sides, members, clusters(sides, members, seed=seed), theta=theta, seed=seed)
+    made = clusters(sides, members, seed=seed)
+    found = fairpick(sides, members, made, theta=theta, seed=seed)
     assert sorted([*found.kept, *found.deleted]) == sorted(members)
-    assert sum(found.deleted_by_group.values()) == found.deleted.size and (found.deleted.size == 0 or theta < 1)
-    for label, before in found.dd_before.items():
+    assert sum(found.findings.deleted.values()) == found.deleted.size and (found.deleted.size == 0 or theta < 1)
+    rows = np.sort(members)
+    stays = np.isin(rows, found.kept)
+    for label, counts in made.counts.items():
+        inside = stays & (labels[rows] == label)
+        left = np.bincount(2 * made.cluster[inside] + groups[rows][inside], minlength=counts.size).reshape(counts.shape)
         # each group's rounding moves a share by at most two people of those that stay
-        left = [int(((labels == label) & (groups == g))[found.kept].sum()) for g in (0, 1)]
-        assert np.abs(found.dd_after[label] - theta * before).max() <= 2 / left[0] + 2 / left[1]
+        assert np.abs(differences(left) - theta * differences(counts)).max() <= (2 / left.sum(axis=0)).sum()

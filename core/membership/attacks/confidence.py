@@ -1,4 +1,4 @@
-"""The confidence threshold (Salem et al. 2019): whoever the model is sure of was in its training data.
+"""The confidence threshold (Salem et al. 2019): who the model is sure of was trained on.
 
 It needs no label: only the larger of the two probabilities counts.
 """
@@ -27,6 +27,6 @@ ATTACK = Attack(
     paper="Salem et al. 2019",
     needs=frozenset({"scores"}),
     turn=2,
-    studied=True,
+    in_study=True,
     judge=lambda evidence: confidence_attack(evidence.probability, evidence.labels, evidence.split),
 )

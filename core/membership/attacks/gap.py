@@ -1,4 +1,4 @@
-"""The gap attack (Yeom et al. 2018, adversary 1): whoever is predicted correctly was in the training data."""
+"""The gap attack (Yeom et al. 2018, adversary 1): who is predicted correctly was trained on."""
 
 from __future__ import annotations
 

@@ -92,6 +92,6 @@ ATTACK = Attack(
     paper="Carlini et al. 2022",
     needs=frozenset({"labels", "scores", "shadows"}),
     turn=4,
-    studied=True,
+    in_study=True,
     judge=lambda evidence: lira_from(shadows_of(evidence), evidence.probability, evidence.labels),
 )

@@ -1,4 +1,4 @@
-"""LiRA's shadows, boosted: half of the people teach what members look like beside their shadows.
+"""LiRA's shadows, boosted: half of the people teach what members look like.
 
 Unlike LiRA it assumes no normal law, and knows who is a member of the half of the judged that teaches.
 """

@@ -1,4 +1,4 @@
-"""The loss threshold (Yeom et al. 2018): whoever the model predicts well was in its training data.
+"""The loss threshold (Yeom et al. 2018): whoever the model predicts well was trained on.
 
 This is the quick attack: two passes over the people, no training.
 """
@@ -39,6 +39,6 @@ ATTACK = Attack(
     paper="Yeom et al. 2018",
     needs=frozenset({"scores", "labels"}),
     turn=1,
-    studied=True,
+    in_study=True,
     judge=lambda evidence: loss_attack(evidence.probability, evidence.labels, evidence.split),
 )

@@ -1,8 +1,8 @@
-"""The published attack: the target as its own shadow, and a network a label (Zhang et al. 2020, section 3.1).
+"""The published attack, a network a label (Zhang et al. 2020, section 3.1).
 
-The attacker asks the target about people whose membership she knows and fits, for each label, a network with one
-hidden layer of 300 units on the pair of probabilities the target answers. A person whom the network gives at least
-one half is called a member.
+The target is its own shadow. The attacker asks it about people whose membership she knows and fits, for each label, a
+network with one hidden layer of 300 units on the pair of probabilities the target answers. A person whom the network
+gives at least one half is called a member.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ ATTACK = Attack(
     paper="Zhang et al. 2020",
     needs=frozenset({"labels", "scores"}),
     turn=3,
-    studied=True,
+    in_study=True,
     judge=lambda evidence: network_attack(
         evidence.probability, evidence.labels, evidence.split, seed=evidence.seed, balance=evidence.balance
     ),

@@ -210,7 +210,7 @@ def test_a_split_can_be_judged_in_parts():
 
 def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
     files = {path.stem for path in Path(attacks.__path__[0]).glob("*.py")} - {"__init__"}
-    assert attacks.FOUND.keys() == files
+    assert attacks.REGISTRY.keys() == files
     split, labels = half(N), np.tile([0, 1], N // 2).astype(np.uint8)
     p = np.random.default_rng(0).random(N)
     evidence = Evidence(
@@ -224,7 +224,7 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
         shadows=4,
         online=True,
     )
-    for name, attack in attacks.FOUND.items():
+    for name, attack in attacks.REGISTRY.items():
         assert attack.needs and attack.needs <= {"labels", "scores", "shadows"}
         guess = attack.judge(evidence)
         assert guess.name == name and np.array_equal(guess.rows, split.judged[0]) and np.isfinite(guess.score).all()
@@ -235,6 +235,6 @@ def test_one_more_file_is_one_more_attack(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "another.py").write_text(text, encoding="utf-8")
     monkeypatch.setattr(attacks, "__path__", [*attacks.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, "core.membership.attacks.another", raising=False)
-    found = attacks.found_in(list(attacks.__path__))
-    assert list(found)[:4] == list(attacks.ATTACKS) and found.keys() - attacks.FOUND.keys() == {"another"}
+    found = attacks.attacks_in(list(attacks.__path__))
+    assert list(found)[:4] == list(attacks.ATTACKS) and found.keys() - attacks.REGISTRY.keys() == {"another"}
     monkeypatch.delitem(sys.modules, "core.membership.attacks.another")

@@ -17,6 +17,7 @@ from core.membership.fairpick import (
     FairPick,
     Sides,
     clusters,
+    differences,
     fairpick,
     fairpick_literal,
     random_deletion,
@@ -100,24 +101,27 @@ def test_people_who_are_all_alike_are_one_cluster() -> None:
 def test_the_differences_shrink_and_the_numbers_add_up() -> None:
     found = picked()
     assert sorted([*found.kept, *found.deleted]) == sorted(MEMBERS) and found.deleted.size > 50
-    assert found.deleted_by_group == {
+    assert found.findings.deleted == {
         name: int((GROUPS[found.deleted] == g).sum()) for g, name in enumerate(("men", "women"))
     }
     known = clusters(SIDES, MEMBERS, seed=4)
-    rows, stays = np.sort(MEMBERS), np.isin(np.sort(MEMBERS), found.kept)
+    rows, stays, largest = np.sort(MEMBERS), np.isin(np.sort(MEMBERS), found.kept), []
     for label in (0, 1):
         shares = []
         for g in (0, 1):
             inside = known.cluster[stays & (LABELS[rows] == label) & (GROUPS[rows] == g)]
-            shares.append(np.bincount(inside, minlength=found.clusters[label]) / inside.size)
-        assert shares[1] - shares[0] == pytest.approx(found.dd_after[label])
-        assert found.dd_after[label] == pytest.approx(0.5 * found.dd_before[label], abs=0.03)
-    assert found.largest_after == pytest.approx(0.5 * found.largest_before, abs=0.02)
+            shares.append(np.bincount(inside, minlength=found.findings.clusters[label]) / inside.size)
+        before, after = differences(known.counts[label]), shares[1] - shares[0]
+        assert after == pytest.approx(0.5 * before, abs=0.03)
+        largest.append((np.abs(before).max(), np.abs(after).max()))
+    reached = found.findings
+    assert (reached.largest_before, reached.largest_after) == pytest.approx(tuple(np.max(largest, axis=0)))
+    assert reached.largest_after == pytest.approx(0.5 * reached.largest_before, abs=0.02)
 
 
 def test_a_smaller_theta_deletes_the_same_people_and_more() -> None:
     less, more = (picked(theta=theta, seed=5) for theta in (0.7, 0.3))
-    assert len(set(less.deleted) - set(more.deleted)) <= 2 * sum(less.clusters.values())  # by rounding alone
+    assert len(set(less.deleted) - set(more.deleted)) <= 2 * sum(less.findings.clusters.values())  # by rounding alone
     assert more.deleted.size > less.deleted.size > 0
 
 
@@ -131,8 +135,8 @@ def test_the_seed_decides_and_nothing_else_does() -> None:
 
 def test_the_published_variant_is_told() -> None:
     found, usual = picked(literal=True), picked()
-    assert found.ignored > 0 and usual.ignored == 0
-    assert found.largest_after > usual.largest_after
+    assert found.findings.ignored > 0 and usual.findings.ignored == 0
+    assert found.findings.largest_after > usual.findings.largest_after
 
 
 def test_the_control_deletes_as_many_whoever_they_are() -> None:

@@ -75,6 +75,10 @@ def address(scheduler: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     folder = tmp_path_factory.mktemp("worker")
     settings = ["--nthreads", "1", "--nworkers", "1", "--host", "127.0.0.1", "--no-dashboard"]
     with running(folder / "log", "worker", scheduler, *settings, "--local-directory", str(folder)):
+        from distributed import Client
+
+        with Client(scheduler, timeout=PATIENT, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=PATIENT)
         yield scheduler
 
 
