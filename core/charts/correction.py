@@ -349,7 +349,7 @@ def draw_waterfall(
         _row(sketch, row, y, 100 * start, low, span, first=i == 0)
         before = row.reached.value if row.base is None else before
     if aside:
-        sketch.segment((low - 0.6 * span, high), (aside - 0.5, aside - 0.5), palette.grid)
+        sketch.segment((low - 0.6 * span, high), aside - 0.5, palette.grid)
     table = [
         {
             "attacker knows": row.name,
