@@ -24,6 +24,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from core.attriguard.records import Bools, Floats
 from core.errors import InputError
 from core.validation import at_least_zero, choice
 
@@ -33,9 +34,7 @@ _ROUNDED = 1e-6
 """How far from 1 shares may add up, as numbers typed with a few decimals do."""
 
 
-def target_distribution(
-    kind: str, shares: npt.ArrayLike, given: npt.ArrayLike | None = None
-) -> npt.NDArray[np.float64]:
+def target_distribution(kind: str, shares: npt.ArrayLike, given: npt.ArrayLike | None = None) -> Floats:
     """Return the target distribution over the m values of the private attribute.
 
     Parameters
@@ -71,7 +70,7 @@ def target_distribution(
     return told
 
 
-def checked_shares(shares: npt.ArrayLike, *, name: str) -> npt.NDArray[np.float64]:
+def checked_shares(shares: npt.ArrayLike, *, name: str) -> Floats:
     """Return shares as an array that adds up to 1, the rounding of its numbers taken out."""
     try:
         told = np.asarray(shares, dtype=np.float64)
@@ -98,9 +97,6 @@ _CLOSE = 1e-8
 _EXACT = 1e-15
 """Relative length of an interval that cannot be halved any more."""
 
-_Floats = npt.NDArray[np.float64]
-_Bools = npt.NDArray[np.bool_]
-
 
 def allocate(
     noise_size: npt.ArrayLike,
@@ -108,7 +104,7 @@ def allocate(
     budget: float,
     *,
     found: npt.ArrayLike | None = None,
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Return the mechanism of every person: how likely each noise is used.
 
     Parameters
@@ -141,12 +137,12 @@ def allocate(
     return result
 
 
-def expected_size(mechanism: npt.ArrayLike, noise_size: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def expected_size(mechanism: npt.ArrayLike, noise_size: npt.ArrayLike) -> Floats:
     """Return the number of entries changed per person on average over the draws, (u,): Σ M_i l_i."""
     return np.einsum("ki,ki->k", np.asarray(mechanism, float), np.asarray(noise_size, float))
 
 
-def _binding(size: _Floats, p: _Floats, cheapest: _Bools, least: _Floats, budget: float) -> _Floats:
+def _binding(size: Floats, p: Floats, cheapest: Bools, least: Floats, budget: float) -> Floats:
     """Return the mechanism of people whose budget is used up."""
     share = np.where(cheapest, p, 0.0)
     wanted = share.sum(axis=1, keepdims=True)
@@ -164,11 +160,11 @@ def _binding(size: _Floats, p: _Floats, cheapest: _Bools, least: _Floats, budget
     return result
 
 
-def _evenly(cheapest: _Bools) -> _Floats:
+def _evenly(cheapest: Bools) -> Floats:
     return cheapest / cheapest.sum(axis=1, keepdims=True)
 
 
-def _roots(excess: _Floats, p: _Floats, wanted: _Floats) -> _Floats:
+def _roots(excess: Floats, p: Floats, wanted: Floats) -> Floats:
     """Return the root s of k for every person: Halley's steps, halved intervals where they leave them.
 
     `excess` is e, 1 where p is 0; `wanted` (n,) is the share of the cheapest values in p (n, m).
@@ -195,14 +191,14 @@ def _roots(excess: _Floats, p: _Floats, wanted: _Floats) -> _Floats:
     return root
 
 
-def _guess(weighted: _Floats, wanted: _Floats) -> _Floats:
+def _guess(weighted: Floats, wanted: Floats) -> Floats:
     """Return the root there would be if all but the cheapest values cost the same; 1/2 where they have all there is."""
     total = weighted.sum(axis=1)
     odds = np.divide(wanted * total, (1.0 - wanted) * (total - 1.0), out=np.ones_like(total), where=total > 1.0)
     return np.where(odds > 0, np.clip(odds / (1.0 + odds), 1e-300, 1.0 - 1e-16), 0.5)
 
 
-def _step(s: _Floats, e: _Floats, rest: _Floats, wanted: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+def _step(s: Floats, e: Floats, rest: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
     """Return k, its slope and Halley's step.
 
     k is computed as s Σ p_i (e_i − 1) / (s + (1 − s) e_i) − wanted over the other values, which is exact near 0.
@@ -220,7 +216,7 @@ def _step(s: _Floats, e: _Floats, rest: _Floats, wanted: _Floats) -> tuple[_Floa
 
 def checked_arguments(
     noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, found: npt.ArrayLike | None
-) -> tuple[_Floats, _Floats, _Bools]:
+) -> tuple[Floats, Floats, Bools]:
     """Return sizes, everybody's own goal and her cheapest values, all (u, m); the arguments are those of `allocate`."""
     size, goal = _sizes(noise_size), checked_shares(target_distribution, name="The target")
     if size.ndim != 2 or size.shape[1] != goal.size:
@@ -240,21 +236,21 @@ def checked_arguments(
     return size, _own_goal(goal, usable, cheapest), cheapest
 
 
-def _sizes(noise_size: npt.ArrayLike) -> _Floats:
+def _sizes(noise_size: npt.ArrayLike) -> Floats:
     try:
         return np.asarray(noise_size, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"noise_size must hold a number for every person and value, got {noise_size!r:.60}.") from None
 
 
-def _own_goal(goal: _Floats, usable: _Bools, cheapest: _Bools) -> _Floats:
+def _own_goal(goal: Floats, usable: Bools, cheapest: Bools) -> Floats:
     """Return the goal over the values each person has noise for; over the cheapest ones where nothing of it is left."""
     p = np.where(usable, goal, 0.0)
     total = p.sum(axis=1, keepdims=True)
     return np.where(total > 0, p / np.where(total > 0, total, 1.0), _evenly(cheapest))
 
 
-def _check_feasible(least: _Floats, budget: float) -> None:
+def _check_feasible(least: Floats, budget: float) -> None:
     without = int(np.isinf(least).sum())
     if without:
         raise InputError(f"Everybody needs a noise that was found, {without} of {least.size} people have none.")

@@ -13,47 +13,80 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.records import Changes, Ints, with_changes
+from core.attriguard.records import Changes, Floats, Ints, with_changes
 from core.errors import InputError
 
 TIE = 1e-9
 """Leads of less than this share of the largest weight are ties: they may be rounding."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LinearScores:
-    """Scores of k classes on d columns, C(x) = W x + b, before any softmax; the state is the scores.
+def _logistic(z: Floats) -> Floats:
+    from scipy.special import expit
 
-    Two classes have one decision value f, split into −f/2 and f/2, so that a value's lead over the other is f for them
-    as it is for more classes. The weights of multinomial models are centred over the classes. One-versus-rest scores
-    mean something one by one and are never centred.
+    return np.asarray(expit(z))
+
+
+_ACTIVATIONS: dict[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]] = {
+    "identity": (lambda z: z, np.ones_like),
+    "relu": (lambda z: np.maximum(z, 0.0), lambda h: (h > 0).astype(np.float64)),
+    "tanh": (np.tanh, lambda h: 1.0 - h**2),
+    "logistic": (_logistic, lambda h: h * (1.0 - h)),
+}
+"""Each activation h of z, and its slope, written in h."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scores:
+    """Scores of k classes on d columns: of a linear classifier, one layer, C(x) = W x + b, or of an MLPClassifier.
+
+    The state is what the first layer gets, z = W x + b. Two classes have one decision value f, split into −f/2 and f/2,
+    so that a value's lead over the other is f for them as it is for more classes. The weights of multinomial linear
+    models are centred over the classes. One-versus-rest scores mean something one by one and are never centred.
     """
 
     classes: npt.NDArray[np.int64]  # the private value each class stands for, (k,)
-    weights: npt.NDArray[np.float64] = field(repr=False)  # what one unit of a column adds to each score, (d, k)
-    offsets: npt.NDArray[np.float64] = field(repr=False)  # (k,)
+    weights: tuple[Floats, ...] = field(repr=False)  # of each layer, (inputs, outputs)
+    offsets: tuple[Floats, ...] = field(repr=False)  # of each layer, (outputs,)
+    activation: str = "identity"  # between the layers
     tie: float  # largest lead that counts as none
+
+    @property
+    def linear(self) -> bool:
+        """Whether the scores are linear in the columns."""
+        return len(self.weights) == 1
 
     @property
     def n_columns(self) -> int:
         """Number of columns d."""
-        return int(self.weights.shape[0])
+        return int(self.weights[0].shape[0])
 
-    def enter(self, records: Any) -> npt.NDArray[np.float64]:
-        """Return the state a search starts from, (u, k): the scores."""
-        return np.asarray(records @ self.weights) + self.offsets
+    def enter(self, records: Any) -> Floats:
+        """Return the state a search starts from, (u, h): what the first layer gets."""
+        return np.asarray(records @ self.weights[0]) + self.offsets[0]
 
-    def entering(self, column: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """Return what one unit of these columns (c,) adds to the state, (c, k)."""
-        return self.weights[column]
+    def entering(self, column: Ints) -> Floats:
+        """Return what one unit of these columns (c,) adds to the state, (c, h)."""
+        return self.weights[0][column]
 
-    def scores(self, state: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Return the scores (q, k) in some states (q, k)."""
-        return state
+    def scores(self, state: Floats) -> Floats:
+        """Return the scores (q, k) in some states (q, h)."""
+        return self._layers(state)[1]
 
-    def gradient(self, state: npt.NDArray[np.float64], direction: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    def gradient(self, state: Floats, direction: Floats) -> Floats:
         """Return the gradient (q, d) of the scores' sums weighted by `direction` (q, k)."""
-        return direction @ self.weights.T
+        hidden, _ = self._layers(state)
+        slope = _ACTIVATIONS[self.activation][1]
+        for h, weights in zip(hidden[::-1], self.weights[:0:-1], strict=True):
+            direction = (direction @ weights.T) * slope(h)
+        return direction @ self.weights[0].T
+
+    def _layers(self, z: Floats) -> tuple[list[Floats], Floats]:
+        """Return what the hidden layers give, and the scores."""
+        hidden, activate = [], _ACTIVATIONS[self.activation][0]
+        for weights, offsets in zip(self.weights[1:], self.offsets[1:], strict=True):
+            hidden.append(activate(z))
+            z = hidden[-1] @ weights + offsets
+        return hidden, z
 
 
 def is_linear(classifier: Any) -> bool:
@@ -64,7 +97,7 @@ def is_linear(classifier: Any) -> bool:
     return hasattr(classifier, "coef_") and hasattr(classifier, "intercept_")
 
 
-def linear_scores(classifier: Any) -> LinearScores:
+def linear_scores(classifier: Any) -> Scores:
     """Return the decision scores of a fitted linear classifier.
 
     Raises InputError if its decision values are not linear in the columns, one a class (or one for two), or it has
@@ -80,7 +113,7 @@ def linear_scores(classifier: Any) -> LinearScores:
         rows, offsets = rows - rows.mean(axis=0), offsets - offsets.mean()
     _check_against(classifier, rows, offsets)
     tie = TIE * float(np.abs(rows).max(initial=0.0))
-    return LinearScores(classes=classes, weights=np.ascontiguousarray(rows.T), offsets=offsets, tie=tie)
+    return Scores(classes=classes, weights=(np.ascontiguousarray(rows.T),), offsets=(offsets,), tie=tie)
 
 
 def class_values(classifier: Any) -> npt.NDArray[np.int64]:
@@ -93,7 +126,7 @@ def class_values(classifier: Any) -> npt.NDArray[np.int64]:
     return classes.astype(np.int64)
 
 
-def _parts(classifier: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _parts(classifier: Any) -> tuple[Floats, Floats]:
     """Return the rows of weights and the offsets as they are."""
     if type(classifier).__name__ == "OneVsRestClassifier":
         width = classifier.n_features_in_
@@ -104,7 +137,7 @@ def _parts(classifier: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.flo
     return rows, np.broadcast_to(np.ravel(classifier.intercept_), rows.shape[:1]).astype(float)
 
 
-def _constant(part: Any, width: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _constant(part: Any, width: int) -> tuple[Floats, Floats]:
     """Return the score of a class that all or none of the records had."""
     return np.zeros((1, width)), part.decision_function(np.zeros((1, width))).astype(float)
 
@@ -117,7 +150,7 @@ def _shares_a_softmax(classifier: Any) -> bool:
     return isinstance(classifier, (LogisticRegression, LinearDiscriminantAnalysis)) and not one_versus_rest
 
 
-def _check_against(classifier: Any, rows: npt.NDArray[np.float64], offsets: npt.NDArray[np.float64]) -> None:
+def _check_against(classifier: Any, rows: Floats, offsets: Floats) -> None:
     """Compare the leads with the classifier's own decision values on two records."""
     probe = np.vstack([np.zeros(rows.shape[1]), np.linspace(0.0, 1.0, rows.shape[1])])
     told, own = np.asarray(classifier.decision_function(probe)), probe @ rows.T + offsets
@@ -131,74 +164,12 @@ def _check_against(classifier: Any, rows: npt.NDArray[np.float64], offsets: npt.
         )
 
 
-_Floats = npt.NDArray[np.float64]
-
-
-def _logistic(z: _Floats) -> _Floats:
-    from scipy.special import expit
-
-    return np.asarray(expit(z))
-
-
-_ACTIVATIONS: dict[str, tuple[Callable[[_Floats], _Floats], Callable[[_Floats], _Floats]]] = {
-    "identity": (lambda z: z, np.ones_like),
-    "relu": (lambda z: np.maximum(z, 0.0), lambda h: (h > 0).astype(np.float64)),
-    "tanh": (np.tanh, lambda h: 1.0 - h**2),
-    "logistic": (_logistic, lambda h: h * (1.0 - h)),
-}
-"""Each activation h of z, and its slope, written in h."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NetworkScores:
-    """Scores of k classes on d columns; the state is what the first layer of an MLPClassifier gets, z = W x + b."""
-
-    classes: npt.NDArray[np.int64]  # the private value each class stands for, (k,)
-    weights: tuple[_Floats, ...] = field(repr=False)  # of each layer, (inputs, outputs)
-    offsets: tuple[_Floats, ...] = field(repr=False)  # of each layer, (outputs,)
-    activation: str  # between the layers
-    tie: float  # largest lead that counts as none
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns d."""
-        return int(self.weights[0].shape[0])
-
-    def enter(self, records: Any) -> _Floats:
-        """Return the state a search starts from, (u, h): what the first layer gets."""
-        return np.asarray(records @ self.weights[0]) + self.offsets[0]
-
-    def entering(self, column: npt.NDArray[np.int64]) -> _Floats:
-        """Return what one unit of these columns (c,) adds to the state, (c, h)."""
-        return self.weights[0][column]
-
-    def scores(self, state: _Floats) -> _Floats:
-        """Return the scores (q, k) in some states (q, h)."""
-        return self._layers(state)[1]
-
-    def gradient(self, state: _Floats, direction: _Floats) -> _Floats:
-        """Return the gradient (q, d) of the scores' sums weighted by `direction` (q, k)."""
-        hidden, _ = self._layers(state)
-        slope = _ACTIVATIONS[self.activation][1]
-        for h, weights in zip(hidden[::-1], self.weights[:0:-1], strict=True):
-            direction = (direction @ weights.T) * slope(h)
-        return direction @ self.weights[0].T
-
-    def _layers(self, z: _Floats) -> tuple[list[_Floats], _Floats]:
-        """Return what the hidden layers give, and the scores."""
-        hidden, activate = [], _ACTIVATIONS[self.activation][0]
-        for weights, offsets in zip(self.weights[1:], self.offsets[1:], strict=True):
-            hidden.append(activate(z))
-            z = hidden[-1] @ weights + offsets
-        return hidden, z
-
-
 def is_network(classifier: Any) -> bool:
     """Return whether a classifier is scikit-learn's MLPClassifier, fitted."""
     return type(classifier).__name__ == "MLPClassifier" and hasattr(classifier, "coefs_")
 
 
-def network_scores(classifier: Any) -> NetworkScores:
+def network_scores(classifier: Any) -> Scores:
     """Return the decision scores of a fitted MLPClassifier; of its one output for two classes, half to each."""
     classes = class_values(classifier)
     weights = [np.asarray(part, dtype=np.float64) for part in classifier.coefs_]
@@ -207,7 +178,7 @@ def network_scores(classifier: Any) -> NetworkScores:
         if weights[-1].shape[1] != 1:
             raise InputError(f"The network must name one value a record, it has {weights[-1].shape[1]} yes-no outputs.")
         weights[-1], offsets[-1] = weights[-1] * [-0.5, 0.5], offsets[-1] * [-0.5, 0.5]
-    return NetworkScores(
+    return Scores(
         classes=classes,
         weights=tuple(weights),
         offsets=tuple(offsets),
@@ -219,7 +190,7 @@ def network_scores(classifier: Any) -> NetworkScores:
 _ROWS = 8192  # records shown to the classifier at a time
 
 
-def read_scores(classifier: Any) -> LinearScores | NetworkScores:
+def read_scores(classifier: Any) -> Scores:
     """Return the decision scores of a fitted classifier, linear or an MLPClassifier."""
     if is_linear(classifier):
         return linear_scores(classifier)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.attriguard.records import Floats
 from core.errors import InputError
 from core.solvers import solve
 
@@ -29,7 +30,7 @@ def with_additions(
     records: sparse.csr_array,
     value: npt.NDArray[np.int64],
     listed: npt.NDArray[np.int64],
-    ratings: npt.NDArray[np.float64],
+    ratings: Floats,
     n_added: int,
 ) -> sparse.csr_array:
     """Return the records (u, d) with some items added.
@@ -54,7 +55,7 @@ def with_additions(
     return sparse.csr_array(records + added)
 
 
-def usual_ratings(records: sparse.csr_array) -> npt.NDArray[np.float64]:
+def usual_ratings(records: sparse.csr_array) -> Floats:
     """Return each item's mean rating among those who rated it, in steps of a fifth; 0 where nobody did."""
     count = np.diff(records.tocsc().indptr)
     return np.asarray(np.round(5 * records.sum(axis=0) / np.maximum(count, 1)) / 5)
@@ -100,7 +101,7 @@ def chisquare(
     return with_additions(records, value, listed, np.ones(records.shape[1]), n_added)
 
 
-def _statistic(records: sparse.csr_array, own: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _statistic(records: sparse.csr_array, own: Floats) -> Floats:
     """Return Σ (observed − expected)² / expected of each item's ratings over the values, (d,); 0 where nobody rated."""
     observed = np.asarray(records.T @ own)
     expected = observed.sum(axis=1, keepdims=True) * own.mean(axis=0)
@@ -147,18 +148,15 @@ def _rounded(records: sparse.csr_array) -> sparse.csr_array:
     return rounded
 
 
-def _nearest(ratings: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def _nearest(ratings: Floats) -> npt.NDArray[np.int64]:
     """Return the place of each rating's nearest level."""
     return np.asarray(np.abs(ratings[:, None] - np.array(LEVELS)).argmin(axis=1))
 
 
-def _another(old: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.float64]:
+def _another(old: Floats, rng: np.random.Generator) -> Floats:
     """Return one of the other levels for each entry, all alike likely."""
     levels = np.array(LEVELS)
     return levels[(_nearest(old) + rng.integers(1, levels.size, size=old.size)) % levels.size]
-
-
-Floats = npt.NDArray[np.float64]
 
 
 def qpm(

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.classifiers import LinearScores, NetworkScores, one_value_each, read_scores, read_values, verified
+from core.attriguard.classifiers import Scores, one_value_each, read_scores, read_values, verified
 from core.attriguard.records import (
+    POLICIES,
     WIDEST,
     Bools,
     Changes,
@@ -30,7 +31,6 @@ from core.attriguard.records import (
     changes_existing,
     changes_new,
     join,
-    known_policy,
     no_changes,
     read_records,
     spread,
@@ -56,7 +56,7 @@ class _Order:
 
 def sorted_order(
     records: Any,
-    scores: LinearScores,
+    scores: Scores,
     people: Ints,
     wanted: Ints,
     *,
@@ -95,10 +95,10 @@ def sorted_order(
 
 
 def _one_class(
-    records: Any, scores: LinearScores, clean: Floats, people: Ints, target: int, policy: str, margin: float
+    records: Any, scores: Scores, clean: Floats, people: Ints, target: int, policy: str, margin: float
 ) -> Changes:
     """Find the changes towards one class: from longer and longer heads of the order, for those who are not there."""
-    gain = scores.weights[:, target]
+    gain = scores.weights[0][:, target]
     columns = _new_columns(gain, policy)
     parts, left, length = [], np.arange(people.size), _HEAD
     while left.size:
@@ -145,7 +145,7 @@ def _heads(records: Any, gain: Floats, columns: Ints, following: Ints, people: I
     )
 
 
-def _needed(order: _Order, scores: LinearScores, clean: Floats, target: int, lead: float) -> Ints:
+def _needed(order: _Order, scores: Scores, clean: Floats, target: int, lead: float) -> Ints:
     """Return how many entries of each head it takes for the class to lead by more than `lead`; 0 where all do not."""
     n, k = clean.shape
     needed, at = np.zeros(n, dtype=np.int64), clean.copy()
@@ -154,7 +154,7 @@ def _needed(order: _Order, scores: LinearScores, clean: Floats, target: int, lea
         some = np.arange(first, first + width)
         inside = some < (order.start[left + 1] - order.start[left])[:, None]
         place = np.where(inside, order.start[left][:, None] + some, 0)
-        path = (order.change[place] * inside)[:, :, None] * scores.weights[order.column[place]]
+        path = (order.change[place] * inside)[:, :, None] * scores.weights[0][order.column[place]]
         path[:, 0] += at[left]
         np.cumsum(path, axis=1, out=path)
         at[left] = path[:, -1]
@@ -181,7 +181,7 @@ _GRADIENTS_AT_ONCE = 4_000_000  # gradient entries held at a time
 
 def stepwise(
     records: Any,
-    scores: LinearScores | NetworkScores,
+    scores: Scores,
     people: Ints,
     wanted: Ints,
     *,
@@ -219,9 +219,7 @@ def stepwise(
 class Walk:
     """Searches that go on together: `left` numbers those still going, and what they know has a row for each of all."""
 
-    def __init__(
-        self, records: Any, scores: LinearScores | NetworkScores, people: Ints, wanted: Ints, policy: str
-    ) -> None:
+    def __init__(self, records: Any, scores: Scores, people: Ints, wanted: Ints, policy: str) -> None:
         self.scores, self.wanted, self.policy = scores, wanted, policy
         self.state = scores.enter(records[people])
         self.left = np.arange(people.size)
@@ -447,7 +445,7 @@ def representatives(
 
 def _search(
     records: Any,
-    scores: LinearScores | NetworkScores,
+    scores: Scores,
     rules: _Rules,
     people: Ints,
     wanted: Ints,
@@ -467,7 +465,7 @@ def _search(
 
 def _followed(
     records: Any,
-    scores: LinearScores | NetworkScores,
+    scores: Scores,
     rules: _Rules,
     policy: str,
     people: Ints,
@@ -479,7 +477,7 @@ def _followed(
     if not tasks.size:
         return no_changes(people.size)
     place = np.searchsorted(scores.classes, wanted[tasks])
-    if isinstance(scores, LinearScores) and rules.step == 1.0 and rules.order == "scores":
+    if scores.linear and rules.step == 1.0 and rules.order == "scores":
         part = sorted_order(records, scores, people[tasks], place, policy=policy, margin=rules.margin, report=report)
         if rules.max_steps is not None:
             part = part.only(part.sizes() <= rules.max_steps)
@@ -500,7 +498,7 @@ def _followed(
 
 
 def _checked(policy: str, step: float, margin: float, order: str, max_steps: int | None) -> _Rules:
-    known_policy(policy)
+    choice(policy, POLICIES, name="policy")
     choice(order, ORDERS, name="order")
     if not 0.0 < step <= 1.0:
         raise InputError(f"step must be above 0 and at most 1, got {step!r}.")

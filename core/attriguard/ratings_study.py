@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -338,15 +338,23 @@ def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compa
     report : callable, optional
         Called with (defences done, defences in all); may raise `core.errors.Cancelled`.
     """
-    tasks = _tasks(guarded)
+    tasks, ratings = _tasks(guarded), guarded.ratings
     for done, task in enumerate(tasks):
         if report is not None:
             report(done, len(tasks))
-        yield _compared(guarded, task)
+        noisy = task.make()
+        changed = (noisy != ratings.people_test).sum(axis=1)
+        read = {reader: guarded.reader(reader).predict(noisy) for reader in READERS}
+        yield Compared(
+            method=task.method,
+            parameter=task.parameter,
+            knows_truth=task.knows_truth,
+            size=mean(np.asarray(changed, dtype=np.float64).ravel()),
+            accuracy={reader: accuracy(ratings.values_test, values) for reader, values in read.items()},
+        )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
+class _Task(NamedTuple):
     """One defence to try, not tried yet."""
 
     method: str
@@ -356,20 +364,18 @@ class _Task:
 
 
 def _tasks(guarded: Guarded) -> list[_Task]:
-    ratings, known = guarded.ratings, guarded.known
-    records, seed = ratings.people_test, guarded.settings.seed
+    known, records, seed = guarded.known, guarded.ratings.people_test, guarded.settings.seed
     tasks = []
     for knows in (True, False):
         for n in _ADDED:
             tasks += _additions(guarded, n, knows)
     for slack in _SLACKS:
         rng = child_generator(seed, f"guard qpm {slack}")
-        make = partial(qpm, records, known, slack=slack, rng=rng)
-        tasks.append(_Task(method="qpm", parameter=f"slack {slack:g}", make=make))
+        tasks.append(_Task("qpm", f"slack {slack:g}", partial(qpm, records, known, slack=slack, rng=rng)))
     for epsilon in _EPSILONS:
         rng = child_generator(seed, f"guard local dp {epsilon}")
         make = partial(local_dp, records, epsilon=epsilon, rng=rng)
-        tasks.append(_Task(method="local_dp", parameter=f"epsilon {epsilon:g} an entry", make=make))
+        tasks.append(_Task("local_dp", f"epsilon {epsilon:g} an entry", make))
     return tasks
 
 
@@ -382,17 +388,4 @@ def _additions(guarded: Guarded, n: int, knows_truth: bool) -> list[_Task]:
         "blurme": partial(blurme, records, value, known, logistic, n_added=n),
         "chisquare": partial(chisquare, records, value, known, n_added=n),
     }
-    told = f"{n} added"
-    return [_Task(method=name, parameter=told, make=make, knows_truth=knows_truth) for name, make in makes.items()]
-
-
-def _compared(guarded: Guarded, task: _Task) -> Compared:
-    ratings, noisy = guarded.ratings, task.make()
-    changed = (noisy != ratings.people_test).sum(axis=1)
-    return Compared(
-        method=task.method,
-        parameter=task.parameter,
-        knows_truth=task.knows_truth,
-        size=mean(np.asarray(changed, dtype=np.float64).ravel()),
-        accuracy={reader: accuracy(ratings.values_test, guarded.reader(reader).predict(noisy)) for reader in READERS},
-    )
+    return [_Task(name, f"{n} added", make, knows_truth) for name, make in makes.items()]

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.serialize import Result
-from core.validation import choice
 
 POLICIES = ("modify_exist", "add_new", "modify_add")
 WIDEST = "modify_add"
@@ -32,11 +31,6 @@ def changes_existing(policy: str) -> bool:
 def changes_new(policy: str) -> bool:
     """Return whether entries that are 0 in the original record may change."""
     return policy != "modify_exist"
-
-
-def known_policy(policy: str) -> str:
-    """Return `policy` if it is one of `POLICIES`."""
-    return choice(policy, POLICIES, name="policy")
 
 
 Floats = npt.NDArray[np.float64]

@@ -24,6 +24,14 @@ DEFENDERS = {
 """What the defender looks for noise with, and what to call it."""
 
 
+_Target = Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)]
+_Shares = Annotated[
+    tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.", least=0.0)
+]
+_Margin = Annotated[float, Param("Margin", "Lead of the wanted value.", least=0.0)]
+_Seed = Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSettings(Result):
     """Settings of a study on ratings.
@@ -47,20 +55,16 @@ class GuardSettings(Result):
     defender: Annotated[
         str, Param("Noise made against", "What the defender looks for noise with: {options}.", options=DEFENDERS)
     ] = "logistic"
-    target: Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)] = (
-        "train_shares"
-    )
-    given: Annotated[
-        tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.", least=0.0)
-    ] = ()
-    margin: Annotated[float, Param("Margin", "Lead of the wanted value.", least=0.0)] = 0.0
+    target: _Target = "train_shares"
+    given: _Shares = ()
+    margin: _Margin = 0.0
     attackers: Annotated[
         tuple[str, ...], Param("Attackers", "Who attacks, in this order.", options=ATTACKER_TITLES)
     ] = tuple(ATTACKER_TITLES)
     trained_at: Annotated[
         tuple[float, ...], Param("Trained at", "Budgets of the noise that some attackers learn from.", least=0.0)
     ] = (1.0, 3.0, 5.0)
-    seed: Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)] = 42
+    seed: _Seed = 42
 
     def __post_init__(self) -> None:
         validate(self)
@@ -126,13 +130,11 @@ class TableSettings(Settings):
         str,
         Param("Noise made against", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS),
     ] = "logistic"
-    target: Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)] = "uniform"
-    given: Annotated[
-        tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.", least=0.0)
-    ] = ()
-    margin: Annotated[float, Param("Margin", "Lead of the wanted value.", least=0.0)] = 0.0
+    target: _Target = "uniform"
+    given: _Shares = ()
+    margin: _Margin = 0.0
     trained_budgets: Annotated[
         tuple[float, ...],
         Param("Trained at", "Budgets of the noise that some attackers are trained against.", least=0.0, some=True),
     ] = (0.1, 0.25, 0.5, 0.75)
-    seed: Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)] = 42
+    seed: _Seed = 42

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.attriguard.records import Floats
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
@@ -38,9 +39,9 @@ class TablePeople(Result):
     names: tuple[str, ...]
     categorical: npt.NDArray[np.bool_] = field(repr=False)  # (d,): which columns hold codes of categories
     categories: tuple[tuple[str, ...], ...] = field(repr=False)  # what the codes stand for; empty for numbers
-    known: npt.NDArray[np.float64] = field(repr=False)  # records of the known people, (n, d)
+    known: Floats = field(repr=False)  # records of the known people, (n, d)
     known_truth: npt.NDArray[np.int64] = field(repr=False)  # (n,)
-    public: npt.NDArray[np.float64] = field(repr=False)  # records of the protected people, (u, d)
+    public: Floats = field(repr=False)  # records of the protected people, (u, d)
     truth: npt.NDArray[np.int64] = field(repr=False)  # (u,)
     rows: npt.NDArray[np.intp] = field(repr=False)  # of the protected people in the audit's table, (u,)
 
@@ -60,7 +61,7 @@ class TablePeople(Result):
             raise InputError(f"The known people must hold every value of {self.attribute}, got nobody with {absent}.")
 
     @property
-    def shares(self) -> npt.NDArray[np.float64]:
+    def shares(self) -> Floats:
         """Shares of the values among the known people, (m,)."""
         return np.bincount(self.known_truth, minlength=len(self.values)) / self.known_truth.size
 
@@ -102,9 +103,9 @@ class Column(Result):
     name: str
     kind: str  # "category", "integer" or "number"
     frozen: bool
-    domain: npt.NDArray[np.float64] = field(repr=False)  # rising; what the noise may set it to, codes for categories
+    domain: Floats = field(repr=False)  # rising; what the noise may set it to, codes for categories
     # rising; all values among the known people where pair rules may speak of them, else empty
-    listed: npt.NDArray[np.float64] = field(repr=False)
+    listed: Floats = field(repr=False)
     texts: tuple[str, ...] = field(default=(), repr=False)  # what the codes stand for
 
     def text(self, value: float) -> str:
@@ -143,9 +144,7 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: f
     return columns
 
 
-def _column(
-    name: str, known: npt.NDArray[np.float64], categorical: bool, texts: tuple[str, ...], frozen: bool, share: float
-) -> Column:
+def _column(name: str, known: Floats, categorical: bool, texts: tuple[str, ...], frozen: bool, share: float) -> Column:
     seen, counts = np.unique(known, return_counts=True)
     whole = bool((seen == np.round(seen)).all())
     listed = seen if categorical or (whole and seen.size <= LISTED) else seen[:0]
@@ -166,8 +165,6 @@ def _column(
 
 
 _RANGES = 10
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

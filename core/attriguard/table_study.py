@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.allocation import allocate
-from core.attriguard.attackers import drawn
+from core.attriguard.attackers import NoiseSeen
 from core.attriguard.concentration import column_noise
-from core.attriguard.records import Noise, Report
+from core.attriguard.records import Floats, Ints, Noise, Report
 from core.attriguard.settings import TableSettings
 from core.attriguard.study import Guesses, Study
 from core.attriguard.table_guard import TableGuard, guard_table
@@ -47,9 +46,6 @@ _LEAF = 5
 _HIDDEN = 100
 _EPOCHS = 8
 _MOST_CODES = 255  # categories the booster can tell apart
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,8 +217,8 @@ def _dropping(guard: TableGuard, noise: Noise) -> Attacker:
 def _trained(guard: TableGuard, noise: Noise, learner: str, budget: float) -> Attacker:
     """Train on noise drawn for the known people as the protected people draw theirs at a budget."""
     people, name = guard.people, f"attriguard trained {learner} {budget:g}"
-    mechanism = allocate(noise.size, guard.target, budget, found=noise.found)
-    rng = child_generator(guard.settings.seed, name)
-    records = np.vstack([noise.chosen(drawn(mechanism, rng)) for _ in range(_DRAWS)])
+    seen, rng = NoiseSeen(noise=noise, target=guard.target), child_generator(guard.settings.seed, name)
+    mechanism = seen.mechanism(budget)
+    records = np.vstack([seen.draw(mechanism, rng) for _ in range(_DRAWS)])
     truth = np.tile(people.known_truth, _DRAWS)
     return fit_attacker(learner, records, truth, guard.columns, seed=child_seed(guard.settings.seed, name))

@@ -122,15 +122,14 @@ def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10
     model = TruncatedSVD(rank, random_state=child_seed(seed, "guard factorisation")).fit(ratings.people_train)
     fame = np.asarray((ratings.people_train > 0).sum(axis=0), dtype=np.float64).ravel()
     owner = np.repeat(np.arange(chosen.size), noise.size.shape[1])
-    clean = _precision(kept, aside, lambda rows: model.transform(rows) @ model.components_, recommended)
+
+    def taste(rows: Any) -> Any:
+        return model.transform(rows) @ model.components_
+
+    clean = _precision(kept, aside, taste, recommended)
     noisy = clean[owner]
     changed = np.flatnonzero(noise.size.ravel())
-    noisy[changed] = _precision(
-        noise.noisy[changed],
-        aside[owner[changed]],
-        lambda rows: model.transform(rows) @ model.components_,
-        recommended,
-    )
+    noisy[changed] = _precision(noise.noisy[changed], aside[owner[changed]], taste, recommended)
     popular = _precision(kept, aside, lambda rows: np.tile(fame, (rows.shape[0], 1)), recommended)
     return Recommendation(
         clean=clean,

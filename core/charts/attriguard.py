@@ -426,7 +426,7 @@ def draw_defences(
     left = -0.72 * end
     sketch = bare(palette, height=_ROW * len(rows) + 70, x=(left, end), y=(len(rows) - 0.35, -1.15))
     for mark in sketch.percent_axis(0, end, steps=(5, 10, 20, 25)):
-        sketch.grid((mark, mark), (-0.5, len(rows) - 0.4), palette.grid if mark else palette.grey)
+        sketch.grid(mark, (-0.5, len(rows) - 0.4), palette.grid if mark else palette.grey)
     level = 100 * floor.value
     sketch.segment(level, (-0.5, len(rows) - 0.4), palette.chance, width=1.5, dash="dot")
     _row_names(sketch, rows, left=left, unit=unit)

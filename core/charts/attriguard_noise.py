@@ -269,7 +269,7 @@ def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Dra
     left = -0.62 * end
     sketch = bare(palette, height=_DRAWN_ROW * len(shown) + 46, x=(left, 1.6 * end), y=(len(shown) - 0.4, -0.6))
     for mark in sketch.percent_axis(0, end, steps=(1, 2, 5, 10, 20, 25, 50), most=4.5):
-        sketch.grid((mark, mark), (-0.5, len(shown) - 0.5), palette.grid if mark else palette.grey)
+        sketch.grid(mark, (-0.5, len(shown) - 0.5), palette.grid if mark else palette.grey)
     for y, row in enumerate(shown):
         sketch.segment((100 * row.goal, 100 * row.used), y, palette.before, width=1.5)
         sketch.write(left, y, short(row.value), palette.ink, "middle right")

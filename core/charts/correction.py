@@ -86,8 +86,8 @@ def draw_disclosure(
     sketch.value_axis(ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
     sketch.stripe(100 * before.low, 100 * before.high, palette.before, opacity=0.12)
     if after := [(d.told, d.after) for d in known if d.after is not None]:
-        edges = [[100 * e.low for _, e in after], [100 * e.high for _, e in after]]
-        sketch.band([x for x, _ in after], *edges, palette.leak)
+        low_edge, high_edge = [100 * e.low for _, e in after], [100 * e.high for _, e in after]
+        sketch.band([x for x, _ in after], low_edge, high_edge, palette.leak)
     rates = [
         Reference(words=f"{attacker}, before", estimate=before, color=palette.before, dash="dash", below=True),
         Reference(
@@ -349,7 +349,7 @@ def draw_waterfall(
         _row(sketch, row, y, 100 * start, low, span, first=i == 0)
         before = row.reached.value if row.base is None else before
     if aside:
-        sketch.segment((low - 0.6 * span, high), (aside - 0.5, aside - 0.5), palette.grid)
+        sketch.segment((low - 0.6 * span, high), aside - 0.5, palette.grid)
     table = [
         {
             "attacker knows": row.name,

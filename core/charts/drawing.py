@@ -192,7 +192,8 @@ class Sketch:
 
     def slider(self, x: float, y: float, low: float, *, size: int = 12, behind: bool = False, **look: Any) -> None:
         """Draw the slider's position: a line from `low` up to a marker at (x, y), `behind` the curves or not."""
-        self.segment(x, (low, y), self.palette.ink, **({"layer": "below"} if behind else {}))
+        layer: dict[str, Any] = {"layer": "below"} if behind else {}
+        self.segment(x, (low, y), self.palette.ink, **layer)
         look = {"color": self.palette.leak, "rim": (self.palette.background, 2), **look}
         self.markers([x], [y], size=size, cliponaxis=False, **look)
 

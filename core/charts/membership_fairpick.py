@@ -89,7 +89,8 @@ def _axes(palette: Palette, y: tuple[float, float], first: float) -> Sketch:
     texts = [gap(level, decimals=2) if abs(level) > 1e-9 else "0" for level in levels]
     sketch.yaxis(showticklabels=True, tickvals=levels, ticktext=texts)
     for level, text in zip(levels, texts, strict=True):
-        sketch.rule(level) if text != "0" else sketch.rule(level, palette.ink, width=1.5)
+        zero = text == "0"
+        sketch.rule(level, palette.ink if zero else "", width=1.5 if zero else 1)
     sketch.axis_title("share of the groups' differences kept (θ)")
     return sketch
 

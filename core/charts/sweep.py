@@ -102,7 +102,7 @@ def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawin
     sketch = tolerance_chart(palette, _HEIGHT - 50, -0.02 * high, high, aside=_ASIDE)
     step = round_step(high, (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6)
     for i in range(1, int(high / step) + 1):
-        sketch.rule((i * step, i * step))
+        sketch.rule(i * step)
         sketch.write(WIDEST, i * step, f"{i * step:g}", palette.grey, "top left", 12)
     end = min(WIDEST, high)
     sketch.line([0, end], [0, end], palette.ink, width=1.5, dash="longdash")

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.classifiers import LinearScores, linear_scores, one_value_each, read_values, verified
+from core.attriguard.classifiers import Scores, linear_scores, one_value_each, read_values, verified
 from core.attriguard.panda import sorted_order, stepwise
 from core.attriguard.records import (
+    POLICIES,
     WIDEST,
     Changes,
     NoisyRecords,
@@ -31,12 +32,11 @@ from core.attriguard.records import (
     changes_existing,
     changes_new,
     join,
-    known_policy,
     read_records,
 )
 from core.errors import InputError
 from core.solvers import empty_model, linear, run
-from core.validation import at_least_zero
+from core.validation import at_least_zero, choice
 
 _WHOLE = 1e-6  # how far from 0 or 1 CBC's whole numbers, and values at the border, may be
 
@@ -116,7 +116,7 @@ def least_noise(
     -------
     LeastNoise
     """
-    known_policy(policy)
+    choice(policy, POLICIES, name="policy")
     if not seconds > 0:
         raise InputError(f"seconds must be above 0, got {seconds!r}.")
     margin, scores = at_least_zero(margin, name="margin"), linear_scores(classifier)
@@ -157,7 +157,7 @@ def _told(
     return LeastNoise(noisy=noisy, size=changes.sizes(), found=changes.found, status=tuple(status), bound=bound)
 
 
-def _start(records: Any, scores: LinearScores, people: _Ints, wanted: _Ints, policy: str, margin: float) -> Changes:
+def _start(records: Any, scores: Scores, people: _Ints, wanted: _Ints, policy: str, margin: float) -> Changes:
     """Return the smaller of what the two orders find for each task."""
     first = sorted_order(records, scores, people, wanted, policy=policy, margin=margin)
     second = stepwise(records, scores, people, wanted, policy=policy, margin=margin, step=1.0, order="softmax")
@@ -166,11 +166,11 @@ def _start(records: Any, scores: LinearScores, people: _Ints, wanted: _Ints, pol
     return join(people.size, [(every, first.only(~better)), (every, second.only(better))])
 
 
-def _task(records: Any, scores: LinearScores, k: int, target: int, policy: str, margin: float) -> _Task:
+def _task(records: Any, scores: Scores, k: int, target: int, policy: str, margin: float) -> _Task:
     x = records[[k]].toarray()[0]
     told = scores.enter(x)
     rivals = np.arange(told.size) != target
-    moved = (scores.weights[:, [target]] - scores.weights[:, rivals]).T
+    moved = (scores.weights[0][:, [target]] - scores.weights[0][:, rivals]).T
     missing = margin + scores.tie - (told[target] - told[rivals])
     return _Task(
         x=x, moved=moved, missing=missing, may=((x > 0) & changes_existing(policy)) | ((x == 0) & changes_new(policy))

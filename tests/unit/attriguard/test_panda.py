@@ -57,12 +57,12 @@ def test_only_weights_that_share_a_softmax_are_centred():
     weights, offsets = [[3.0, 1.0], [1.0, 1.0], [2.0, 4.0]], [1.0, 0.0, 2.0]
     centred = linear_scores(classifier_of(weights, offsets, multinomial=True))
     own = linear_scores(classifier_of(weights, offsets, multinomial=False))
-    assert centred.weights.T.tolist() == [[1.0, -1.0], [-1.0, -1.0], [0.0, 2.0]] and centred.offsets.tolist() == [
+    assert centred.weights[0].T.tolist() == [[1.0, -1.0], [-1.0, -1.0], [0.0, 2.0]] and centred.offsets[0].tolist() == [
         0,
         -1,
         1,
     ]
-    assert own.weights.T.tolist() == weights and own.offsets.tolist() == offsets
+    assert own.weights[0].T.tolist() == weights and own.offsets[0].tolist() == offsets
 
 
 def test_a_lead_over_one_other_value_is_the_decision_value():
