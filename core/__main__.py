@@ -10,37 +10,22 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, NoReturn
 
 from core import __version__
 from core.errors import FairLeakError
 from core.files import is_full
 
-UNUSABLE, STOPPED = 3, 130
+STOPPED = 130
 
-
-class _Parser(argparse.ArgumentParser):
-    """argparse, but a usage error is unusable input like any other, told under the name of the command it is in."""
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, and refuse what is left over; argparse would leave that to the outermost command."""
-        found, left = super().parse_known_args(args, namespace)
-        if left:
-            self.error(f"unrecognized arguments: {' '.join(left)}")
-        return found, left
-
-    def error(self, message: str) -> NoReturn:
-        """Say what is wrong in one sentence and end."""
-        from core.cli.console import visible
-
-        self.exit(UNUSABLE, f"{visible(f'{self.prog}: {message}; --help lists what there is.')}\n")
+# The commands are imported where they are used: a spawned worker imports this file and needs none of them.
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
     from core.cli import COMMANDS
+    from core.cli.arguments import Parser
 
-    made = _Parser(prog="python -m core", description="FairLeak: what a fair model gives away.", allow_abbrev=False)
+    made = Parser(prog="python -m core", description="FairLeak: what a fair model gives away.", allow_abbrev=False)
     made.add_argument("--version", action="version", version=f"FairLeak {__version__}")
     commands = made.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
@@ -60,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     from core.cli import Console
+    from core.cli.arguments import UNUSABLE
 
     console = Console(out=sys.stdout, err=sys.stderr)
     try:

@@ -39,7 +39,7 @@ class AuditConfig(Result):
     dataset: str = "demo"
     roles: Roles | None = None
     method: Annotated[
-        str, Param("Fair learning", "How it is trained: {options}.", options=METHODS, only=("kind", ("train",)))
+        str, Param("Fair learning method", "How it is trained: {options}.", options=METHODS, only=("kind", ("train",)))
     ] = "exponentiated_gradient"
     metric: Annotated[str, Param("Fairness metric", "The fairness metric: {options}.", options=METRICS)] = (
         "statistical_parity"
@@ -61,15 +61,16 @@ class AuditConfig(Result):
             "Share of the records that trains the model; of the rest the attacker knows half.",
             least=0.1,
             most=0.8,
+            step=0.01,
         ),
     ] = 0.34
-    seed: Annotated[int, Param("Seed", "Fixes sets, training, predictions and attackers.", least=0, most=2**32 - 1)] = (
-        42
-    )
+    seed: Annotated[
+        int, Param("Seed", "Fixes sets, training, predictions and attackers.", least=0, most=2**32 - 1, step=1)
+    ] = 42
     epsilon: Annotated[
         float,
         Param(
-            "Privacy budget",
+            "Privacy budget ε",
             "Privacy budget the private tree is trained with; inf is no noise.",
             least=LEAST_EPSILON,
             infinite=True,

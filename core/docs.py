@@ -21,21 +21,32 @@ def files() -> dict[str, Tables]:
     }
 
 
-def studies() -> dict[str, type]:
-    """Return the settings that studies have outside of files: what each is called -> its class."""
+def studies() -> dict[str, tuple[type, str]]:
+    """Return the settings that have flags: what each is called -> its class, and the commands that have them."""
     from core.attriguard.settings import GuardSettings, TableSettings
+    from core.cli.attriguard import CurveSettings
+    from core.cli.membership import RunSettings
+    from core.cli.queries import AskSettings, RegisterSettings
+    from core.cli.reveal import RevealSettings
+    from core.cli.sweep import SweepSettings
     from core.config import AuditConfig
     from core.membership.settings import MembershipSettings
     from core.model_card.study import ReleaseSettings
     from core.sweep.landscape import LandscapePlan
 
     return {
-        "Audit": AuditConfig,
-        "Membership attacks": MembershipSettings,
-        "AttriGuard on ratings": GuardSettings,
-        "AttriGuard on a table": TableSettings,
-        "Model card": ReleaseSettings,
-        "Map of tolerance and privacy": LandscapePlan,
+        "Audit": (AuditConfig, "attribution, reveal"),
+        "Sweep": (SweepSettings, "sweep"),
+        "Answers to bias queries": (RevealSettings, "reveal"),
+        "Query desk, a test set": (RegisterSettings, "queries register"),
+        "Query desk, a question": (AskSettings, "queries ask"),
+        "Membership attacks": (MembershipSettings, "membership"),
+        "Membership attacks, several": (RunSettings, "membership"),
+        "AttriGuard on ratings": (GuardSettings, "attriguard"),
+        "AttriGuard on a table": (TableSettings, "attriguard"),
+        "AttriGuard, its curves": (CurveSettings, "attriguard"),
+        "Model card": (ReleaseSettings, "release"),
+        "Map of tolerance and privacy": (LandscapePlan, "landscape"),
     }
 
 
@@ -52,8 +63,9 @@ def _page() -> Iterator[str]:
         yield from ("", f"## {called}", "", *_head("Key"))
         for title, settings in tables.items():
             yield from (_row(key, *rest) for key, _, *rest in reference_rows(settings, title=title))
-    for called, cls in studies().items():
-        yield from ("", f"## {called}", "", *_head("Flag"))
+    for called, (cls, commands) in studies().items():
+        named = " and ".join(f"`python -m core {command}`" for command in commands.split(", "))
+        yield from ("", f"## {called} ({named})", "", *_head("Flag"))
         yield from (_row(flag, *rest) for _, flag, *rest in reference_rows(params(cls)))
 
 

@@ -65,16 +65,8 @@ _LABELS_COMPARED = {
 class GroupRate(Result):
     """One group's rate of positive predictions on one row set.
 
-    Attributes
-    ----------
-    part : str
-        The row set: "all", "label 0" or "label 1".
-    group : Any
-        The group, as it is named in `sensitive`.
-    count : int
-        Records of the group in the row set.
-    rate, overall : Estimate
-        Rate of positive predictions in the group, and in the whole row set.
+    The row set, `part`, is "all", "label 0" or "label 1"; `count` is the group's records in it, `overall` the rate of
+    all.
     """
 
     part: str
@@ -162,14 +154,11 @@ def _tallies(
     predictions: npt.ArrayLike, sensitive: npt.ArrayLike, metric: str, labels: npt.ArrayLike | None
 ) -> list[_Tally]:
     """Return (part, groups, records of each group, positive predictions of each group) for each row set."""
-    predicted, groups = binary_array(predictions, name="predictions"), np.asarray(sensitive)
-    if groups.ndim != 1:
-        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
-    parts = row_sets(metric, labels, one_length(predictions=predicted, sensitive=groups))
-    names, codes = _codes(groups)
+    predicted, (names, codes) = binary_array(predictions, name="predictions"), group_codes(sensitive)
+    parts = row_sets(metric, labels, one_length(predictions=predicted, sensitive=codes))
     tallies = []
     for part, rows in parts:
-        size, positive = _count(predicted, codes, rows, len(names))
+        size, positive = group_counts(predicted, codes, rows, len(names))
         present = size > 0
         if not present.any():
             raise InputError(f"The metric {metric} needs at least one record in each row set, got none in '{part}'.")
@@ -178,22 +167,25 @@ def _tallies(
     return tallies
 
 
-def _codes(sensitive: npt.NDArray[Any]) -> tuple[list[Any], npt.NDArray[Any]]:
+def group_codes(sensitive: npt.ArrayLike) -> tuple[list[Any], npt.NDArray[Any]]:
     """Return the groups' names in sorted order and each record's index into them; arrays of 0 and 1 are not copied."""
-    if sensitive.dtype == np.bool_:
-        return [False, True], sensitive.view(np.uint8)
-    if sensitive.dtype == np.uint8 and sensitive.size and sensitive.max() <= 1:
-        return [0, 1], sensitive
+    groups = np.asarray(sensitive)
+    if groups.ndim != 1:
+        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
+    if groups.dtype == np.bool_:
+        return [False, True], groups.view(np.uint8)
+    if groups.dtype == np.uint8 and groups.size and groups.max() <= 1:
+        return [0, 1], groups
     try:
-        names, codes = np.unique(sensitive, return_inverse=True)
+        names, codes = np.unique(groups, return_inverse=True)
     except TypeError:
         raise InputError("sensitive must hold values of one kind, got a mix that cannot be ordered.") from None
     return names.tolist(), codes
 
 
-def _count(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int) -> tuple[Ints, Ints]:
-    """Return the size and the number of positive predictions of each of k groups within the rows."""
-    if codes.dtype != np.uint8:
+def group_counts(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int) -> tuple[Ints, Ints]:
+    """Return the size and the number of positive predictions of each of k groups within the rows (None for all)."""
+    if k > 2 or codes.dtype != np.uint8:
         inside = slice(None) if rows is None else rows
         size = np.bincount(codes[inside], minlength=k)
         return size, np.bincount(codes[inside][predicted[inside] == 1], minlength=k)
@@ -207,12 +199,8 @@ def _count(predicted: Codes, codes: npt.NDArray[Any], rows: Mask | None, k: int)
 def unfairness_estimate(
     predictions: npt.ArrayLike, sensitive: npt.ArrayLike, *, metric: str, labels: npt.ArrayLike | None = None
 ) -> Estimate:
-    """Return the unfairness between groups with an interval.
+    """Return the unfairness between groups with an interval; at least two groups are in every row set.
 
-    The arguments are those of `core.fairness.unfairness`, with at least two groups in every row set.
-
-    Notes
-    -----
     A group's distance from the rate of its row set is w·|r₁ − r₀|, r₁ its own rate, r₀ that of everybody else and w
     their share. The interval of the difference is Newcombe's (1998, method 10) from the Wilson intervals of both,
     folded at 0 because of the absolute value. Of several such distances (over groups and row sets; the two of two

@@ -546,42 +546,82 @@ def _commented(text: str) -> Iterator[str]:
 # ----------------------------------------------------------------------------------------- command line and reference
 
 
-def add_arguments(parser: argparse.ArgumentParser, cls: type, *names: str) -> None:
-    """Add a flag for each setting of a class, or for those named, in their order.
+def add_arguments(
+    parser: argparse._ActionsContainer,
+    cls: type | Mapping[str, type],
+    *names: str,
+    defaults: Mapping[str, Any] = types.MappingProxyType({}),
+) -> None:
+    """Add a flag for each setting of a class, or for those named, in their order; what is not given has no value.
 
-    A list is written with commas, as in 0.1,0.5; what is no list of texts or numbers as in a TOML file.
+    A list is written with commas, as in 0.1,0.5, and "all" is every name there is; what is no list of texts or numbers
+    as in a TOML file.
+
+    Parameters
+    ----------
+    cls : type or mapping of str to type
+        Several classes share the flags of one name; the key is where a class holds, as in "on a table".
+    defaults : mapping of str to value
+        What the help tells instead of a setting's own default; None tells none.
     """
-    for name in names or params(cls):
-        setting = params(cls)[name]
-        help_text = setting.comment[:1].lower() + setting.comment[1:].rstrip(".")
-        if setting.default is not MISSING and setting.default not in (None, "", ()) and setting.base is not bool:
-            help_text += f" (default {_flag_text(setting.default)})"
-        more: dict[str, Any] = {"dest": name, "default": setting.default, "help": help_text.replace("%", "%%")}
-        if setting.default is MISSING:
-            more |= {"required": True, "default": None}
-        if setting.base is bool:
-            parser.add_argument(setting.flag, action=argparse.BooleanOptionalAction, **more)
-        elif setting.many or setting.base is tuple:
-            parser.add_argument(setting.flag, metavar="LIST", type=partial(_list_of, setting), **more)
-        else:
-            metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[setting.base]
-            parser.add_argument(setting.flag, metavar=metavar, type=setting.base, **more)
+    classes = {"": cls} if isinstance(cls, type) else cls
+    for name in names or dict.fromkeys(name for one in classes.values() for name in params(one)):
+        settings = {where: params(one)[name] for where, one in classes.items() if name in params(one)}
+        helps = {where: _flag_help(setting, defaults) for where, setting in settings.items()}
+        same = len(set(helps.values())) == 1 and len(helps) == len(classes)
+        text = next(iter(helps.values())) if same else "; ".join(f"{where}: {told}" for where, told in helps.items())
+        _add_flag(parser, next(iter(settings.values())), text)
 
 
-def from_arguments(arguments: argparse.Namespace, cls: type[S], **more: Any) -> S:
-    """Return the settings that the flags of `add_arguments` say; `more` are fields without a flag.
+def _flag_help(setting: Setting, defaults: Mapping[str, Any]) -> str:
+    text, default = setting.comment.rstrip("."), defaults.get(setting.name, setting.default)
+    text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+    unsaid = default is MISSING or default in (None, "", ()) or isinstance(default, bool)
+    return text if unsaid else f"{text} (default {_flag_text(default)})"
+
+
+def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -> None:
+    more: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
+    if setting.default is MISSING:
+        more["required"] = True
+    if setting.default is False:
+        parser.add_argument(setting.flag, action="store_true", **more)
+    elif setting.base is bool:
+        parser.add_argument(setting.flag, action=argparse.BooleanOptionalAction, **more)
+    elif setting.many or setting.base is tuple:
+        parser.add_argument(setting.flag, metavar="LIST", type=partial(_list_of, setting), **more)
+    else:
+        metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[setting.base]
+        kind = _or_none(setting.base) if setting.optional and setting.base is not str else setting.base
+        parser.add_argument(setting.flag, metavar=metavar, type=kind, **more)
+
+
+def given(arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()) -> dict[str, Any]:
+    """Return the settings whose flags were given: name -> value, without those that are none of this class.
 
     Raises
     ------
     InputError
         If a value breaks its rule; the sentence begins with the flag.
     """
-    told = {
+    return {
         name: checked(setting, getattr(arguments, name), setting.flag)
         for name, setting in params(cls).items()
-        if hasattr(arguments, name) and name not in more
+        if hasattr(arguments, name) and name not in but
     }
-    return built(cls, told, **more)
+
+
+def from_arguments(arguments: argparse.Namespace, cls: type[S], **more: Any) -> S:
+    """Return settings as their flags say; `more` is what the command says itself. Raises as `given` does."""
+    return cls(**given(arguments, cls, but=more), **more)
+
+
+def _or_none(base: type) -> Callable[[str], Any]:
+    def read(text: str) -> Any:
+        return None if text == NO_LIMIT else base(text)
+
+    read.__name__ = base.__name__  # argparse tells it
+    return read
 
 
 def _list_of(setting: Setting, text: str) -> Any:
@@ -589,6 +629,8 @@ def _list_of(setting: Setting, text: str) -> Any:
     try:
         if setting.base is tuple:
             return tomllib.loads(f"value = {text}")["value"]
+        if text == "all" and setting.param.options is not None:
+            return tuple(setting.param.options)
         parts = [part.strip() for part in text.split(",")] if text.strip() else []
         return tuple(part if part == NO_LIMIT else setting.base(part) for part in parts)
     except ValueError:

@@ -23,7 +23,7 @@ opening = st.empty()
 try:
     row = controls.places()
     models = controls.models(row, table, dataset, release_card.number_of_people(config, dataset))
-    precision = controls.precision(row[2:])
+    precision = controls.precision(row[2:], config.seed)
     audited = release_card.ReleaseWork(config, table, dataset, models)
 except InputError as error:
     panels.problem(str(error))

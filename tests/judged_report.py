@@ -5,11 +5,11 @@ from __future__ import annotations
 import dataclasses
 
 from core.estimates import Estimate, proportion
-from core.fingerprint import code_fingerprint
+from core.fingerprint import code_fingerprint, content_fingerprint
 from core.policy import Measurement, Policy, judge
 from core.release_audit import AuditPlan, ModelSummary, ReleaseAudit, SelfTest, failed_tests
 from core.release_audit.answer_checks import declared_limits
-from core.release_audit.result import plan_fingerprint, policy_fingerprint
+from core.release_audit.result import plan_fingerprint
 from core.release_audit.self_tests import TRIALS
 from tests.samples_report import POLICY, sample
 
@@ -32,7 +32,7 @@ def judged(
         verdict=judge(policy, measurements, attribute=audit.data.attribute, failed_tests=failed_tests(tests)),
         provenance=dataclasses.replace(
             audit.provenance,
-            policy=policy_fingerprint(policy),
+            policy=content_fingerprint(policy),
             plan=plan_fingerprint(plan),
             code=code_fingerprint(),
         ),

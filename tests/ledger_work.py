@@ -1,26 +1,20 @@
-"""People and questions for the ledger's tests; also a program that asks, to be run many times at once and killed.
-
-``python -m tests.ledger_work PLACE MODE SEED STEP [N]`` prints one line of JSON for each answer it was given. MODE is
-``create`` (the ledger), ``register``, ``ask`` (one question), or ``spend`` (different questions until one is refused).
-At STEP the program kills itself with SIGKILL; ``none`` lets it live. N people are asked about, 60 unless it is said.
-"""
+"""People and questions for the ledger's tests, and a process that asks, to be started many times and killed."""
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import signal
-import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
+from multiprocessing.connection import Connection
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from core.desk import Columns, Ledger, TestSet, open_ledger
+from core.errors import FairLeakError
 
 NAME, ATTRIBUTE = "loans", Columns(attribute="sex")
 BUDGET, COUNT, PRICE = 2.0, 0.2, 0.1
@@ -77,8 +71,19 @@ class Killer:
         return secrets.randbelow(k)
 
 
-def main(place: str, mode: str, seed: int, step: str, n: int = 60) -> None:
-    """Do what the arguments say."""
+def work(place: str, mode: str, seed: int, step: str, n: int, shown: Connection) -> None:
+    """Use a ledger in a process of its own, and send each answer it gave, or why it gave none.
+
+    The mode is "create" (the ledger), "register", "ask" (one question), or "spend" (different questions until one is
+    refused). At the step the process kills itself with SIGKILL; "none" lets it live. `n` people are asked about.
+    """
+    try:
+        _work(place, mode, seed, step, n, shown)
+    except FairLeakError as error:
+        shown.send(str(error))
+
+
+def _work(place: str, mode: str, seed: int, step: str, n: int, shown: Connection) -> None:
     killer = Killer(step)
     killer.armed = mode == "create"
     ledger = open_ledger(place, create=mode == "create", randbelow=killer.randbelow, on_step=killer)
@@ -91,13 +96,7 @@ def main(place: str, mode: str, seed: int, step: str, n: int = 60) -> None:
         answer = ledger.ask(NAME, people(n), scores, epsilon=PRICE, asker=f"process {seed}")
         if answer.refused:
             return
-        sys.stdout.write(json.dumps(answer.to_dict()) + "\n")
-        sys.stdout.flush()
+        shown.send(answer.to_dict())
         number += 1
         if mode == "ask":
             return
-
-
-if __name__ == "__main__":
-    place = sys.argv[1] if "://" in sys.argv[1] else str(Path(sys.argv[1]))
-    main(place, sys.argv[2], int(sys.argv[3]), sys.argv[4], *map(int, sys.argv[5:]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable
 from typing import Any
@@ -22,8 +23,10 @@ def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     if isinstance(value, str):
         return value if name in _FIXED else change(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = [f.name for f in dataclasses.fields(value)]
-        return dataclasses.replace(value, **{f: with_texts(getattr(value, f), change, f) for f in fields})
+        made = copy.copy(value)
+        for field in dataclasses.fields(value):  # past the rules of settings, which a damaged object breaks
+            object.__setattr__(made, field.name, with_texts(getattr(value, field.name), change, field.name))
+        return made
     if isinstance(value, dict):
         kept = name in ("sets",)
         return {(k if kept else change(k)): with_texts(v, change, name) for k, v in value.items()}

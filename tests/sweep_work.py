@@ -1,4 +1,4 @@
-"""Real small sweeps whose measuring is written down; also a program that runs one, to be killed.
+"""Small sweeps whose measuring is written down; also a program that runs one, to be killed.
 
 ``python -m tests.sweep_work STORE LOG JOBS`` sweeps `CONFIGS` over a sample and stores what it finishes.
 """
@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
+from core.audit import train_model
 from core.config import AuditConfig
-from core.datasets import AuditDataset
+from core.datasets import AuditDataset, split
 from core.estimates import proportion
-from core.sweep import FolderStore, SweepPoint, measure, sweep, tolerance_configs
+from core.sweep import FolderStore, SweepPoint, sweep, tolerance_configs
 from tests import samples
 
 BASE = AuditConfig(dataset="sample", roles=samples.ROLES, forest=(("n_estimators", 10),))
@@ -27,11 +29,28 @@ def people() -> AuditDataset:
     return samples.dataset(500)
 
 
-def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path) -> SweepPoint:
-    """Measure, and write down who began with what."""
+def unattacked(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
+    """Train and ask the model, and attack nobody."""
+    model = train_model(config, dataset, split(dataset, train_share=config.train_share, seed=config.seed))
+    return SweepPoint(
+        config=config,
+        achieved=model.unfairness_train,
+        unfairness_test=model.unfairness_test,
+        difference_train=model.difference_train,
+        difference_test=model.difference_test,
+        accuracy_train=model.accuracy_train,
+        accuracy_test=model.accuracy_test,
+        majority_test=model.majority_test,
+        disclosures={},
+    )
+
+
+def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path, pause: float = 0.0) -> SweepPoint:
+    """Measure, and write down who began with what; the pause is the time in which to be killed."""
     with open(log, "a", encoding="utf-8") as file:  # one short line in append mode: never torn
         file.write(f"{os.getpid()} {config.tolerance}\n")
-    return measure(config, dataset)
+    time.sleep(pause)
+    return unattacked(config, dataset)
 
 
 def begun(log: Path) -> list[tuple[int, float]]:
@@ -63,9 +82,8 @@ def surroundings(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
 
 def main(store: str, log: str, jobs: str) -> None:
     """Sweep."""
-    for _ in sweep(
-        CONFIGS, people(), n_jobs=int(jobs), store=FolderStore(Path(store)), measure=partial(logged, log=Path(log))
-    ):
+    slow = partial(logged, log=Path(log), pause=0.7)
+    for _ in sweep(CONFIGS, people(), n_jobs=int(jobs), store=FolderStore(Path(store)), measure=slow):
         pass
 
 

@@ -93,12 +93,7 @@ class Adversary:
     sees_predictions: bool
     estimator: Any
 
-    def probability(
-        self,
-        features: Floats,
-        labels: Codes,
-        predictions: Codes | None = None,
-    ) -> Floats:
+    def probability(self, features: Floats, labels: Codes, predictions: Codes | None = None) -> Floats:
         """Return P(s = g) for each record and group, shape (n, K), rows adding up to 1."""
         known = known_columns(features, labels, predictions if self.sees_predictions else None)
         return np.asarray(self.estimator.predict_proba(known), dtype=np.float64)
@@ -145,11 +140,7 @@ class AttackedRecords:
         return int(self.probability.shape[1])
 
 
-def known_columns(
-    features: Floats,
-    labels: Codes,
-    predictions: Codes | None = None,
-) -> Floats:
+def known_columns(features: Floats, labels: Codes, predictions: Codes | None = None) -> Floats:
     """Return what the adversary knows of each record as one matrix (n, d + 1) or (n, d + 2)."""
     one_length(features=features, labels=labels, predictions=predictions)
     known = np.column_stack([features, labels])
@@ -216,12 +207,6 @@ STRONG = ("strong", "strong_predictions")
 """The strong adversary on features and label, and with the audited model's predictions besides."""
 
 
-def _stops_early(sensitive: Codes) -> bool:
-    """Tell whether a tenth of the records, set aside to stop on, can hold every group."""
-    counts = np.bincount(sensitive)
-    return bool(math.ceil(0.1 * sensitive.size) >= counts.size and counts.min() >= 2)
-
-
 def train_strong(
     features: Floats,
     labels: Codes,
@@ -249,13 +234,14 @@ def train_strong(
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     check_groups(sensitive)
-    coded = None
+    coded, counts = None, np.bincount(sensitive)
     if categorical is not None and categorical.any():
         few = np.array([np.unique(features[:, j]).size <= 255 for j in range(features.shape[1])])
         coded = np.append(categorical & few, [False] * (1 if predictions is None else 2))
     booster = HistGradientBoostingClassifier(
         categorical_features=coded,
-        early_stopping=_stops_early(sensitive),
+        # a tenth of the records is set aside to stop on, and must be able to hold every group
+        early_stopping=bool(math.ceil(0.1 * sensitive.size) >= counts.size and counts.min() >= 2),
         random_state=seed_value(seed),
     ).fit(known_columns(features, labels, predictions), sensitive)
     return Adversary(sees_predictions=predictions is not None, estimator=booster)

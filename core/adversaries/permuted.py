@@ -25,18 +25,9 @@ from core.validation import binary_array, one_length
 def permuted_predictions(
     predictions: npt.ArrayLike, labels: npt.ArrayLike | None = None, *, seed: int, records: str = "everybody"
 ) -> Codes:
-    """Return the predictions dealt out anew among the people of the same label.
+    """Return the predictions dealt out anew among the people of the same label, or among everybody without labels.
 
-    There are as many 1s within each label as before.
-
-    Parameters
-    ----------
-    predictions : array-like of shape (n,), 0 or 1
-        The audited model's answers.
-    labels : array-like of shape (n,), 0 or 1, optional
-        Without them the answers are permuted among everybody.
-    records : str
-        Which set of records this is; another name under the same seed permutes independently.
+    `records` says which set of records this is; another name under the same seed permutes independently.
     """
     answers = binary_array(predictions, name="predictions")
     known = None if labels is None else binary_array(labels, name="labels")

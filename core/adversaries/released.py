@@ -116,12 +116,10 @@ class _Learner:
     categorical: Mask
     seed: int
 
-    def imputed(self, teach: Rows, asked: Rows) -> Floats:
-        """Return imputation's log-probabilities, taught by some people, of others."""
-        return _log(self._boosted(self.x[teach], self.sensitive[teach], self.categorical).predict_proba(self.x[asked]))
-
     def one_way(self, teach: Rows, combine: Rows, asked: Rows) -> dict[str, Floats]:
         """Return log-probabilities of the people asked, by attack; one half teaches, the other half combines."""
+        from sklearn.linear_model import LogisticRegression
+
         evidence = learn_evidence(
             self.x[teach],
             self.outputs.of(teach),
@@ -130,7 +128,9 @@ class _Learner:
             categorical=self.categorical,
             seed=self.seed,
         )
-        logs = self.imputed(teach, np.concatenate([combine, asked]))
+        both = np.concatenate([combine, asked])
+        imputation = self._boosted(self.x[teach], self.sensitive[teach], self.categorical)
+        logs = _log(imputation.predict_proba(self.x[both]))
         odds = logs[:, 1:] - logs[:, :1]
         here = [(rows, self.x[rows], self.outputs.of(rows)) for rows in (combine, asked)]
         ratios = np.concatenate([evidence.label_ratios(x, out) for _, x, out in here])
@@ -138,23 +138,15 @@ class _Learner:
         truth, n = self.sensitive[combine], combine.size
 
         def straight(columns: Floats) -> Floats:
-            return _log(_linear_stack(columns[:n], truth).predict_proba(columns[n:]))
+            fitted = LogisticRegression(C=10.0, max_iter=500).fit(columns[:n], truth)
+            return _log(fitted.predict_proba(columns[n:]))
 
         found = {"imputation": straight(odds), "label": straight(np.column_stack([odds, ratios]))}
         if self.outputs.scores is not None:
             scored = [evidence.score_columns(x, out) for _, x, out in here]
-            everything = np.column_stack(
-                [
-                    odds,
-                    ratios,
-                    labels,
-                    np.concatenate([columns for columns, _ in scored]),
-                    self.x[np.concatenate([combine, asked])],
-                ]
-            )
-            coded = np.concatenate(
-                [np.zeros(odds.shape[1] + ratios.shape[1] + 1, bool), scored[0][1], self.categorical]
-            )
+            told = np.column_stack([odds, ratios, labels])
+            everything = np.column_stack([told, np.concatenate([columns for columns, _ in scored]), self.x[both]])
+            coded = np.concatenate([np.zeros(told.shape[1], bool), scored[0][1], self.categorical])
             stack = self._boosted(everything[:n], truth, coded)
             found["all"] = _log(stack.predict_proba(everything[n:]))
         return found
@@ -173,12 +165,6 @@ class _Learner:
             max_iter=200 if truth.size >= 300 else 40,
             random_state=self.seed,
         ).fit(columns, truth)
-
-
-def _linear_stack(columns: Floats, truth: npt.NDArray[np.integer]) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=10.0, max_iter=500).fit(columns, truth)
 
 
 def _cut(rows: Rows, sensitive: npt.NDArray[np.integer], share: float, rng: np.random.Generator) -> tuple[Rows, Rows]:

@@ -74,7 +74,7 @@ class Evidence:
     """What was learned from people whose attribute is known; see `learn_evidence`."""
 
     n_groups: int
-    label_models: tuple[object, ...]
+    label_models: tuple[Any, ...]
     linear: _Linear | None
     booster: _Boosted | None
     values: _Values | None
@@ -86,7 +86,7 @@ class Evidence:
         """
         logs = np.empty((x.shape[0], self.n_groups))
         for group, model in enumerate(self.label_models):
-            one = model if isinstance(model, float) else model.predict_proba(x)[:, 1]  # type: ignore[attr-defined]
+            one = model if isinstance(model, float) else model.predict_proba(x)[:, 1]
             p = np.clip(np.where(outputs.labels == 1, one, 1.0 - np.asarray(one)), 1e-4, 1.0)
             logs[:, group] = np.log(p)
         return logs[:, 1:] - logs[:, :1]
@@ -119,16 +119,8 @@ def learn_evidence(
 ) -> Evidence:
     """Learn what labels and scores tell about the groups.
 
-    Parameters
-    ----------
-    x : ndarray of shape (n, d)
-        Features, and the true label as the last column.
-    outputs : Outputs
-        What is released about these people.
-    sensitive : ndarray of shape (n,), int
-        Groups 0 to K - 1.
-    categorical : ndarray of shape (d,), bool
-        Which columns of x are codes of categories.
+    x, of shape (n, d), holds features, and the true label as the last column; `categorical` says which of its columns
+    are codes of categories. The groups are 0 to K - 1.
     """
     models = tuple(
         _label_model(x[own], outputs.labels[own], categorical, seed)
@@ -145,7 +137,7 @@ def learn_evidence(
     return Evidence(n_groups=n_groups, label_models=models, linear=linear, booster=booster, values=values)
 
 
-def _label_model(x: Floats, labels: Codes, categorical: Mask, seed: int) -> object:
+def _label_model(x: Floats, labels: Codes, categorical: Mask, seed: int) -> Any:
     """Return a model of the predicted label of one group's people, or their rate where they are few or all alike."""
     positive = int(labels.sum())
     if labels.size < _FEWEST or min(positive, labels.size - positive) < 5:
@@ -211,15 +203,9 @@ class _Linear:
         codes = _frequent_codes(x, categorical)
         numbers = x[:, ~categorical]
         centre, scale = numbers.mean(axis=0), numbers.std(axis=0)
-        made = cls(
-            categorical=categorical,
-            codes=codes,
-            centre=centre,
-            scale=np.where(scale > 0, scale, 1.0),
-            weights=np.zeros(0),
-            n_groups=n_groups,
-            spread=0.0,
-        )
+        scale = np.where(scale > 0, scale, 1.0)
+        given = {"categorical": categorical, "codes": codes, "centre": centre, "scale": scale, "n_groups": n_groups}
+        made = cls(**given, weights=np.zeros(0), spread=0.0)
         design = made._design(made._columns(x), np.eye(n_groups)[sensitive][:, 1:])
         weights, spread = _reweighted(design, logits, variance)
         return replace(made, weights=weights, spread=spread)
@@ -227,14 +213,9 @@ class _Linear:
     def ratios(self, x: Floats, logits: Floats, variance: Floats) -> Floats:
         """Return the log-likelihood ratios of groups 1 to K - 1 against group 0, and the residual as group 0."""
         columns = self._columns(x)
-        residuals = np.column_stack(
-            [
-                logits
-                - self._design(columns, np.tile(np.eye(self.n_groups)[group, 1:], (x.shape[0], 1))) @ self.weights
-                for group in range(self.n_groups)
-            ]
-        )
-        return _ratios(residuals, variance + self.spread**2)
+        as_groups = [np.tile(one, (x.shape[0], 1)) for one in np.eye(self.n_groups)[:, 1:]]
+        residuals = [logits - self._design(columns, groups) @ self.weights for groups in as_groups]
+        return _ratios(np.column_stack(residuals), variance + self.spread**2)
 
     def _columns(self, x: Floats) -> Floats:
         numbers = (x[:, ~self.categorical] - self.centre) / self.scale
@@ -292,7 +273,7 @@ def _ratios(residuals: Floats, variance: Floats) -> Floats:
 class _Boosted:
     """The boosted regression of logit(score) on features and group."""
 
-    model: object
+    model: Any
     n_groups: int
     spread: float
 
@@ -323,13 +304,9 @@ class _Boosted:
 
     def ratios(self, x: Floats, logits: Floats, variance: Floats) -> Floats:
         """Return what `_Linear.ratios` does."""
-        residuals = np.column_stack(
-            [
-                logits - self.model.predict(np.column_stack([x, np.full(x.shape[0], float(group))]))  # type: ignore[attr-defined]
-                for group in range(self.n_groups)
-            ]
-        )
-        return _ratios(residuals, variance + self.spread**2)
+        as_groups = [np.column_stack([x, np.full(x.shape[0], float(group))]) for group in range(self.n_groups)]
+        residuals = [logits - self.model.predict(columns) for columns in as_groups]
+        return _ratios(np.column_stack(residuals), variance + self.spread**2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -30,10 +30,9 @@ from core.validation import choice, one_length, seed_value
 if TYPE_CHECKING:
     import pandas
 
-OBJECTIVES = ("balanced_accuracy", "accuracy")
+OBJECTIVES = {"balanced_accuracy": balanced_accuracy, "accuracy": accuracy}
 """What is maximised: the class-balanced measure the paper describes, or the default of the library it names."""
 
-_MEASURE = {"balanced_accuracy": balanced_accuracy, "accuracy": accuracy}
 _HELD_OUT = 0.2
 _FOLDS = 3
 _FEWEST = 10
@@ -141,7 +140,9 @@ def tune_forest(
     Cancelled
         If `report` raises it.
     """
-    evaluations = _checked_evaluations(evaluations)
+    whole = isinstance(evaluations, (int, np.integer)) and not isinstance(evaluations, bool)
+    if not whole or not 1 <= evaluations <= _MOST:
+        raise InputError(f"evaluations must be a whole number from 1 to {_MOST}, got {evaluations!r}.")
     objective = choice(objective, OBJECTIVES, name="objective")
     search, held_out = _halves(_checked_records(kind, features, labels, sensitive, predictions), seed_value(seed))
     trials: list[ForestTrial] = []
@@ -156,22 +157,26 @@ def tune_forest(
         trials.append(trial)
     if report is not None:
         report(evaluations, evaluations)
-    return _judged(kind, objective, search, held_out, trials, seed)
-
-
-def _checked_evaluations(evaluations: int) -> int:
-    whole = isinstance(evaluations, (int, np.integer)) and not isinstance(evaluations, bool)
-    if not whole or not 1 <= evaluations <= _MOST:
-        raise InputError(f"evaluations must be a whole number from 1 to {_MOST}, got {evaluations!r}.")
-    return int(evaluations)
+    truth, found = held_out.sensitive, trials[_best(trials)].parameters
+    tuned, pinned = (
+        _forest(parameters, seed).fit(search.known, search.sensitive).predict(held_out.known)
+        for parameters in (found, forest_parameters())
+    )
+    return TunedForest(
+        kind=kind,
+        objective=objective,
+        parameters=found,
+        accuracy=accuracy(truth, tuned),
+        balanced=balanced_accuracy(truth, tuned),
+        pinned_accuracy=accuracy(truth, pinned),
+        pinned_balanced=balanced_accuracy(truth, pinned),
+        majority=proportion(int(np.unique(truth, return_counts=True)[1].max()), truth.size),
+        trials=tuple(trials),
+    )
 
 
 def _checked_records(
-    kind: str,
-    features: Floats,
-    labels: Codes,
-    sensitive: npt.NDArray[Any],
-    predictions: Codes | None,
+    kind: str, features: Floats, labels: Codes, sensitive: npt.NDArray[Any], predictions: Codes | None
 ) -> _Records:
     sees = choice(kind, ADVERSARIES, name="adversary") == "predictions"
     if sees and predictions is None:
@@ -242,30 +247,8 @@ def _score(records: _Records, parameters: dict[str, Any], objective: str, seed: 
 
     folds = StratifiedKFold(n_splits=_FOLDS, shuffle=True, random_state=child_seed(seed, "tuning folds"))
     guess = cross_val_predict(_forest(parameters, seed), records.known, records.sensitive, cv=folds)
-    return _MEASURE[objective](records.sensitive, guess)
+    return OBJECTIVES[objective](records.sensitive, guess)
 
 
 def _best(trials: Sequence[ForestTrial]) -> int:
     return int(np.argmax([trial.score.value for trial in trials]))
-
-
-def _judged(
-    kind: str, objective: str, search: _Records, held_out: _Records, trials: list[ForestTrial], seed: int
-) -> TunedForest:
-    found = trials[_best(trials)].parameters
-    tuned, pinned = (
-        _forest(parameters, seed).fit(search.known, search.sensitive).predict(held_out.known)
-        for parameters in (found, forest_parameters())
-    )
-    truth = held_out.sensitive
-    return TunedForest(
-        kind=kind,
-        objective=objective,
-        parameters=found,
-        accuracy=accuracy(truth, tuned),
-        balanced=balanced_accuracy(truth, tuned),
-        pinned_accuracy=accuracy(truth, pinned),
-        pinned_balanced=balanced_accuracy(truth, pinned),
-        majority=proportion(int(np.unique(truth, return_counts=True)[1].max()), truth.size),
-        trials=tuple(trials),
-    )

@@ -171,13 +171,7 @@ def _evenly(cheapest: _Bools) -> _Floats:
 def _roots(excess: _Floats, p: _Floats, wanted: _Floats) -> _Floats:
     """Return the root s of k for every person: Halley's steps, halved intervals where they leave them.
 
-    Parameters
-    ----------
-    excess : ndarray of shape (n, m)
-        e; 1 where p is 0.
-    p : ndarray of shape (n, m)
-    wanted : ndarray of shape (n,)
-        Share of the cheapest values in p.
+    `excess` is e, 1 where p is 0; `wanted` (n,) is the share of the cheapest values in p (n, m).
     """
     rest = np.where(excess > 0, p, 0.0)
     falls = (rest * np.divide(excess - 1.0, excess, out=np.zeros_like(p), where=excess > 0)).sum(axis=1) < 0

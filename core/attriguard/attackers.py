@@ -1,38 +1,8 @@
-"""Attackers on ratings: those who know nothing of the noise, and those who do.
+"""Attackers on ratings: those who know nothing of the noise, and those who do (Jia and Gong 2018).
 
-A neural network with one hidden layer of 100 rectified units (NN-A; the paper's has 30,000).
-
-How long it learns is chosen on a tenth of the known people, who are held out: after every pass over the others it
-says how likely their values are, and it stops when this has not become better, keeping the best pass. The records may
-be drawn anew for every pass, which is what the attackers who train against noise do.
-
-The attacker who trains against the noise (AT-A): AttriGuard's own draws, fresh in every pass, with true values.
-
-Defensive distillation (DD-A): a second network learns the first one's certainties instead of the values.
-
-Learning from certainties means minimising their cross-entropy. Drawing a value from them anew in every pass does this
-in expectation, with a classifier that takes values only. The certainties are taken as they are: softened ones made
-the student worse on the clean ratings, and no better on noisy ones.
-
-The attacker who does not look where the noise sits: without the entries that carry most of it.
-
-Minimum noise uses the few entries that tell the values apart best, again and again. She finds them by running
-AttriGuard on the people she knows, leaves them out, and learns from all the others.
-
-Denoising by low-rank approximation (LRA-A): what the known people's main directions of taste say about a record.
-
-A rating that no direction explains, as noise may be, is lost in the projection; a network learns from what is left.
-The directions come from a truncated singular value decomposition (the paper's from a non-negative factorisation).
-
-Region-based classification (RC-A): the majority vote of a network over points in a small cube around the record.
-
-The same random points are used around every record. A point x + d reaches the first hidden layer as x W + d W, so the
-network's first layer is computed once a record and once a point, never for a dense record of every point.
-
-The noise an attacker sees when she runs AttriGuard herself, on the people she knows.
-
-She knows the defence: its classifier, policy, margin, target distribution and budget. What she does not know is which
-noise was drawn for the people she attacks, so she draws noise of the same kind for those whose value she knows.
+Classifiers are fitted by `fit_...`; attackers who treat the records before they ask one are classes. How long a network
+learns is chosen on a tenth of the known people, who are held out: after every pass over the others it says how likely
+their values are, and it stops when this has not become better, keeping the best pass.
 """
 
 from __future__ import annotations
@@ -71,21 +41,11 @@ Guessing = Callable[[Any], npt.NDArray[np.int64]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known(Result):
-    """People who publish their attribute.
+    """People who publish their attribute."""
 
-    Attributes
-    ----------
-    records : array or csr matrix of shape (n, d)
-        Their public records.
-    values : ndarray of shape (n,), int64
-        Their values, 0 to `n_values` - 1.
-    n_values : int
-        m, number of values the attribute has.
-    """
-
-    records: Any = field(repr=False)
-    values: npt.NDArray[np.int64] = field(repr=False)
-    n_values: int
+    records: Any = field(repr=False)  # public, (n, d)
+    values: npt.NDArray[np.int64] = field(repr=False)  # (n,), 0 to n_values - 1
+    n_values: int  # m, number of values the attribute has
 
 
 class Attacker(Protocol):
@@ -115,18 +75,15 @@ def in_batches(guess: Guessing, records: Any) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseSeen(Result):
-    """AttriGuard run on the known people.
+    """AttriGuard run by an attacker on the people she knows.
 
-    Attributes
-    ----------
-    noise : Noise
-        Their representative noise, n people and m values.
-    target : ndarray of shape (m,)
-        The defender's target distribution.
+    She knows the defence: its classifier, policy, margin, target distribution and budget. What she does not know is
+    which noise was drawn for the people she attacks, so she draws noise of the same kind for those whose value she
+    knows.
     """
 
-    noise: Noise = field(repr=False)
-    target: npt.NDArray[np.float64] = field(repr=False)
+    noise: Noise = field(repr=False)  # of the known people, n people and m values
+    target: npt.NDArray[np.float64] = field(repr=False)  # the defender's, (m,)
 
     def mechanism(self, budget: float) -> npt.NDArray[np.float64]:
         """Return how often each noise is used at a budget, (n, m)."""
@@ -163,14 +120,10 @@ Lesson = Callable[[int], tuple[Any, npt.NDArray[np.int64]]]
 
 
 def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any:
-    """Return a fitted network.
+    """Return a fitted network with one hidden layer of 100 rectified units (NN-A; the paper's has 30,000).
 
-    Parameters
-    ----------
-    seed : int
-        Of the first weights, the order of the records and the people held out.
-    lesson : callable, optional
-        What to learn from in each pass; the known records and values by default.
+    `lesson` is what to learn from in each pass, the known records and values by default. `seed` fixes the first
+    weights, the order of the records and the people held out.
     """
     from sklearn.neural_network import MLPClassifier
 
@@ -206,13 +159,7 @@ def _loss(network: Any, records: Any, values: npt.NDArray[np.int64]) -> float:
 
 
 def fit_logistic(known: Known, *, strength: float = 1.0) -> Any:
-    """Return a fitted logistic regression with one softmax over all values.
-
-    Parameters
-    ----------
-    strength : float, above 0
-        Inverse of the penalty on the weights (scikit-learn's C).
-    """
+    """Return a fitted logistic regression with one softmax over all values; `strength` is scikit-learn's C."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=strength, max_iter=1000).fit(known.records, known.values)
@@ -235,14 +182,9 @@ def fit_forest(known: Known, *, seed: int) -> Any:
 
 
 def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) -> Any:
-    """Return a network that learned from noisy records.
+    """Return a network that learned from AttriGuard's own draws, fresh in every pass, with true values (AT-A).
 
-    Parameters
-    ----------
-    seen : NoiseSeen
-        The defence, run on the known people.
-    budget : float, at least 0
-        Entries changed per person on average, in what she trains on.
+    The draws are at a budget of entries changed per person on average.
     """
     mechanism = seen.mechanism(budget)
     rng = np.random.default_rng([seed, 1])
@@ -254,13 +196,12 @@ def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) 
 
 
 def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
-    """Return a network that learned from another one.
+    """Return a network that learned the certainties of another one, the teacher (defensive distillation, DD-A).
 
-    Parameters
-    ----------
-    teacher : fitted MLPClassifier
-    seed : int
-        The teacher's: both must hold out the same people, about whom the teacher has learned nothing.
+    Learning from certainties means minimising their cross-entropy. Drawing a value from them anew in every pass does
+    this in expectation, with a classifier that takes values only. The certainties are taken as they are: softened ones
+    made the student worse on the clean ratings, and no better on noisy ones. The seed is the teacher's: both must hold
+    out the same people, about whom the teacher has learned nothing.
     """
     certainty = teacher.predict_proba(known.records)
     rng = np.random.default_rng([seed, 2])
@@ -272,17 +213,11 @@ def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
 
 
 class Dropping:
-    """Looks at the entries that carry little noise.
+    """Does without the fewest entries that carry a share of all expected changes.
 
-    Parameters
-    ----------
-    seen : NoiseSeen
-        The defence, run on the known people.
-    budget : float, at least 0
-        Budget of the noise whose entries are looked for. She learns from clean records, so hers is no budget she was
-        trained at.
-    share : float in [0, 1)
-        The fewest entries that carry this share of all expected changes are left out.
+    Minimum noise uses the few entries that tell the values apart best, again and again. She finds them by running
+    AttriGuard at a budget on the people she knows, and learns from all the others, on clean records: so hers is no
+    budget she was trained at.
     """
 
     def __init__(self, known: Known, seen: NoiseSeen, *, budget: float, seed: int, share: float = 0.9) -> None:
@@ -299,12 +234,10 @@ class Dropping:
 
 
 class LowRank:
-    """Looks at a record's place along a few directions.
+    """Looks at a record's place along a few directions, the known people's main ones of taste (LRA-A).
 
-    Parameters
-    ----------
-    rank : int
-        Number of directions, at most one below the number of entries.
+    A rating that no direction explains, as noise may be, is lost in the projection; a network learns from what is left.
+    The directions come from a truncated singular value decomposition (the paper's from a non-negative factorisation).
     """
 
     def __init__(self, known: Known, *, seed: int, rank: int = 100) -> None:
@@ -322,15 +255,10 @@ class LowRank:
 
 
 class RegionBased:
-    """Votes over a cube.
+    """Votes over a network's values at points of a small cube around the record, of half edge `radius` (RC-A).
 
-    Parameters
-    ----------
-    network : fitted MLPClassifier with one hidden layer of rectified units
-    points : int
-        Number of points in the cube.
-    radius : float, above 0
-        Half its edge.
+    The same random points are used around every record. A point x + d reaches the first hidden layer as x W + d W, so
+    the network's first layer is computed once a record and once a point, never for a dense record of every point.
     """
 
     def __init__(self, network: Any, *, seed: int, points: int = 100, radius: float = 0.05) -> None:

@@ -1,11 +1,7 @@
 """The defender's classifier: its decision scores, and what it reads off records.
 
-Linear: C(x) = W x + b, before any softmax. Two classes have one decision value f, split into −f/2 and f/2, so that a
-value's lead over the other is f for them as it is for more classes. A softmax does not notice what all scores share,
-and neither may the search: the weights of multinomial models are centred over the classes. One-versus-rest scores mean
-something one by one and are never centred. Networks (MLPClassifier): a search moves one entry at a time, so it keeps
-what the first layer gets, z = W x + b (its state), and adds to that; records are never multiplied again, and may be
-sparse.
+A search moves one entry at a time, so it keeps a state and adds to that; records are never multiplied again, and may be
+sparse. A softmax does not notice what all scores share, and neither may the search.
 """
 
 from __future__ import annotations
@@ -26,23 +22,17 @@ TIE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LinearScores:
-    """Scores of k classes on d columns.
+    """Scores of k classes on d columns, C(x) = W x + b, before any softmax; the state is the scores.
 
-    Attributes
-    ----------
-    classes : ndarray of shape (k,), int64
-        The private value each class stands for.
-    weights : ndarray of shape (d, k), float64
-        What one unit of a column adds to each score.
-    offsets : ndarray of shape (k,), float64
-    tie : float
-        Largest lead that counts as none.
+    Two classes have one decision value f, split into −f/2 and f/2, so that a value's lead over the other is f for them
+    as it is for more classes. The weights of multinomial models are centred over the classes. One-versus-rest scores
+    mean something one by one and are never centred.
     """
 
-    classes: npt.NDArray[np.int64]
-    weights: npt.NDArray[np.float64] = field(repr=False)
-    offsets: npt.NDArray[np.float64] = field(repr=False)
-    tie: float
+    classes: npt.NDArray[np.int64]  # the private value each class stands for, (k,)
+    weights: npt.NDArray[np.float64] = field(repr=False)  # what one unit of a column adds to each score, (d, k)
+    offsets: npt.NDArray[np.float64] = field(repr=False)  # (k,)
+    tie: float  # largest lead that counts as none
 
     @property
     def n_columns(self) -> int:
@@ -77,10 +67,8 @@ def is_linear(classifier: Any) -> bool:
 def linear_scores(classifier: Any) -> LinearScores:
     """Return the decision scores of a fitted linear classifier.
 
-    Raises
-    ------
-    InputError
-        If its decision values are not linear in the columns, one a class (or one for two classes), or it has none.
+    Raises InputError if its decision values are not linear in the columns, one a class (or one for two), or it has
+    none.
     """
     classes = class_values(classifier)
     if not is_linear(classifier):
@@ -163,25 +151,13 @@ _ACTIVATIONS: dict[str, tuple[Callable[[_Floats], _Floats], Callable[[_Floats], 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NetworkScores:
-    """Scores of k classes on d columns.
+    """Scores of k classes on d columns; the state is what the first layer of an MLPClassifier gets, z = W x + b."""
 
-    Attributes
-    ----------
-    classes : ndarray of shape (k,), int64
-        The private value each class stands for.
-    weights, offsets : tuple of ndarray
-        Of each layer, (inputs, outputs) and (outputs,).
-    activation : str
-        Between the layers.
-    tie : float
-        Largest lead that counts as none.
-    """
-
-    classes: npt.NDArray[np.int64]
-    weights: tuple[_Floats, ...] = field(repr=False)
-    offsets: tuple[_Floats, ...] = field(repr=False)
-    activation: str
-    tie: float
+    classes: npt.NDArray[np.int64]  # the private value each class stands for, (k,)
+    weights: tuple[_Floats, ...] = field(repr=False)  # of each layer, (inputs, outputs)
+    offsets: tuple[_Floats, ...] = field(repr=False)  # of each layer, (outputs,)
+    activation: str  # between the layers
+    tie: float  # largest lead that counts as none
 
     @property
     def n_columns(self) -> int:
@@ -276,22 +252,10 @@ def verified(
 ) -> tuple[Any, Changes]:
     """Show the noisy records to the classifier, and undo the changes where it does not read what was wanted.
 
-    Parameters
-    ----------
-    public, records : matrices of shape (u, d)
-        The clean records as they came, and as `read_records` returns them.
-    classifier : fitted classifier
-    people, wanted, predicted : ndarray of shape (q,)
-        Of each task: the person, the value wanted, and the value read off her clean record.
-    changes : Changes
-        What was changed, in q tasks.
-
-    Returns
-    -------
-    noisy : matrix of shape (q, d)
-        Like `public`.
-    changes : Changes
-        Found where the classifier reads the wanted value, off the clean record too.
+    `public` are the clean records (u, d) as they came, `records` as `read_records` returns them; `people`, `wanted` and
+    `predicted` (q,) are each task's person, the value wanted, and the value read off her clean record. Returns the
+    records (q, d), like `public`, and the changes, found where the classifier reads the wanted value, off the clean
+    record too.
     """
     noisy = with_changes(public, records, people, changes)
     misled = changes.found & (read_values(classifier, noisy) != wanted)

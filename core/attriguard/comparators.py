@@ -1,33 +1,4 @@
-"""Other defences: each makes one noisy record of each record, without search or budget.
-
-BlurMe (Weinsberg et al. 2012): add the items that speak most against one's value.
-
-Which items speak against a value is read off the weights of a logistic regression on the people who publish theirs.
-The original knows two values; with more, the items with the lowest weight for one's own value are added.
-
-ChiSquare (Chen et al. 2014): add the items that tell the values apart best and speak for somebody else's.
-
-An item's chi-square statistic between its ratings and the attribute says how much it tells; it speaks for the value
-among whose people it is rated most.
-
-Local differential privacy: every entry is kept, or replaced by another level, by randomised response.
-
-With k levels (no rating, and each rating) an entry, rounded to the nearest level first, stays with probability e^ε /
-(e^ε + k − 1). The comparator of Jia and Gong is a succinct histogram; this is the plain mechanism, its ε the budget
-of one entry.
-
-Quantised probabilistic mapping (QPM; Salamatian et al. 2015): the game of Calmon and Fawaz on clusters.
-
-Records are replaced by one of some representatives: known people are put into clusters, and the record nearest to a
-cluster's centre stands for it. The mapping q(j | c) from a person's cluster to the representative she shows makes the
-attribute and what is shown share the least information,
-
-    min I(S; X̂)   with   P(s, j) = Σ_c P(s, c) q(j | c),   Σ_c P(c) Σ_j q(j | c) D(c, j) ≤ δ,
-
-where D(c, j) is the mean number of entries in which cluster c's people differ from representative j. Where everybody
-rates few of many items, the centres themselves round to blank records, so a real person's record is shown instead;
-and on records as they are nearly everybody falls into one cluster, so k-means looks at their directions.
-"""
+"""Other defences: each makes one noisy record of each record, without search or budget."""
 
 from __future__ import annotations
 
@@ -61,19 +32,11 @@ def with_additions(
     ratings: npt.NDArray[np.float64],
     n_added: int,
 ) -> sparse.csr_array:
-    """Return the records with some items added.
+    """Return the records (u, d) with some items added.
 
-    Parameters
-    ----------
-    records : csr_array of shape (u, d)
-    value : ndarray of shape (u,)
-        Everybody's value, known or guessed.
-    listed : ndarray of shape (m, l)
-        For each value, items to add, the best first; -1 where the list has ended.
-    ratings : ndarray of shape (d,)
-        What each item is rated when it is added.
-    n_added : int
-        Number of items a person gets; fewer where the list ends.
+    `value` (u,) is everybody's, known or guessed; `listed` (m, l) the items to add for each value, the best first, -1
+    where the list has ended; `ratings` (d,) what each item is rated when it is added; `n_added` how many a person gets,
+    fewer where the list ends.
     """
     from scipy import sparse
 
@@ -100,17 +63,12 @@ def usual_ratings(records: sparse.csr_array) -> npt.NDArray[np.float64]:
 def blurme(
     records: sparse.csr_array, value: npt.NDArray[np.int64], known: Known, classifier: Any, *, n_added: int = 3
 ) -> sparse.csr_array:
-    """Return the records with `n_added` items added, at the rating they usually get.
+    """Return the records with `n_added` items added that speak most against one's value.
 
-    Parameters
-    ----------
-    records : csr_array of shape (u, d)
-    value : ndarray of shape (u,)
-        Everybody's true value, which BlurMe asks for; or what a classifier takes it for.
-    known : Known
-        The people who publish their value.
-    classifier : fitted LogisticRegression
-        Of these people.
+    They get the rating they usually get. BlurMe (Weinsberg et al. 2012) reads off a logistic regression's weights which
+    items do; the classifier is one of the known people. The original knows two values; with more, the items with the
+    lowest weight for one's own value are added. `value` (u,) is the true one, which BlurMe asks for, or what a
+    classifier takes it for.
     """
     weights = classifier.coef_
     if len(weights) == 1:  # two values have one row
@@ -127,15 +85,11 @@ _LISTED = 500
 def chisquare(
     records: sparse.csr_array, value: npt.NDArray[np.int64], known: Known, *, n_added: int = 5
 ) -> sparse.csr_array:
-    """Return the records with `n_added` items added, at the best rating.
+    """Return the records with `n_added` items added that tell best, and speak for another value.
 
-    Parameters
-    ----------
-    records : csr_array of shape (u, d)
-    value : ndarray of shape (u,)
-        Everybody's true value, which ChiSquare asks for; or what a classifier takes it for.
-    known : Known
-        The people who publish their value.
+    ChiSquare (Chen et al. 2014): an item's chi-square statistic between its ratings and the attribute says how much it
+    tells; it speaks for the value among whose people it is rated most. Items get the best rating. `value` (u,) is the
+    true one, which ChiSquare asks for, or what a classifier takes it for.
     """
     own = np.eye(known.n_values)[known.values]
     told = _statistic(known.records, own)
@@ -158,14 +112,11 @@ LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Generator) -> sparse.csr_array:
-    """Return records whose every entry passed through randomised response.
+    """Return records (u, d) whose every entry passed through randomised response, with budget epsilon (above 0) each.
 
-    Parameters
-    ----------
-    records : csr_array of shape (u, d), in [0, 1]
-        Ratings between two levels, which some uploads hold, become the nearest one, the lower of two as near.
-    epsilon : float, above 0
-        Privacy budget of one entry.
+    With k levels (no rating, and each rating) an entry, rounded to the nearest level first (the lower of two as near),
+    stays with probability e^ε / (e^ε + k − 1), else becomes another level. The comparator of Jia and Gong is a succinct
+    histogram; this is the plain mechanism.
     """
     from scipy import sparse
 
@@ -215,20 +166,16 @@ def qpm(
 ) -> sparse.csr_array:
     """Return for every record the representative drawn for it, one of the known people's records.
 
-    Parameters
-    ----------
-    records : csr_array of shape (u, d)
-    known : Known
-        The people who publish their value.
-    slack : float, in (0, 1]
-        δ lies this far between the least distortion there is (0) and that of one representative for everybody (1).
-    clusters : int
-        Number of clusters; as many as there are known people where these are fewer.
+    Quantised probabilistic mapping (Salamatian et al. 2015), the game of Calmon and Fawaz on clusters: known people are
+    put into clusters, and the record nearest to a cluster's centre stands for it. The mapping q(j | c) from a person's
+    cluster to the representative she shows makes the attribute and what is shown share the least information,
 
-    Raises
-    ------
-    InputError
-        If slack is out of range.
+        min I(S; X̂)   with   P(s, j) = Σ_c P(s, c) q(j | c),   Σ_c P(c) Σ_j q(j | c) D(c, j) ≤ δ,
+
+    where D(c, j) is the mean number of entries in which cluster c's people differ from representative j. δ lies `slack`
+    in (0, 1] of the way from the least distortion there is to that of one representative for everybody. Where everybody
+    rates few of many items, the centres themselves round to blank records, so a real person's record is shown instead;
+    and on records as they are nearly everybody falls into one cluster, so k-means looks at their directions.
     """
     from scipy import sparse
     from sklearn.cluster import MiniBatchKMeans

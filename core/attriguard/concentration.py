@@ -77,21 +77,12 @@ def changes_per_entry(records: Any, noise: Noise, mechanism: npt.NDArray[np.floa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnNoise(Result):
-    """How the noise is spread over the columns, most used first.
-
-    Attributes
-    ----------
-    names : tuple of str, length d
-    changes : ndarray of shape (d,)
-        Changes of each column per person, on average over people and draws.
-    shares, cumulative : ndarray of shape (d,), in [0, 1]
-        Its share of all changes, and that of it and the columns before; 0 where nothing changes.
-    """
+    """How the noise is spread over the d columns, most used first."""
 
     names: tuple[str, ...]
-    changes: npt.NDArray[np.float64] = field(repr=False)
-    shares: npt.NDArray[np.float64] = field(repr=False)
-    cumulative: npt.NDArray[np.float64] = field(repr=False)
+    changes: npt.NDArray[np.float64] = field(repr=False)  # of each column per person, on average over people and draws
+    shares: npt.NDArray[np.float64] = field(repr=False)  # of all changes; 0 where nothing changes
+    cumulative: npt.NDArray[np.float64] = field(repr=False)  # its share and those of the columns before
 
     def carrying(self, share: float) -> int:
         """Return the fewest columns that carry at least this share of all changes."""

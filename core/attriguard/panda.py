@@ -1,30 +1,11 @@
 """PANDA, the policy-aware search for noise of phase I (Jia and Gong 2018, Algorithm 1).
 
-For a person's record x and a wanted value i, entries are changed one at a time, each time the one that seems to move
-x most towards i, until the classifier reads i. The paper's text lost the ≠ in the loop's condition, C(x) ≠ i, and in
-the mask of Modify_Exist, x_j ≠ 0. Modify_Exist and Add_New may have no solution; Modify_Add starts again there from
-the clean record. It need not have one either, whatever the paper says: every noisy record is shown to the classifier,
-and where that does not read i the record stays clean and counts as not found.
-
-PANDA for linear scores and steps of 1, without a loop over people (Jia and Gong 2018, Algorithm 1).
-
-With C_i(x) = w_i x + b_i the gradient is the same everywhere, and a step of 1 takes an entry to 0 or 1 at once. So
-what changing entry j gains,
-
-    (1 − x_j) w_ij  to 1,        −x_j w_ij  to 0,
-
-does not depend on the other entries, each changes at most once, and Algorithm 1 takes them in the order of their gain
-(of equal ones, those to be raised first, then the leftmost). Adding up what they do to the scores of all classes
-shows the first place in that order where class i leads. Entries that are new to a record gain w_ij for everybody, so
-one order of the columns serves all people, and each one's own few entries are put in their places; since mostly a few
-changes are enough, only the head of the order is looked at, and a longer one for those who need it.
-
-PANDA one step at a time, for scores that are not linear and steps shorter than 1 (Jia and Gong 2018, Algorithm 1).
-
-Many searches are taken forward together, a step of all of them at a time. Their records are kept as the few entries
-that are not 0 or were moved; every other entry is 0 and gains the gradient. An entry that has reached 0 or 1 stays
-there; an entry moved several times counts once. For linear scores and steps of 1 the outcome is that of
-`sorted_order`, ties included.
+For a person's record x and a wanted value i, entries are changed one at a time, each time the one that seems to move x
+most towards i, until the classifier reads i. The paper's text lost the ≠ in the loop's condition, C(x) ≠ i, and in the
+mask of Modify_Exist, x_j ≠ 0. Modify_Exist and Add_New may have no solution; Modify_Add starts again there from the
+clean record. It need not have one either, whatever the paper says: every noisy record is shown to the classifier, and
+where that does not read i the record stays clean and counts as not found. Linear scores with steps of 1 are searched
+without a loop over people (`sorted_order`), all others one step at a time (`stepwise`).
 """
 
 from __future__ import annotations
@@ -83,24 +64,23 @@ def sorted_order(
     margin: float,
     report: Report | None = None,
 ) -> Changes:
-    """Find the changes of Algorithm 1 with steps of 1 for q tasks.
+    """Find the changes of Algorithm 1 for q tasks, for linear scores and steps of 1.
 
-    Parameters
-    ----------
-    records : csr_array of shape (u, d), in [0, 1]
-    people, wanted : ndarray of shape (q,)
-        Whose record a task is about, and the place of the wanted class.
-    policy : str
-        One of `POLICIES`.
-    margin : float, at least 0
-        By how much the wanted class must lead.
-    report : callable, optional
-        Told how many of the tasks are done.
+    With C_i(x) = w_i x + b_i the gradient is the same everywhere, and a step of 1 takes an entry to 0 or 1 at once. So
+    what changing entry j gains,
 
-    Returns
-    -------
-    Changes
-        With at least one change for each task found; not yet shown to the classifier.
+        (1 − x_j) w_ij  to 1,        −x_j w_ij  to 0,
+
+    does not depend on the other entries, each changes at most once, and Algorithm 1 takes them in the order of their
+    gain (of equal ones, those to be raised first, then the leftmost). Adding up what they do to the scores of all
+    classes shows the first place in that order where class i leads. Entries that are new to a record gain w_ij for
+    everybody, so one order of the columns serves all people, and each one's own few entries are put in their places;
+    since mostly a few changes are enough, only the head of the order is looked at, and a longer one for those who need
+    it.
+
+    `people` and `wanted` (q,) are whose record (u, d) a task is about, and the place of the wanted class, which must
+    lead by more than `margin`; `report` is told how many of the tasks are done. The changes are not yet shown to the
+    classifier.
     """
     clean = scores.enter(records)
     parts, done = [], 0
@@ -212,30 +192,12 @@ def stepwise(
     max_steps: int | None = None,
     report: Report | None = None,
 ) -> Changes:
-    """Find the changes of Algorithm 1 for q tasks.
+    """Find the changes of Algorithm 1 for q tasks one step at a time, for any scores and steps.
 
-    Parameters
-    ----------
-    records : csr_array of shape (u, d), in [0, 1]
-    people, wanted : ndarray of shape (q,)
-        Whose record a task is about, and the place of the wanted class.
-    policy : str
-        One of `POLICIES`.
-    margin : float, at least 0
-        By how much the wanted class must lead.
-    step : float, in (0, 1]
-        How far an entry moves at a time, τ.
-    order : str
-        "scores": the gradient is that of the wanted class' score; "softmax": of its probability.
-    max_steps : int, optional
-        Most steps a task; by default as many as would move every entry all the way.
-    report : callable, optional
-        Told how many of the tasks are done.
-
-    Returns
-    -------
-    Changes
-        With at least one step for each task found; not yet shown to the classifier.
+    Many searches are taken forward together, a step of all of them at a time. Their records are kept as the few entries
+    that are not 0 or were moved; every other entry is 0 and gains the gradient. An entry that has reached 0 or 1 stays
+    there; an entry moved several times counts once. For linear scores and steps of 1 the outcome is that of
+    `sorted_order`, ties included, whose arguments these are; `step` τ, `order` and `max_steps` are those of `panda`.
     """
     limit = max_steps or scores.n_columns * math.ceil(1.0 / step)
     rows = max(1, _GRADIENTS_AT_ONCE // scores.n_columns)

@@ -2,11 +2,8 @@
 
 The defender's classifier is fitted once; an attacker of the same kind uses the very same one, however strongly it is
 penalised, which is the worst case for the person attacked. Everybody learns from the people who publish their value;
-accuracy is measured on the others.
-
-Which noise fools which attacker: noise made against one classifier, shown to others.
-
-Noise that makes one classifier read a wanted value need not make another one read it. A margin buys more of that.
+accuracy is measured on the others. Noise that makes one classifier read a wanted value need not make another one read
+it, which is why it is also shown to others; a margin buys more of that.
 """
 
 from __future__ import annotations
@@ -84,12 +81,8 @@ class Guarded:
     def search(self, report: Report, *, known: bool = False) -> None:
         """Look for the noise, unless it is there, and tell how many of the searches are done.
 
-        Parameters
-        ----------
-        report : callable
-            Called with (searches done, searches in all); may raise `core.errors.Cancelled`.
-        known : bool
-            Whether the noise is that of the people attackers know, instead of that of the people to protect.
+        The noise is that of the people to protect, or of those attackers know (`known`). The report may raise
+        `core.errors.Cancelled`.
         """
         if known and "seen" not in vars(self):
             self.seen = self._seen(report)
@@ -97,16 +90,7 @@ class Guarded:
             self.noise = self.noise_of(self.ratings.people_test, report=report)
 
     def noise_of(self, people: Any, settings: GuardSettings | None = None, report: Report | None = None) -> Noise:
-        """Return the defender's noise for some people's records (u, d).
-
-        Parameters
-        ----------
-        people : csr_array of shape (u, d)
-        settings : GuardSettings, optional
-            Others than the defender's own.
-        report : callable, optional
-            Called with (searches done, searches in all); may raise `core.errors.Cancelled`.
-        """
+        """Return the defender's noise for some people's records (u, d), or that of other settings."""
         settings = settings or self.settings
         return representatives(
             people,

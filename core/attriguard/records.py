@@ -49,22 +49,12 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Changes:
-    """Entries set to new values, in q tasks; a task is one person with one wanted value.
+    """Entries set to new values, in q tasks; a task is one person with one wanted value."""
 
-    Attributes
-    ----------
-    found : ndarray of shape (q,), bool
-        Tasks for which the search ended well; the others have no changes.
-    task, column : ndarray of shape (c,), int64
-        Which entry is changed, in which task; in the order of the tasks, each entry once.
-    value : ndarray of shape (c,), float64
-        What the entry is set to.
-    """
-
-    found: Bools
-    task: Ints = field(repr=False)
-    column: Ints = field(repr=False)
-    value: Floats = field(repr=False)
+    found: Bools  # (q,): tasks for which the search ended well; the others have no changes
+    task: Ints = field(repr=False)  # (c,), rising
+    column: Ints = field(repr=False)  # which entry of the task is changed, each once
+    value: Floats = field(repr=False)  # what it is set to
 
     def sizes(self) -> Ints:
         """Return the number of entries changed in every task, (q,)."""
@@ -101,10 +91,7 @@ def join(tasks: int, parts: list[tuple[Ints, Changes]]) -> Changes:
 def read_records(public: Any, n_columns: int) -> Any:
     """Return public records as a sparse matrix (u, d) in rows, sorted, without zeros that are stored.
 
-    Raises
-    ------
-    InputError
-        If they are not u rows of `n_columns` numbers in [0, 1].
+    Raises InputError if they are not u rows of `n_columns` numbers in [0, 1].
     """
     from scipy import sparse
 
@@ -133,14 +120,7 @@ def spread(records: Any, people: Ints) -> tuple[Ints, Ints]:
 def with_changes(public: Any, records: Any, people: Ints, changes: Changes) -> Any:
     """Return every task's record (q, d) with its changes, sparse as `public` is, and of its type.
 
-    Parameters
-    ----------
-    public : array or sparse matrix of shape (u, d)
-        The records as they came.
-    records : csr_array of shape (u, d)
-        The same, as `read_records` returns them.
-    people : ndarray of shape (q,)
-        Whose record each task is about.
+    `public` are the records (u, d) as they came, `records` as `read_records` returns them; `people` (q,) whose each is.
     """
     from scipy import sparse
 

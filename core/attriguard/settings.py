@@ -41,9 +41,11 @@ class GuardSettings(Result):
         If a setting is out of range.
     """
 
-    policy: Annotated[str, Param("Policy", "What may change in ratings: {options}.", options=POLICIES)] = "modify_add"
+    policy: Annotated[str, Param("The noise may", "What may change in ratings: {options}.", options=POLICIES)] = (
+        "modify_add"
+    )
     defender: Annotated[
-        str, Param("Defender", "What the defender looks for noise with: {options}.", options=DEFENDERS)
+        str, Param("Noise made against", "What the defender looks for noise with: {options}.", options=DEFENDERS)
     ] = "logistic"
     target: Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)] = (
         "train_shares"
@@ -87,10 +89,13 @@ class TableSettings(Settings):
         If a setting is out of range, or a single name or number where several are asked for.
     """
 
-    frozen: Annotated[tuple[str, ...], Param("Left alone", "Columns the noise leaves alone.")] = ()
+    frozen: Annotated[tuple[str, ...], Param("Frozen columns", "Columns the noise leaves alone.")] = ()
     rules: Annotated[
         bool,
-        Param("Keep pairs apart", "Whether pairs of values that never occur together are kept out of changed records."),
+        Param(
+            "Keep out pairs that never occur together",
+            "Whether pairs of values that never occur together are kept out of changed records.",
+        ),
     ] = True
     least_expected: Annotated[
         float,
@@ -100,9 +105,12 @@ class TableSettings(Settings):
             least=0.0,
         ),
     ] = LEAST_EXPECTED
-    added: Annotated[tuple[Pair, ...], Param("Pairs added", "Pairs forbidden besides those found in the data.")] = ()
+    added: Annotated[
+        tuple[Pair, ...],
+        Param("More pairs to keep out, a line each", "Pairs forbidden besides those found in the data."),
+    ] = ()
     removed: Annotated[
-        tuple[Pair, ...], Param("Pairs removed", "Pairs found in the data that are allowed all the same.")
+        tuple[Pair, ...], Param("Found pairs to allow", "Pairs found in the data that are allowed all the same.")
     ] = ()
     domain_share: Annotated[
         float,
@@ -115,7 +123,8 @@ class TableSettings(Settings):
         ),
     ] = 0.01
     defender: Annotated[
-        str, Param("Defender", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS)
+        str,
+        Param("Noise made against", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS),
     ] = "logistic"
     target: Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)] = "uniform"
     given: Annotated[

@@ -24,57 +24,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version(Result):
-    """The record with the noise for one value.
+    """One person's record with the noise for one value, her d cells as they read."""
 
-    Attributes
-    ----------
-    value : str
-        What the defender's classifier reads off it.
-    target, share : float in [0, 1]
-        The value's share in the target distribution (p), and how often this noise is used (M).
-    found : bool
-        Whether there is noise for this value; if not, the record is as it was and never used for it.
-    size : int
-        Number of columns changed.
-    after : tuple of str, length d
-        The cells.
-    changed : tuple of bool, length d
-    """
-
-    value: str
-    target: float
-    share: float
-    found: bool
-    size: int
+    value: str  # what the defender's classifier reads off it
+    target: float  # p, the value's share in the target distribution
+    share: float  # M, how often this noise is used
+    found: bool  # if there is no noise for the value, the record is as it was and never used for it
+    size: int  # columns changed
     after: tuple[str, ...]
     changed: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card(Result):
-    """One protected person.
+    """One protected person: her record without noise and with the noise for each value."""
 
-    Attributes
-    ----------
-    row : int
-        Her row in the audit's table.
-    truth, predicted : str
-        Her value, and what the defender's classifier reads off her record without noise.
-    budget : float
-        β the shares are for.
-    columns, before : tuple of str, length d
-        The columns' names and her cells.
-    versions : tuple of Version
-        One a value, in their order.
-    """
-
-    row: int
+    row: int  # in the audit's table
     truth: str
-    predicted: str
-    budget: float
+    predicted: str  # what the defender's classifier reads off her record without noise
+    budget: float  # β the shares are for
     columns: tuple[str, ...]
-    before: tuple[str, ...]
-    versions: tuple[Version, ...]
+    before: tuple[str, ...]  # her cells
+    versions: tuple[Version, ...]  # one a value, in their order
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a column: her cell, and the cell with each value's noise."""
@@ -124,13 +95,7 @@ class TableGuard(Result):
         return judge_plausibility(self.people, self.noise, self.columns, self.rules)
 
     def card(self, person: int, budget: float) -> Card:
-        """Return one protected person's record without noise and with the noise for each value.
-
-        Raises
-        ------
-        InputError
-            If there is no such person.
-        """
+        """Return one protected person's record without noise and with the noise for each value."""
         u, m = self.noise.size.shape
         if isinstance(person, bool) or not isinstance(person, (int, np.integer)) or not 0 <= person < u:
             raise InputError(f"The person must be one of 0 to {u - 1}, got {person!r}.")
@@ -168,14 +133,7 @@ class TableGuard(Result):
 def guard_table(people: TablePeople, settings: TableSettings | None = None) -> TableGuard:
     """Set AttriGuard up: describe the columns, find the rules, fit the classifier, find the noise.
 
-    Parameters
-    ----------
-    settings : TableSettings, optional
-
-    Raises
-    ------
-    InputError
-        If a setting names an unknown column or value, or nothing is left that may change.
+    Raises InputError if a setting names an unknown column or value, or nothing is left that may change.
     """
     chosen = TableSettings() if settings is None else settings
     target = target_distribution(chosen.target, people.shares, chosen.given)

@@ -1,16 +1,12 @@
 """A table's people and columns: whose records change, what may change, their encoding.
 
-Whose records are changed and who learns from whom: the known people, and those AttriGuard protects.
-
 Attackers and defender learn on the records whose private attribute they know, the audit's attack and validation
-records; the people protected are the audit's test records. The public record is the features: neither the label nor
-the private attribute is part of it.
+records; the people protected are the audit's test records. The public record is the features: neither the label nor the
+private attribute is part of it.
 
-What may be changed in a record: the kind of each column, whether it is frozen, and its plausible values.
-
-A column counts as one unit of noise however far its value moves. Categories move to values that at least a share of
-the known people have; numbers within the range of the known people's middle 98 %, to values seen there. Columns with
-one value only are always frozen.
+A column counts as one unit of noise however far its value moves. Categories move to values that at least a share of the
+known people have; numbers within the range of the known people's middle 98 %, to values seen there. Columns with one
+value only are always frozen.
 """
 
 from __future__ import annotations
@@ -34,39 +30,19 @@ MOST_VALUES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablePeople(Result):
-    """Two disjoint sets of records of one table.
-
-    Attributes
-    ----------
-    title, attribute : str
-        What the table and the private attribute are called.
-    values : tuple of str, length m
-        Names of the attribute's values.
-    names : tuple of str, length d
-        Names of the columns.
-    categorical : ndarray of shape (d,), bool
-        Which columns hold codes of categories.
-    categories : tuple of tuple of str
-        What the codes stand for; empty for numbers.
-    known, public : ndarray of shape (n, d) and (u, d)
-        Records of the known and of the protected people.
-    known_truth, truth : ndarray of shape (n,) and (u,), int64
-        Their values of the private attribute.
-    rows : ndarray of shape (u,)
-        Row numbers of the protected people in the audit's table.
-    """
+    """Two disjoint sets of records of one table, with d columns and m values of the private attribute."""
 
     title: str
     attribute: str
     values: tuple[str, ...]
     names: tuple[str, ...]
-    categorical: npt.NDArray[np.bool_] = field(repr=False)
-    categories: tuple[tuple[str, ...], ...] = field(repr=False)
-    known: npt.NDArray[np.float64] = field(repr=False)
-    known_truth: npt.NDArray[np.int64] = field(repr=False)
-    public: npt.NDArray[np.float64] = field(repr=False)
-    truth: npt.NDArray[np.int64] = field(repr=False)
-    rows: npt.NDArray[np.intp] = field(repr=False)
+    categorical: npt.NDArray[np.bool_] = field(repr=False)  # (d,): which columns hold codes of categories
+    categories: tuple[tuple[str, ...], ...] = field(repr=False)  # what the codes stand for; empty for numbers
+    known: npt.NDArray[np.float64] = field(repr=False)  # records of the known people, (n, d)
+    known_truth: npt.NDArray[np.int64] = field(repr=False)  # (n,)
+    public: npt.NDArray[np.float64] = field(repr=False)  # records of the protected people, (u, d)
+    truth: npt.NDArray[np.int64] = field(repr=False)  # (u,)
+    rows: npt.NDArray[np.intp] = field(repr=False)  # of the protected people in the audit's table, (u,)
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.values) <= MOST_VALUES:
@@ -121,27 +97,15 @@ _STEPS = 11  # values a number may move to: both ends of its range and evenly sp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column(Result):
-    """One column of the public records.
-
-    Attributes
-    ----------
-    kind : {"category", "integer", "number"}
-    frozen : bool
-        Whether the noise leaves it alone.
-    domain : ndarray of shape (v,), rising
-        Values the noise may set it to; codes for categories.
-    listed : ndarray of shape (w,), rising
-        All its values among the known people where pair rules may speak of them; empty for other numbers.
-    texts : tuple of str
-        What the codes stand for.
-    """
+    """One column of the public records: its kind, whether the noise leaves it alone, its plausible values."""
 
     name: str
-    kind: str
+    kind: str  # "category", "integer" or "number"
     frozen: bool
-    domain: npt.NDArray[np.float64] = field(repr=False)
+    domain: npt.NDArray[np.float64] = field(repr=False)  # rising; what the noise may set it to, codes for categories
+    # rising; all values among the known people where pair rules may speak of them, else empty
     listed: npt.NDArray[np.float64] = field(repr=False)
-    texts: tuple[str, ...] = field(default=(), repr=False)
+    texts: tuple[str, ...] = field(default=(), repr=False)  # what the codes stand for
 
     def text(self, value: float) -> str:
         """Return how a value reads: the category's text, or the number."""
@@ -153,13 +117,7 @@ class Column(Result):
         return self.texts[code] if code < len(self.texts) else str(code)
 
     def value(self, text: str) -> float:
-        """Return the listed value that reads like this.
-
-        Raises
-        ------
-        InputError
-            If there is none among the known people.
-        """
+        """Return the listed value that reads like this; an InputError where no known person has it."""
         for value in self.listed:
             if self.text(value) == text:
                 return float(value)
@@ -167,19 +125,10 @@ class Column(Result):
 
 
 def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: float = 0.01) -> tuple[Column, ...]:
-    """Return the columns of the known people's records.
+    """Return the columns of the known people's records; those named in `frozen` the noise must leave alone.
 
-    Parameters
-    ----------
-    frozen : collection of str
-        Names of columns the noise must leave alone.
-    share : float in [0, 1)
-        Least share of the known people that a category needs for others to be moved to it.
-
-    Raises
-    ------
-    InputError
-        If a frozen column does not exist, or none is left that may change.
+    `share` in [0, 1) is the least share of the known people that a category needs for others to be moved to it. Raises
+    InputError if a frozen column does not exist, or none is left that may change.
     """
     if unknown := [name for name in frozen if name not in people.names]:
         raise InputError(f"Frozen columns must be columns of the table, got {unknown[0]!r}.")
@@ -223,22 +172,12 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:
-    """How each column becomes a block of inputs.
+    """How each of d columns becomes a block of inputs: indicators of values or ranges, or one number."""
 
-    Attributes
-    ----------
-    indicators : tuple of (ndarray or None)
-        Values of a column with an indicator each; None for the other columns.
-    edges : tuple of (ndarray or None)
-        Limits of a number's ranges, with an indicator each; None for the other columns.
-    centre, spread : ndarray of shape (d,)
-        Mean and standard deviation of a number that is standardised.
-    """
-
-    indicators: tuple[Floats | None, ...] = field(repr=False)
-    edges: tuple[Floats | None, ...] = field(repr=False)
-    centre: Floats = field(repr=False)
-    spread: Floats = field(repr=False)
+    indicators: tuple[Floats | None, ...] = field(repr=False)  # values of a column with an indicator each, or None
+    edges: tuple[Floats | None, ...] = field(repr=False)  # limits of a number's ranges, or None
+    centre: Floats = field(repr=False)  # mean of a number that is standardised, (d,)
+    spread: Floats = field(repr=False)  # its standard deviation, (d,)
 
     def block(self, column: int, values: Floats) -> Any:
         """Return the inputs of one column for values of shape (n,), a sparse matrix with n rows."""

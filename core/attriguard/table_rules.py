@@ -36,21 +36,13 @@ Pair = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRule(Result):
-    """Two values that must not meet in a changed record.
-
-    Attributes
-    ----------
-    first, first_value, second, second_value : str
-        The columns and their values, as text.
-    expected : float
-        Known people who would hold both under independence; nan for a rule somebody added.
-    """
+    """Two values, as text, that must not meet in a changed record."""
 
     first: str
     first_value: str
     second: str
     second_value: str
-    expected: float = float("nan")
+    expected: float = float("nan")  # known people who would hold both if independent; nan for a rule added
 
     @property
     def pair(self) -> Pair:
@@ -60,20 +52,11 @@ class PairRule(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairRules(Result):
-    """All rules of a table.
-
-    Attributes
-    ----------
-    rules : tuple of PairRule
-        Most expected first.
-    listed : tuple of ndarray
-        Values of each column that rules may speak of.
-    forbidden : ndarray of shape (t + 1, t + 1), bool, symmetric
-        Which of all t listed values must not meet; the last stands for any value not listed.
-    """
+    """All rules of a table, most expected first."""
 
     rules: tuple[PairRule, ...]
-    listed: tuple[npt.NDArray[np.float64], ...] = field(repr=False)
+    listed: tuple[npt.NDArray[np.float64], ...] = field(repr=False)  # values of each column that rules may speak of
+    # (t + 1, t + 1), symmetric: which of all t listed values must not meet; the last is any value not listed
     forbidden: npt.NDArray[np.bool_] = field(repr=False)
 
     def places(self, records: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
@@ -123,10 +106,7 @@ def pair_rules(
 ) -> PairRules:
     """Return the rules found, less those removed, with those added.
 
-    Raises
-    ------
-    InputError
-        If a pair names an unknown column or value, one column twice, or a column rules cannot speak of.
+    Raises InputError if a pair names an unknown column or value, one column twice, or a column rules cannot speak of.
     """
     gone = {_checked(pair, columns) for pair in removed}
     kept = [rule for rule in found if _checked(rule.pair, columns) not in gone]
@@ -180,25 +160,12 @@ def places_of(listed: Sequence[npt.NDArray[np.float64]], records: npt.NDArray[np
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plausibility(Result):
-    """What is odd about the records with noise.
+    """What is odd about the records with noise."""
 
-    Attributes
-    ----------
-    changed : int
-        Records with noise, one for each person and value that needs some and has some.
-    without_solution : int
-        Pairs of person and value for which no noise was found; these records are left as they are.
-    unseen : Estimate
-        Share of the changed records with a pair of values, of two columns of categories or few whole numbers, that
-        nobody in the table has.
-    broken : Estimate
-        Share with a pair that the rules forbid; all of them held it before.
-    """
-
-    changed: int
-    without_solution: int
-    unseen: Estimate
-    broken: Estimate
+    changed: int  # records with noise, one for each person and value that needs some and has some
+    without_solution: int  # pairs of person and value for which no noise was found; these records stay as they are
+    unseen: Estimate  # share of the changed records with a pair of listed values, of two columns, that nobody has
+    broken: Estimate  # share with a pair that the rules forbid; all of them held it before
 
     @property
     def plausible(self) -> Estimate:

@@ -36,24 +36,14 @@ _ROUNDS = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defender:
-    """A fitted linear classifier of the private attribute.
-
-    Attributes
-    ----------
-    classifier : object
-        Scikit-learn's, on the encoder's inputs, classes 0 to m - 1.
-    weights : ndarray of shape (m, k)
-        Weight of every input for every value; of two values half the difference each.
-    offsets : ndarray of shape (m,)
-    starts : ndarray of shape (d + 1,)
-        Where each column's inputs begin.
-    """
+    """A fitted linear classifier of the private attribute, with k inputs for m values."""
 
     encoder: Encoder
-    classifier: Any = field(repr=False)
+    classifier: Any = field(repr=False)  # scikit-learn's, on the encoder's inputs
+    # of every input for every value, (m, k); of two values half the difference each
     weights: Floats = field(repr=False)
-    offsets: Floats = field(repr=False)
-    starts: npt.NDArray[np.intp] = field(repr=False)
+    offsets: Floats = field(repr=False)  # (m,)
+    starts: npt.NDArray[np.intp] = field(repr=False)  # where each column's inputs begin, (d + 1,)
 
     @property
     def m(self) -> int:
@@ -79,16 +69,9 @@ class Defender:
 def fit_defender(
     known: Floats, truth: npt.NDArray[np.int64], columns: tuple[Column, ...], *, kind: str = "logistic"
 ) -> Defender:
-    """Fit the defender's classifier on the known people.
+    """Fit the defender's classifier on the known people (n, d), whose values 0 to m - 1 must all be there.
 
-    Parameters
-    ----------
-    known : ndarray of shape (n, d)
-    truth : ndarray of shape (n,)
-        Their private values, 0 to m - 1, each of them there.
-    columns : tuple of Column
-    kind : {"logistic", "ranges"}
-        With numbers as they are, standardised, or in ten ranges with an indicator each.
+    Numbers are taken as they are, standardised ("logistic"), or in ten ranges with an indicator each ("ranges").
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -125,38 +108,20 @@ def log_odds(scores: npt.NDArray[np.float64], target: int, *, lead: float) -> Od
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moves:
-    """All v single changes; a record can take those that change something and break no rule.
+    """All v single changes; a record can take those that change something and break no rule."""
 
-    Attributes
-    ----------
-    column : ndarray of shape (v,)
-        The column that is set.
-    value : ndarray of shape (v,)
-        What it is set to.
-    terms : ndarray of shape (m, v)
-        What the new value adds to the defender's scores.
-    place : ndarray of shape (v,)
-        Where the new value stands in `forbidden`.
-    forbidden : ndarray of shape (t + 1, v), bool
-        Which listed values each new value must not meet.
-    bound : ndarray of shape (d,), bool
-        Which columns the rules speak of.
-    """
-
-    column: npt.NDArray[np.intp] = field(repr=False)
-    value: npt.NDArray[np.float64] = field(repr=False)
-    terms: npt.NDArray[np.float64] = field(repr=False)
-    place: npt.NDArray[np.intp] = field(repr=False)
+    column: npt.NDArray[np.intp] = field(repr=False)  # the column that is set, (v,)
+    value: npt.NDArray[np.float64] = field(repr=False)  # what it is set to, (v,)
+    terms: npt.NDArray[np.float64] = field(repr=False)  # what the new value adds to the defender's scores, (m, v)
+    place: npt.NDArray[np.intp] = field(repr=False)  # where the new value stands in `forbidden`, (v,)
+    # which of t listed values each new value must not meet, (t + 1, v)
     forbidden: npt.NDArray[np.bool_] = field(repr=False)
-    bound: npt.NDArray[np.bool_] = field(repr=False)
+    bound: npt.NDArray[np.bool_] = field(repr=False)  # which columns the rules speak of, (d,)
 
     def clashes(self, places: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.int16], npt.NDArray[np.int16]]:
         """Return how many columns of each record forbid each change, and the last one that does, both (n, v).
 
-        Parameters
-        ----------
-        places : ndarray of shape (n, d)
-            Where the records' values stand in `forbidden`.
+        `places` (n, d) is where the records' values stand in `forbidden`.
         """
         count = np.zeros((len(places), self.column.size), dtype=np.int16)
         last = np.full(count.shape, -1, dtype=np.int16)
@@ -193,28 +158,14 @@ Places = npt.NDArray[np.intp]
 
 @dataclass(slots=True)
 class Walk:
-    """n records and their changes so far.
+    """n records and their changes so far."""
 
-    Attributes
-    ----------
-    records : ndarray of shape (n, d)
-    places : ndarray of shape (n, d)
-        Where the cells stand among the listed values (`PairRules.places`).
-    terms : ndarray of shape (m, n, d)
-        What each cell adds to the scores.
-    scores : ndarray of shape (m, n)
-    fixed : ndarray of shape (n, d), bool
-        Cells changed already.
-    reached : ndarray of shape (n,), bool
-        Which records read as the wanted value by the lead asked for.
-    """
-
-    records: Floats
-    places: Places
-    terms: Floats
-    scores: Floats
-    fixed: npt.NDArray[np.bool_]
-    reached: npt.NDArray[np.bool_]
+    records: Floats  # (n, d)
+    places: Places  # where the cells stand among the listed values (`PairRules.places`), (n, d)
+    terms: Floats  # what each cell adds to the scores, (m, n, d)
+    scores: Floats  # (m, n)
+    fixed: npt.NDArray[np.bool_]  # cells changed already, (n, d)
+    reached: npt.NDArray[np.bool_]  # which records read as the wanted value by the lead asked for, (n,)
 
     def of(self, rows: Places) -> Walk:
         """Return a copy of some of the records."""
@@ -248,21 +199,11 @@ class Walk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joint:
-    """For each of n records and v changes the best change of the column in its way.
+    """For each of n records and v changes the best change of the column in its way."""
 
-    Attributes
-    ----------
-    odds : ndarray of shape (n, v)
-        Log odds of the target after both; minus infinity where there is no such pair.
-    reached : ndarray of shape (n, v), bool
-        Whether both together make the target lead.
-    partner : ndarray of shape (n, v), int
-        The other change.
-    """
-
-    odds: Floats = field(repr=False)
-    reached: npt.NDArray[np.bool_] = field(repr=False)
-    partner: Places = field(repr=False)
+    odds: Floats = field(repr=False)  # log odds of the target after both, (n, v); minus infinity where there is no pair
+    reached: npt.NDArray[np.bool_] = field(repr=False)  # whether both together make the target lead, (n, v)
+    partner: Places = field(repr=False)  # the other change, (n, v)
 
     def best(self) -> Places:
         """Return the best change of every record: of those that reach the target, if any do."""
@@ -281,18 +222,7 @@ def joint_moves(
 ) -> Joint:
     """Weigh all pairs of changes in which the second clears the first's way.
 
-    Parameters
-    ----------
-    walk : Walk
-        The n records.
-    moves : Moves
-        All v changes.
-    open_ : ndarray of shape (n, v), bool
-        See `Walk.open`.
-    clashes : tuple of two ndarrays of shape (n, v)
-        See `Moves.clashes`.
-    target, lead
-        See `core.attriguard.table_search.log_odds`.
+    `open_` (n, v) is that of `Walk.open`, `clashes` that of `Moves.clashes`, target and lead those of `log_odds`.
     """
     counts, blocker = clashes
     n, v = counts.shape
@@ -339,15 +269,9 @@ def table_representatives(
     *,
     margin: float = 0.0,
 ) -> Noise:
-    """Return everybody's noise for every value of the private attribute.
+    """Return everybody's noise for every value, whose score must lead every other's by the margin.
 
-    Parameters
-    ----------
-    public : ndarray of shape (u, d)
-    defender, moves, rules
-        Of the same columns.
-    margin : float, at least 0
-        Least lead of the target's score over every other's.
+    Defender, moves and rules must be of the same columns as the public records (u, d).
     """
     u, m = len(public), defender.m
     predicted = defender.predict(public)

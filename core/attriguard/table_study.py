@@ -1,13 +1,10 @@
 """Accuracy against budget on an audited table: its attackers one after another.
 
-Gradient boosting is the strong attacker. Three know that there is noise: one does without the columns that carry half
-of it, and logistic regression and gradient boosting are trained against it: they run AttriGuard on the known people,
-with the defender's own classifier, and learn from the noisy records.
-
-Attackers on a table: classifiers of the private attribute that learn on the known people's records.
-
-Two kinds of input: indicators and standardised numbers for logistic regression and the network, the columns as they
-are for the forest and gradient boosting (the strong one).
+All learn the private attribute on the known people's records, gradient boosting being the strong one. Two kinds of
+input: indicators and standardised numbers for logistic regression and the network, the columns as they are for the
+forest and gradient boosting. Three attackers know that there is noise: one does without the columns that carry half of
+it, and logistic regression and gradient boosting are trained against it: they run AttriGuard on the known people, with
+the defender's own classifier, and learn from the noisy records.
 """
 
 from __future__ import annotations
@@ -57,24 +54,12 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacker:
-    """A trained attacker.
-
-    Attributes
-    ----------
-    learner : str
-        One of `LEARNERS`.
-    classifier : object
-        Scikit-learn's.
-    encoder : Encoder or None
-        How records become inputs; None for the columns as they are.
-    columns : ndarray of int
-        The columns it looks at.
-    """
+    """A trained attacker: scikit-learn's classifier on the columns it looks at."""
 
     learner: str
     classifier: Any = field(repr=False)
-    encoder: Encoder | None = field(repr=False)
-    columns: npt.NDArray[np.intp] = field(repr=False)
+    encoder: Encoder | None = field(repr=False)  # how records become inputs; None for the columns as they are
+    columns: npt.NDArray[np.intp] = field(repr=False)  # those it looks at
 
     def guess(self, records: Floats) -> Ints:
         """Return the value named for each record (n, d)."""
@@ -92,17 +77,7 @@ def fit_attacker(
     kept: npt.NDArray[np.intp] | None = None,
     seed: int = 0,
 ) -> Attacker:
-    """Train an attacker.
-
-    Parameters
-    ----------
-    learner : {"logistic", "forest", "boosting", "network"}
-    records : ndarray of shape (n, d)
-    truth : ndarray of shape (n,)
-    columns : tuple of Column
-    kept : ndarray of int, optional
-        Columns it looks at; all by default.
-    """
+    """Train an attacker, one of `LEARNERS`, on records (n, d) and the columns `kept`, all by default."""
     choice(learner, LEARNERS, name="attacker")
     looked = np.arange(len(columns)) if kept is None else kept
     seen, own = records[:, looked], tuple(columns[j] for j in looked)

@@ -1,18 +1,14 @@
 """What the noise costs: recommendations on ratings, the model's decisions on a table.
 
-What the noise costs somebody who wants recommendations: precision of a factorisation, before and after.
-
-Five ratings of every person are set aside. From the others, clean or with noise, a truncated singular value
-decomposition of the known people's ratings recommends ten items she has not rated; precision is the share of them
+Recommendations: five ratings of every person are set aside. From the others, clean or with noise, a truncated singular
+value decomposition of the known people's ratings recommends ten items she has not rated; precision is the share of them
 among the five. The control recommends everybody the most popular items.
 
-What the noise does to the audited model's decisions: accuracy, unfairness, and every group's positive rate.
-
-The audited model is trained as ever, on clean records; it decides on the protected people's noisy ones. Its decision
-about a person depends on which noise is drawn for her, so each is counted by its probability: with acceptance a_ki of
-person k under noise i, her expected decision is e_k = Σ_i M_ki a_ki. Accuracy is the mean probability of a right
-decision, unfairness the distance between expected positive rates; the rates of single draws scatter around them, the
-less the more people there are. Noise that hides an attribute is no fairness method: the gap may grow.
+Decisions: the audited model is trained as ever, on clean records; it decides on the protected people's noisy ones. Its
+decision about a person depends on which noise is drawn for her, so each is counted by its probability: with acceptance
+a_ki of person k under noise i, her expected decision is e_k = Σ_i M_ki a_ki. Accuracy is the mean probability of a
+right decision, unfairness the distance between expected positive rates; the rates of single draws scatter around them,
+the less the more people there are. Noise that hides an attribute is no fairness method: the gap may grow.
 """
 
 from __future__ import annotations
@@ -174,15 +170,9 @@ def _precision(records: Any, aside: npt.NDArray[np.int64], score: Any, recommend
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupPositive(Result):
-    """How often a group's people are decided positively.
+    """How often a group's people are decided positively, in one part of the records."""
 
-    Attributes
-    ----------
-    part, group : str
-        The records the metric compares ("all", "label 0", "label 1"), and the group.
-    """
-
-    part: str
+    part: str  # "all", "label 0" or "label 1"
     group: str
     rate: Estimate
 

@@ -16,15 +16,13 @@ from typing import Any
 import numpy as np
 
 from core.attriguard import Point, strongest_point
-from core.charts.drawing import Drawing, Palette, Sketch, band, bare, line, percent_axis, short, spread
+from core.charts.drawing import Drawing, Palette, Sketch, bare, limits, round_step, short
 from core.estimates import Estimate, percent
 
 CURVES_SHARE = 0.6
 """Share of the plot's width in which the curves are; the slider under the chart is as wide."""
 
 _HEIGHT = 310
-_PLOT = _HEIGHT - 38  # pixels between the margins
-_COLUMN = 1.06  # where the labels begin, in lengths of the axis
 _LEAST_TICKS = 3  # percentages that must be readable
 
 _LABELS = {
@@ -112,8 +110,8 @@ def draw_budget(
     sketch = bare(palette, height=_HEIGHT, x=(0, last / CURVES_SHARE), y=(low, high))
     parts = 5 if last < 2 or last == 5 else 4
     marks = [last * i / parts for i in range(parts + 1)]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark:g}" for mark in marks], showline=False)
-    sketch.segment((0, last), (low, low), {"color": palette.grey, "width": 1})
+    sketch.ticks(marks, "{:g}", showline=False)
+    sketch.segment((0, last), low, palette.grey)
     sketch.note(budget=budget)
     crowded = [
         [(p.budget, 100 * height) for p, height in zip(points, heights, strict=True)]
@@ -121,16 +119,16 @@ def draw_budget(
         for heights in zip(*(_heights(p, balanced=balanced) for p in points), strict=True)
     ]
     crowded += [[(0.0, 100 * floor.value)], [(x, 100 * rate) for x, rate in published]]
-    _grid(sketch, palette, (low, high, last), [points for points in crowded if points])
+    _grid(sketch, (low, high, last), [points for points in crowded if points])
     if there := [(budget, 100 * rate) for budget, rate in published if budget <= last]:
-        line(sketch, [b for b, _ in there], [r for _, r in there], palette.muted, width=1.5, dash="dot")
+        sketch.line([b for b, _ in there], [r for _, r in there], palette.muted, width=1.5, dash="dot")
     level = 100 * floor.value
-    sketch.segment((0, last), (level, level), {"color": palette.chance, "width": 2, "dash": "dot"})
+    sketch.segment((0, last), level, palette.chance, width=2, dash="dot")
     styles = _styles(list(curves), palette)
     for name, points in curves.items():
         _curve(sketch, points, styles[name], unit, balanced=balanced)
-    _marker(sketch, palette, now, styles, budget, low, balanced=balanced)
-    _labels(sketch, palette, curves, now, floor, styles, (low, high, last), published, budget, balanced=balanced)
+    _marker(sketch, now, styles, budget, low, balanced=balanced)
+    _labels(sketch, curves, now, floor, styles, last, published, budget, balanced=balanced)
     alt = _alt(now, floor, unit, attribute, budget, balanced=balanced)
     return Drawing.of(sketch, alt, _rows(curves, floor, published, unit))
 
@@ -163,7 +161,6 @@ def _range(
 
 def _grid(
     sketch: Sketch,
-    palette: Palette,
     frame: tuple[float, float, float],
     crowded: Sequence[Sequence[tuple[float, float]]],
 ) -> None:
@@ -171,13 +168,13 @@ def _grid(
     low, high, last = frame
     for step, sides in product((20, 10, 5, 2), (("top",), ("top", "bottom"))):
         ticks = range(step * math.ceil((low + 1) / step), int(high), step)
-        places = {tick: _free(tick, sides, frame, crowded) for tick in ticks}
+        places = {tick: _free(tick, sides, frame, crowded, sketch.pixel) for tick in ticks}
         if sum(place != "" for place in places.values()) >= _LEAST_TICKS:
             break
     for tick, place in places.items():
-        sketch.segment((0, last), (tick, tick), {"color": palette.grid, "width": 1}, layer="below")
+        sketch.grid((0, last), tick)
         if place:
-            sketch.write(0 if place.endswith("right") else last, tick, f"{tick}%", palette.grey, place, 12)
+            sketch.write(0 if place.endswith("right") else last, tick, f"{tick}%", sketch.palette.grey, place, 12)
 
 
 def _free(
@@ -185,13 +182,14 @@ def _free(
     sides: Sequence[str],
     frame: tuple[float, float, float],
     crowded: Sequence[Sequence[tuple[float, float]]],
+    pixel: float,
 ) -> str:
     """Return on which side of a line's left or right end no curve is in the way; empty if there is none."""
-    low, high, last = frame
+    last = frame[2]
     for side, (toward, start, end) in product(sides, (("right", 0.0, 0.15 * last), ("left", 0.85 * last, last))):
         xs = np.linspace(start, end, 4)
         heights = np.concatenate([np.interp(xs, [x for x, _ in points], [y for _, y in points]) for points in crowded])
-        away = (heights - tick) * _PLOT / (high - low)  # in pixels above the line
+        away = (heights - tick) / pixel  # in pixels above the line
         least, most = (-2, 18) if side == "top" else (-18, 2)
         if not ((away > least) & (away < most)).any():
             return f"{side} {toward}"
@@ -202,14 +200,13 @@ def _curve(sketch: Sketch, points: Sequence[Point], style: _Style, unit: str, *,
     rates = [point.rate(balanced=balanced) for point in points]
     xs = [point.budget for point in points]
     if style.width > 2:
-        band(sketch, xs, [100 * r.low for r in rates], [100 * r.high for r in rates], style.color)
+        sketch.band(xs, [100 * r.low for r in rates], [100 * r.high for r in rates], style.color)
     hover = f"{attacker_label(points[0].attacker)}, %{{x:.2f}} {unit}: %{{y:.1f}}%" if points else ""
-    line(sketch, xs, [100 * r.value for r in rates], style.color, width=style.width, dash=style.dash, hover=hover)
+    sketch.line(xs, [100 * r.value for r in rates], style.color, width=style.width, dash=style.dash, hover=hover)
 
 
 def _marker(
     sketch: Sketch,
-    palette: Palette,
     now: Sequence[Point],
     styles: Mapping[str, _Style],
     budget: float,
@@ -223,14 +220,14 @@ def _marker(
     heights = [100 * point.rate(balanced=balanced).value for point in now]
     highest = 100 * strongest_point(now, balanced=balanced).rate(balanced=balanced).value
     kinds = [styles[point.attacker] for point in now]
-    sketch.segment((budget, budget), (low, highest), {"color": palette.ink, "width": 1})
+    sketch.segment(budget, (low, highest), sketch.palette.ink)
     sketch.markers(
         [budget] * len(now),
         heights,
         size=[12 if kind.width > 2 else 8 for kind in kinds],
         opacity=1,
         color=[kind.color for kind in kinds],
-        rim=(palette.background, [2 if kind.width > 2 else 1 for kind in kinds]),
+        rim=(sketch.palette.background, [2 if kind.width > 2 else 1 for kind in kinds]),
         told=[f"{attacker_label(p.attacker)}: {h:.1f}%" for p, h in zip(now, heights, strict=True)],
         cliponaxis=False,
     )
@@ -238,22 +235,19 @@ def _marker(
 
 def _labels(
     sketch: Sketch,
-    palette: Palette,
     curves: Mapping[str, Sequence[Point]],
     now: Sequence[Point],
     floor: Estimate,
     styles: Mapping[str, _Style],
-    frame: tuple[float, float, float],
+    last: float,
     published: Sequence[tuple[float, float]],
     budget: float,
     *,
     balanced: bool,
 ) -> None:
     """Write the names in a column at the right by their values at the slider, each led to the end of its curve."""
-    low, high, last = frame
-    pixel = (high - low) / _PLOT
     level = 100 * floor.value
-    wanted = [(level, level, f"<b>{percent(floor)}</b> Majority", palette.chance)]
+    wanted = [(level, level, f"<b>{percent(floor)}</b> Majority", sketch.palette.chance)]
     for point in now:
         found = point.rate(balanced=balanced)
         points = curves.get(point.attacker) or [point]
@@ -261,19 +255,9 @@ def _labels(
         words = f"<b>{percent(found)}</b> {attacker_label(point.attacker)}"
         wanted.append((100 * found.value, end, words, styles[point.attacker].color))
     if there := [(x, 100 * rate) for x, rate in published if x <= last]:
-        wanted.append(
-            (
-                float(np.interp(budget, [x for x, _ in there], [y for _, y in there])),
-                there[-1][1],
-                "Paper's network",
-                palette.grey,
-            )
-        )
-    sketch.write(last * _COLUMN, high, f"at {budget:g}", palette.grey, "bottom right", 11)
-    heights = spread([w[0] for w in wanted], 16 * pixel, low + 6 * pixel, high - 22 * pixel)
-    for height, (_, end, words, color) in zip(heights, wanted, strict=True):
-        sketch.segment((last * 1.005, last * (_COLUMN - 0.012)), (end, height), {"color": color, "width": 1})
-        sketch.write(last * _COLUMN, height, words, color, "middle right", 12)
+        here = float(np.interp(budget, [x for x, _ in there], [y for _, y in there]))
+        wanted.append((here, there[-1][1], "Paper's network", sketch.palette.grey))
+    sketch.write_led(last, budget, wanted, between=16, below=6)
 
 
 def _alt(now: Sequence[Point], floor: Estimate, unit: str, attribute: str, budget: float, *, balanced: bool) -> str:
@@ -294,8 +278,7 @@ def _rows(
             "attacker": name,
             f"{unit} changed": point.budget,
             "named rightly": point.accuracy.value,
-            "low": point.accuracy.low,
-            "high": point.accuracy.high,
+            **limits(point.accuracy),
             "balanced": point.balanced.value,
             "balanced low": point.balanced.low,
             "balanced high": point.balanced.high,
@@ -305,7 +288,7 @@ def _rows(
         for name, points in curves.items()
         for point in points
     ]
-    rows += [{"attacker": "majority", "named rightly": floor.value, "low": floor.low, "high": floor.high}]
+    rows += [{"attacker": "majority", "named rightly": floor.value, **limits(floor)}]
     rows += [
         {"attacker": "paper, network against network", f"{unit} changed": budget, "named rightly": rate}
         for budget, rate in published
@@ -315,7 +298,6 @@ def _rows(
 
 _COST_HEIGHT = 250
 _LOOKS = (("before", "dash"), ("chance", "dot"))  # of the levels
-_COST_PLOT = _COST_HEIGHT - 38
 _LEFT, _RIGHT = 0.16, 1.66  # ends of the axis, with room for the numbers and the labels beside the curve
 _ROW = 40
 
@@ -352,30 +334,26 @@ def draw_cost(
     low, high = _cost_range(curve, list(levels.values()), scale)
     sketch = bare(palette, height=_COST_HEIGHT, x=(-_LEFT * last, _RIGHT * last), y=(low, high))
     marks = [last * i / 5 for i in range(6)]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark:.3g}" for mark in marks], showline=False)
-    sketch.segment((0, last), (low, low), {"color": palette.grey, "width": 1})
+    sketch.ticks(marks, "{:.3g}", showline=False)
+    sketch.segment((0, last), low, palette.grey)
     for tick in _cost_ticks(low, high):
-        sketch.segment((0, last), (tick, tick), {"color": palette.grid, "width": 1}, layer="below")
+        sketch.grid((0, last), tick)
         sketch.write(0, tick, f"{tick:.2f} " if gap else f"{tick:g}% ", palette.grey, "middle left", 12)
-    band(sketch, [x for x, _ in curve], *_cost_limits(curve, scale), palette.leak)
-    line(sketch, [x for x, _ in curve], [scale * e.value for _, e in curve], palette.leak, width=3)
-    x, y = now[0], scale * now[1].value
-    sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
-    sketch.markers([x], [y], size=12, color=palette.leak, rim=(palette.background, 2), cliponaxis=False)
+    sketch.band([x for x, _ in curve], *_cost_limits(curve, scale), palette.leak)
+    sketch.line([x for x, _ in curve], [scale * e.value for _, e in curve], palette.leak, width=3)
+    sketch.slider(now[0], scale * now[1].value, low)
     named = [("With noise", now[1], curve[-1][1], palette.leak)]
     for (name, level), (role, dash) in zip(levels.items(), _LOOKS, strict=False):
         color = getattr(palette, role)
-        stroke = {"color": color, "width": 2, "dash": dash}
-        sketch.segment((0, last), (scale * level.value, scale * level.value), stroke)
+        sketch.segment((0, last), scale * level.value, color, width=2, dash=dash)
         named.append((name, level, level, color))
-    pixel = (high - low) / _COST_PLOT
-    sketch.write(1.06 * last, high, f"at {now[0]:g}", palette.grey, "bottom right", 11)
-    heights = spread([scale * e.value for _, e, _, _ in named], 17 * pixel, low + 7 * pixel, high - 22 * pixel)
-    for height, (name, here, end, color) in zip(heights, named, strict=True):
-        sketch.segment((1.005 * last, 1.05 * last), (scale * end.value, height), {"color": color, "width": 1})
-        sketch.write(1.06 * last, height, f"<b>{_written(here, gap)}</b> {name}", color, "middle right", 12)
-    rows = [{f"{unit} changed": b, quality: e.value, "low": e.low, "high": e.high} for b, e in curve]
-    rows += [{f"{unit} changed": math.nan, quality: e.value, "low": e.low, "high": e.high} for e in levels.values()]
+    words = [
+        (scale * here.value, scale * end.value, f"<b>{_written(here, gap)}</b> {name}", color)
+        for name, here, end, color in named
+    ]
+    sketch.write_led(last, now[0], words, between=17, below=7, until=1.05)
+    rows = [{f"{unit} changed": b, quality: e.value, **limits(e)} for b, e in curve]
+    rows += [{f"{unit} changed": math.nan, quality: e.value, **limits(e)} for e in levels.values()]
     told = ", ".join(f"{name.lower()} {_written(level, gap)}" for name, level in levels.items())
     alt = f"{quality.capitalize()} by the {unit} changed per person: at {now[0]:g} {_written(now[1], gap)}; {told}."
     return Drawing.of(sketch, alt, rows)
@@ -393,7 +371,7 @@ def _cost_range(
 
 
 def _cost_ticks(low: float, high: float) -> list[float]:
-    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if (high - low) / s <= 5)
+    step = round_step(high - low, (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50), 5)
     return [step * i for i in range(math.ceil(low / step), int(high / step) + 1) if step * i < high - 0.1 * step]
 
 
@@ -447,14 +425,13 @@ def draw_defences(
     end = 100 * max(e.value for row in rows for e in row.rates.values()) * 1.12
     left = -0.72 * end
     sketch = bare(palette, height=_ROW * len(rows) + 70, x=(left, end), y=(len(rows) - 0.35, -1.15))
-    for mark in percent_axis(sketch, 0, end, steps=(5, 10, 20, 25)):
-        stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
-        sketch.segment((mark, mark), (-0.5, len(rows) - 0.4), stroke, layer="below")
+    for mark in sketch.percent_axis(0, end, steps=(5, 10, 20, 25)):
+        sketch.grid((mark, mark), (-0.5, len(rows) - 0.4), palette.grid if mark else palette.grey)
     level = 100 * floor.value
-    sketch.segment((level, level), (-0.5, len(rows) - 0.4), {"color": palette.chance, "width": 1.5, "dash": "dot"})
-    _row_names(sketch, rows, palette, left=left, unit=unit)
+    sketch.segment(level, (-0.5, len(rows) - 0.4), palette.chance, width=1.5, dash="dot")
+    _row_names(sketch, rows, left=left, unit=unit)
     for (attacker, name), symbol in zip(labels.items(), _GLYPHS, strict=False):
-        _attacker_marks(sketch, rows, attacker, name, symbol, palette)
+        _attacker_marks(sketch, rows, attacker, name, symbol)
     key = "   ".join(f"{glyph} {name}" for name, glyph in zip(labels.values(), _GLYPHS.values(), strict=False))
     sketch.write(left, -0.95, f"{key}   ┊ majority {percent(floor)}", palette.grey, "middle right", 12)
     told = "; ".join(f"{row.name} changes {row.size:.1f}: {_rates_told(row, labels)}" for row in rows)
@@ -467,19 +444,18 @@ def draw_defences(
     return Drawing.of(sketch, alt, table)
 
 
-def _row_names(sketch: Sketch, rows: Sequence[DefenceRow], palette: Palette, *, left: float, unit: str) -> None:
+def _row_names(sketch: Sketch, rows: Sequence[DefenceRow], *, left: float, unit: str) -> None:
     """Write each defence's name, and under it what it changes."""
-    pixel = (len(rows) + 0.8) / (_ROW * len(rows) + 32)
+    pixel, palette = (len(rows) + 0.8) / (_ROW * len(rows) + 32), sketch.palette
     for y, row in enumerate(rows):
         name, color = short(row.name, 24), palette.leak if row.ours else palette.ink
         sketch.write(left, y - 7 * pixel, f"<b>{name}</b>" if row.ours else name, color, "middle right")
         sketch.write(left, y + 9 * pixel, f"changes {row.size:.1f} {unit}", palette.grey, "middle right", 11)
 
 
-def _attacker_marks(
-    sketch: Sketch, rows: Sequence[DefenceRow], attacker: str, name: str, symbol: str, palette: Palette
-) -> None:
+def _attacker_marks(sketch: Sketch, rows: Sequence[DefenceRow], attacker: str, name: str, symbol: str) -> None:
     """Draw one attacker's accuracy against each defence she was tried on."""
+    palette = sketch.palette
     there = [(y, row) for y, row in enumerate(rows) if attacker in row.rates]
     sketch.markers(
         [100 * row.rates[attacker].value for _, row in there],

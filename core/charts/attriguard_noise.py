@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard import Study
-from core.charts.drawing import Drawing, Palette, Sketch, bare, error_bars, line, percent_axis, short, spread
+from core.charts.drawing import Drawing, Palette, Sketch, bare, error_bars, limits, round_step, short, spread
 from core.estimates import Estimate, mean, percent
 
 _VALUES_HEIGHT = 310
@@ -74,19 +74,18 @@ def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str,
     few = len(rows) <= _MOST_VALUES
     left, right = (-0.62 * end, 1.16 * end) if few else (0.0, 1.5 * end)
     sketch = bare(palette, height=_VALUES_HEIGHT, x=(left, right), y=(len(rows) - 0.35, -0.65))
-    step = next((s for s in (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100) if end / s <= 4.5), 200)
+    step = round_step(end, (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200), 4.5)
     marks = [step * i for i in range(int(end / step) + 1)]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark:g}" for mark in marks], showline=False)
-    sketch.segment((0, 0), (-0.6, len(rows) - 0.4), {"color": palette.grey, "width": 1})
+    sketch.ticks(marks, "{:g}", showline=False)
+    sketch.segment(0, (-0.6, len(rows) - 0.4), palette.grey)
     for mark in marks[1:]:
-        sketch.segment((mark, mark), (-0.6, len(rows) - 0.4), {"color": palette.grid, "width": 1}, layer="below")
-    (_value_rows if few else _value_ranks)(sketch, palette, rows, left)
+        sketch.grid(mark, (-0.6, len(rows) - 0.4))
+    (_value_rows if few else _value_ranks)(sketch, rows, left)
     table = [
         {
             attribute: row.value,
             f"{unit} changed, mean": row.size.value,
-            "low": row.size.low,
-            "high": row.size.high,
+            **limits(row.size),
             "people": row.size.n,
             "people without such noise": row.missing,
             "drawn for": row.used,
@@ -97,43 +96,44 @@ def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str,
     return Drawing.of(sketch, _values_alt(known, unit, attribute), table)
 
 
-def _value_rows(sketch: Sketch, palette: Palette, rows: Sequence[ValueNoise], left: float) -> None:
+def _value_rows(sketch: Sketch, rows: Sequence[ValueNoise], left: float) -> None:
     """Draw a row with its words for each value."""
-    line = len(rows) / _VALUES_PLOT  # one pixel
-    roomy = 1 / line >= 30
+    palette, pixel = sketch.palette, len(rows) / _VALUES_PLOT
+    roomy = 1 / pixel >= 30
     for y, row in enumerate(rows):
         sketch.write(left, y, short(row.value, 14), palette.ink, "middle right")
         if roomy:
             words = f" drawn {100 * row.used:.0f}%, goal {100 * row.target:.0f}%"
-            sketch.write(0, y + 13 * line, words, palette.grey, "middle right", 11)
+            sketch.write(0, y + 13 * pixel, words, palette.grey, "middle right", 11)
         if not row.size.n:
             sketch.write(0, y, "no noise found", palette.grey, "middle right", 12)
             continue
-        sketch.segment((0, row.size.value), (y, y), {"color": palette.before, "width": 2})
+        sketch.segment((0, row.size.value), y, palette.before, width=2)
         sketch.write(row.size.high, y, f"  <b>{row.size.value:.2f}</b>", palette.before, "middle right")
-    _value_dots(sketch, palette, [(y, row) for y, row in enumerate(rows) if row.size.n], 10)
+    _value_dots(sketch, [(y, row) for y, row in enumerate(rows) if row.size.n], 10)
 
 
-def _value_ranks(sketch: Sketch, palette: Palette, rows: Sequence[ValueNoise], left: float) -> None:
+def _value_ranks(sketch: Sketch, rows: Sequence[ValueNoise], left: float) -> None:
     """Draw one dot a value in their order, with the names of the first and the last."""
     known = [(y, row) for y, row in enumerate(rows) if row.size.n]
     for y, row in known:
-        sketch.segment((left, row.size.value), (y, y), {"color": palette.grid, "width": 2}, layer="below")
-    _value_dots(sketch, palette, known, 7)
-    line = len(rows) / _VALUES_PLOT  # one pixel
+        sketch.segment((left, row.size.value), y, sketch.palette.grid, width=2, layer="below")
+    _value_dots(sketch, known, 7)
+    pixel = len(rows) / _VALUES_PLOT
     for some in (known[:_NAMED], known[_NAMED:][-_NAMED:]):
-        heights = spread([float(y) for y, _ in some], 15 * line, -0.5, len(rows) - 0.6)
+        heights = spread([float(y) for y, _ in some], 15 * pixel, -0.5, len(rows) - 0.6)
         for height, (_, row) in zip(heights, some, strict=True):
             words = f"  {short(row.value, 14)}  <b>{row.size.value:.2f}</b>"
-            sketch.write(max(r.size.high for _, r in some), height, words, palette.before, "middle right", 12)
+            sketch.write(max(r.size.high for _, r in some), height, words, sketch.palette.before, "middle right", 12)
 
 
-def _value_dots(sketch: Sketch, palette: Palette, rows: Sequence[tuple[int, ValueNoise]], size: int) -> None:
+def _value_dots(sketch: Sketch, rows: Sequence[tuple[int, ValueNoise]], size: int) -> None:
+    color = sketch.palette.before
     sketch.markers(
         [row.size.value for _, row in rows],
         [y for y, _ in rows],
         size=size,
-        color=palette.before,
+        color=color,
         symbol="circle",
         told=[
             f"{short(r.value)}: {r.size.value:.2f}; drawn for {100 * r.used:.1f}%, goal {100 * r.target:.1f}%"
@@ -142,7 +142,7 @@ def _value_dots(sketch: Sketch, palette: Palette, rows: Sequence[tuple[int, Valu
         error_x=error_bars(
             [row.size.high - row.size.value for _, row in rows],
             [row.size.value - row.size.low for _, row in rows],
-            palette.before,
+            color,
             thickness=1.5,
         ),
     )
@@ -192,21 +192,13 @@ def _entry_bars(names: Sequence[str], shares: npt.NDArray[np.float64], palette: 
     end = max((share for _, share in used), default=1.0)
     left = -0.55 * end
     sketch = bare(palette, height=_BAR * len(used) + 46, x=(left, 1.15 * end), y=(len(used) - 0.4, -0.6))
-    for mark in percent_axis(sketch, 0, end, most=4.5)[1:]:
-        sketch.segment((mark, mark), (-0.5, len(used) - 0.5), {"color": palette.grid, "width": 1}, layer="below")
-    sketch.bar(
-        x=[share for _, share in used],
-        y=list(range(len(used))),
-        orientation="h",
-        width=0.62,
-        marker={"color": palette.before},
-        hoverinfo="skip",
-    )
+    for mark in sketch.percent_axis(0, end, most=4.5)[1:]:
+        sketch.grid(mark, (-0.5, len(used) - 0.5))
+    sketch.bars([share for _, share in used], list(range(len(used))), {"color": palette.before}, width=0.62)
     for y, (name, share) in enumerate(used):
         sketch.write(left, y, short(name, 16), palette.ink, "middle right")
-        sketch.write(
-            share, y, f" <b>{share:.0f}%</b>" if share >= 1 else " <b>under 1%</b>", palette.grey, "middle right"
-        )
+        words = f" <b>{share:.0f}%</b>" if share >= 1 else " <b>under 1%</b>"
+        sketch.write(share, y, words, palette.grey, "middle right")
     return sketch
 
 
@@ -217,19 +209,19 @@ def _curve_of(
     last = math.log10(entries)
     sketch = bare(palette, height=_CURVE_HEIGHT, x=(0, last), y=(0, 108))
     decades = list(range(int(last) + 1))
-    sketch.xaxis(tickvals=decades, ticktext=[f"{10**d:,} {unit[:-1] if d == 0 else unit}" for d in decades])
+    sketch.ticks(decades, [f"{10**d:,} {unit[:-1] if d == 0 else unit}" for d in decades])
     for tick in (20, 40, 60, 80, 100):
-        sketch.segment((0, last), (tick, tick), {"color": palette.grid, "width": 1}, layer="below")
+        sketch.grid((0, last), tick)
         if tick < 100:
             sketch.write(last, tick, f"{tick}%", palette.grey, "top left", 12)
     number = np.arange(1, total.size + 1)
     shown = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
     xs = np.log10(number[shown - 1]).tolist()
-    line(sketch, [*xs, last], [*(100 * total[shown - 1]).tolist(), 100], palette.leak, width=3)
+    sketch.line([*xs, last], [*(100 * total[shown - 1]).tolist(), 100], palette.leak, width=3)
     for share in _MARKS:
         k = int(np.searchsorted(total, share - 1e-9)) + 1
         x = math.log10(k)
-        sketch.segment((x, x), (0, 100 * share), {"color": palette.ink, "width": 1})
+        sketch.segment(x, (0, 100 * share), palette.ink)
         words = f"<b>{k:,}</b> carr{'ies' if k == 1 else 'y'} {100 * share:.0f}%"
         if x < 0.35 * last:
             sketch.write(x, 100 * share - 3, f"   {words}", palette.leak, "bottom right")
@@ -276,11 +268,10 @@ def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Dra
     end = 100 * max(max(row.goal, row.used) for row in shown)
     left = -0.62 * end
     sketch = bare(palette, height=_DRAWN_ROW * len(shown) + 46, x=(left, 1.6 * end), y=(len(shown) - 0.4, -0.6))
-    for mark in percent_axis(sketch, 0, end, steps=(1, 2, 5, 10, 20, 25, 50), most=4.5):
-        stroke = {"color": palette.grid if mark else palette.grey, "width": 1}
-        sketch.segment((mark, mark), (-0.5, len(shown) - 0.5), stroke, layer="below")
+    for mark in sketch.percent_axis(0, end, steps=(1, 2, 5, 10, 20, 25, 50), most=4.5):
+        sketch.grid((mark, mark), (-0.5, len(shown) - 0.5), palette.grid if mark else palette.grey)
     for y, row in enumerate(shown):
-        sketch.segment((100 * row.goal, 100 * row.used), (y, y), {"color": palette.before, "width": 1.5})
+        sketch.segment((100 * row.goal, 100 * row.used), y, palette.before, width=1.5)
         sketch.write(left, y, short(row.value), palette.ink, "middle right")
         changed = f", changes {row.size}" if row.size else ", unchanged"
         words = f"    <b>{100 * row.used:.0f}%</b>{changed if row.size >= 0 else ''}"
@@ -327,7 +318,7 @@ def draw_transfer(
     wide = len(columns)
     left = -0.62 * wide
     sketch = bare(palette, height=30 * len(rows) + 62, x=(left, wide), y=(len(rows), -0.8))
-    sketch.xaxis(showline=False, showticklabels=False, ticks="")
+    sketch.no_xaxis()
     for j, name in enumerate(columns):
         sketch.write(j + 0.5, -0.4, short(name, max(6, min(16, 40 // wide))), palette.ink, "middle center", 12)
     for i, name in enumerate(rows):

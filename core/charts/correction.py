@@ -12,22 +12,16 @@ from core.charts.drawing import (
     Palette,
     Reference,
     Sketch,
-    band,
     bare,
     cells,
-    dots,
-    line,
-    percent_axis,
-    references,
+    limits,
     short,
-    value_axis,
     whiskers,
 )
 from core.correction import STEPS, Attribution, Disclosure, LeakAttribution
 from core.estimates import Estimate, percent, points, tolerance_text
 
 _HEIGHT = 270
-_PLOT = _HEIGHT - 38  # pixels between the margins
 WIDEST = 0.2  # right end of the tolerance axis
 
 
@@ -48,6 +42,13 @@ def ticks(low: float, high: float) -> list[float]:
     step = 5 if high - low <= 20 else 10 if high - low <= 50 else 20
     first = int(math.floor(low / step) + 1) * step
     return [float(t) for t in range(first, int(high) + 1, step) if low + 1 < t < high - 1]
+
+
+def tolerance_chart(palette: Palette, height: int, low: float, high: float, *, aside: float = 0.0) -> Sketch:
+    """Return an empty chart over tolerances from 0 to 0.2, with room `aside` at both ends."""
+    sketch = bare(palette, height=height, x=(0.0 - aside, WIDEST + aside), y=(low, high))
+    sketch.ticks([0, 0.05, 0.1, 0.15, 0.2], ["0", "0.05", "0.10", "0.15", "0.20"])
+    return sketch
 
 
 def draw_disclosure(
@@ -79,14 +80,14 @@ def draw_disclosure(
     known = [d for d in curve if d.after is not None]
     compared = [e for e in (before, majority, strong) if e is not None]
     low, high = recovery_range([*compared, *(d.after for d in known if d.after is not None)])
-    pixel = (high - low) / _PLOT
-    sketch = bare(palette, height=_HEIGHT, x=(0, WIDEST), y=(low, high))
-    sketch.xaxis(tickvals=[0, 0.05, 0.1, 0.15, 0.2], ticktext=["0", "0.05", "0.10", "0.15", "0.20"])
+    sketch = tolerance_chart(palette, _HEIGHT, low, high)
     sketch.note(told=marker.told)
-    levels = [100 * e.value for e in compared]
-    value_axis(sketch, palette, ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
+    pixel, levels = sketch.pixel, [100 * e.value for e in compared]
+    sketch.value_axis(ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
     sketch.stripe(100 * before.low, 100 * before.high, palette.before, opacity=0.12)
-    _band_of(sketch, known, palette)
+    if after := [(d.told, d.after) for d in known if d.after is not None]:
+        edges = [[100 * e.low for _, e in after], [100 * e.high for _, e in after]]
+        sketch.band([x for x, _ in after], *edges, palette.leak)
     rates = [
         Reference(words=f"{attacker}, before", estimate=before, color=palette.before, dash="dash", below=True),
         Reference(
@@ -99,56 +100,34 @@ def draw_disclosure(
     ]
     if strong is not None:
         rates.insert(0, Reference(words=IMPUTATION, estimate=strong, color=palette.strongest, dash="dashdot"))
-    references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
-    line(
-        sketch,
+    sketch.references(rates, end=WIDEST)
+    sketch.line(
         [d.told for d in curve],
         [None if d.after is None else 100 * d.after.value for d in curve],
         palette.leak,
         width=3,
         hover="told %{x:.3f}: %{y:.1f}%",
     )
-    _mark(sketch, curve, marker, palette, (low, pixel), attacker, levels)
+    _mark(sketch, curve, marker, low, attacker, levels)
     return Drawing.of(sketch, _alt(curve, marker, strong, attribute), _rows(curve, strong, difference))
-
-
-def _band_of(sketch: Sketch, known: Sequence[Disclosure], palette: Palette) -> None:
-    after = [(d.told, d.after) for d in known if d.after is not None]
-    if after:
-        band(
-            sketch,
-            [x for x, _ in after],
-            [100 * e.low for _, e in after],
-            [100 * e.high for _, e in after],
-            palette.leak,
-        )
 
 
 def _mark(
     sketch: Sketch,
     curve: Sequence[Disclosure],
     marker: Disclosure,
-    palette: Palette,
-    scale: tuple[float, float],
+    low: float,
     attacker: str,
     levels: Sequence[float],
 ) -> None:
     """Draw the marker with its label, above the curve, or below it where a reference line is in the way."""
-    low, pixel = scale
+    palette, pixel = sketch.palette, sketch.pixel
     x = min(marker.told, WIDEST)
     shown = marker.after or marker.before
     y = 100 * shown.value
-    sketch.segment((x, x), (low, y), {"color": palette.ink, "width": 1})
     solid = marker.after is not None
-    sketch.markers(
-        [x],
-        [y],
-        size=12,
-        symbol="circle" if solid else "circle-open",
-        color=palette.leak if solid else palette.muted,
-        rim=(palette.background if solid else palette.muted, 2),
-        cliponaxis=False,
-    )
+    hollow: dict[str, Any] = {"color": palette.muted, "rim": (palette.muted, 2)}
+    sketch.slider(x, y, low, symbol="circle" if solid else "circle-open", **({} if solid else hollow))
     right = x < 0.1
     reach = (x, x + 0.09) if right else (x - 0.09, x)
     near = [100 * d.after.value for d in curve if d.after is not None and reach[0] <= d.told <= reach[1]]
@@ -236,55 +215,34 @@ def dumbbells(
     top = len(rows) - 0.4
     height = _HEIGHT if len(rows) <= 4 else _HEIGHT + 52 * (len(rows) - 4)
     sketch = bare(palette, height=height, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, top))
-    for tick in percent_axis(sketch, low, high):
-        sketch.segment((tick, tick), (-0.75, top - 0.15), {"color": palette.grid, "width": 1}, layer="below")
-    _pairs(sketch, palette, rows, low - 0.6 * (high - low))
-    return sketch
-
-
-def _pairs(
-    sketch: Sketch, palette: Palette, rows: Sequence[tuple[str, Estimate, Estimate | None]], left: float
-) -> None:
-    """Draw one row a name, from the top: words at the left, before as a ring, after as a dot."""
-    top = len(rows) - 1
+    for tick in sketch.percent_axis(low, high):
+        sketch.grid(tick, (-0.75, top - 0.15))
+    top, left = len(rows) - 1, low - 0.6 * (high - low)
     before = [(top - i, b) for i, (_, b, _) in enumerate(rows)]
     after = [(top - i, a) for i, (_, _, a) in enumerate(rows) if a is not None]
     for (y, start), (_, end) in zip(before, after, strict=False):
-        sketch.segment((100 * start.value, 100 * end.value), (y, y), {"color": palette.leak, "width": 3})
-    dots(sketch, before, palette.before, "circle-open")
-    dots(sketch, after, palette.leak, "circle")
+        sketch.segment((100 * start.value, 100 * end.value), y, palette.leak, width=3)
+    sketch.dots(before, palette.before, "circle-open")
+    sketch.dots(after, palette.leak, "circle")
     for i, (name, b, a) in enumerate(rows):
         words = percent(b) if a is None else f"{percent(b)} → <b>{percent(a)}</b>"
         sketch.write(left, top - i, f"<b>{short(name, 23)}</b>", palette.ink, "middle right")
         sketch.write(left, top - i - 0.36, words, palette.grey, "middle right")
+    return sketch
 
 
 _ROW = 40  # pixels
-_ALONE = "promise without the share"
-_CORRECTION = "correction: promise alone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One thing the attacker knows more.
-
-    Attributes
-    ----------
-    reached : Estimate
-        Share of people named rightly with it.
-    change : Estimate or None
-        Change against the row before (against `base` where that is given); None for the first row.
-    promise : bool
-        Whether the row is the fairness promise, whose effect is the point of the chart.
-    base : float or None
-        Where the bar begins when it is no step of the path: it is then drawn hollow, below a line.
-    """
+    """One thing the attacker knows more, and the share of people named rightly with it."""
 
     name: str
     reached: Estimate
-    change: Estimate | None = None
-    promise: bool = False
-    base: float | None = None
+    change: Estimate | None = None  # against the row before, or against `base` where that is given
+    promise: bool = False  # whether the row is the fairness promise, whose effect is the point of the chart
+    base: float | None = None  # where the bar begins when it is no step of the path: drawn hollow, below a line
 
 
 def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]:
@@ -302,24 +260,21 @@ def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]
         names["majority"] = "Majority she knows"
     rows = [
         Row(
-            name=names[step.step],
-            reached=step.accuracy,
-            change=step.accuracy_change,
-            promise=step.step == "constraint",
+            name=names[step.step], reached=step.accuracy, change=step.accuracy_change, promise=step.step == "constraint"
         )
         for step in found.steps
         if step.step in STEPS and not step.reason
     ]
     if now.after is not None:
-        rows.append(
-            Row(name=_CORRECTION, reached=now.after, change=now.gain, promise=True, base=now.before.value),
-        )
+        name = "correction: promise alone"
+        rows.append(Row(name=name, reached=now.after, change=now.gain, promise=True, base=now.before.value))
     return rows
 
 
 def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Row]:
     """Return the rows of several seeds, with the promise alone and the permuted predictions beside the path."""
-    names = _names(share) | {"constraint_without_shares": _ALONE, "permuted_predictions": "permuted predictions"}
+    names = _names(share)
+    names |= {"constraint_without_shares": "promise without the share", "permuted_predictions": "permuted predictions"}
     rows = []
     for step in found.steps:
         if step.step not in names or not step.n_seeds:
@@ -374,11 +329,11 @@ def draw_waterfall(
     sketch = bare(
         palette, height=66 + _ROW * len(rows), x=(low - 0.62 * span, high + 0.08 * span), y=(-0.7, top + 1.25)
     )
-    percent_axis(sketch, low, high)
+    sketch.percent_axis(low, high)
     if told is not None:
         sketch.note(told=told)
     level = 100 * strong.value
-    sketch.segment((level, level), (-0.5, top + 0.55), {"color": palette.strongest, "width": 2, "dash": "dashdot"})
+    sketch.segment(level, (-0.5, top + 0.55), palette.strongest, width=2, dash="dashdot")
     right = level < low + 0.55 * span
     sketch.write(
         level,
@@ -391,16 +346,15 @@ def draw_waterfall(
     for i, row in enumerate(rows):
         y = top - i
         start = row.base if row.base is not None else before
-        _row(sketch, palette, row, y, 100 * start, low, span, first=i == 0)
+        _row(sketch, row, y, 100 * start, low, span, first=i == 0)
         before = row.reached.value if row.base is None else before
     if aside:
-        sketch.segment((low - 0.6 * span, high), (aside - 0.5, aside - 0.5), {"color": palette.grid, "width": 1})
+        sketch.segment((low - 0.6 * span, high), (aside - 0.5, aside - 0.5), palette.grid)
     table = [
         {
             "attacker knows": row.name,
             "people named rightly": row.reached.value,
-            "low": row.reached.low,
-            "high": row.reached.high,
+            **limits(row.reached),
             **cells("change", row.change),
         }
         for row in rows
@@ -412,9 +366,8 @@ def draw_waterfall(
     return Drawing.of(sketch, alt, table)
 
 
-def _row(
-    sketch: Sketch, palette: Palette, row: Row, y: float, start: float, low: float, span: float, *, first: bool
-) -> None:
+def _row(sketch: Sketch, row: Row, y: float, start: float, low: float, span: float, *, first: bool) -> None:
+    palette = sketch.palette
     end = 100 * row.reached.value
     color = palette.leak if row.promise else palette.before
     ink = palette.grey if row.base is not None else palette.ink
@@ -428,15 +381,8 @@ def _row(
     width = max(abs(end - start), 0.004 * span)
     inside = palette.background if row.base is None else color  # of words within a wide bar
     fill = "rgba(0,0,0,0)" if row.base is not None else color
-    sketch.bar(
-        base=[min(start, end)],
-        x=[width],
-        y=[y],
-        width=[0.52],
-        orientation="h",
-        marker={"color": fill, "line": {"width": 2 if row.base is not None else 0, "color": color}},
-        hoverinfo="skip",
-    )
+    look = {"color": fill, "line": {"width": 2 if row.base is not None else 0, "color": color}}
+    sketch.bars([width], [y], look, base=[min(start, end)], width=[0.52])
     sketch.markers(
         [end],
         [y],

@@ -13,23 +13,17 @@ from itertools import pairwise
 
 from core.charts.drawing import (
     Drawing,
-    Framed,
     Palette,
-    band,
+    Sketch,
     error_bars,
     framed,
     gap_axis,
     gap_range,
-    label_column,
-    line,
-    mixed,
+    round_step,
 )
-from core.estimates import Estimate, gap, not_measured, percent
+from core.estimates import Estimate, epsilon_text, gap, not_measured, percent
 from core.membership.findings import CurveBand
 
-_HEIGHT, _TOP, _BOTTOM = 300, 24, 48
-_PLOT = _HEIGHT - _TOP - _BOTTOM
-_LEFT, _RIGHT = 46, 118
 _FIRST, _LAST = -2.0, 2.0  # decades of the finite budgets
 _INFINITY = 2.75
 _AXIS = (-2.15, 2.95)
@@ -52,11 +46,6 @@ class Curve:
     def muted(self, found: CurveBand) -> bool:
         """Whether the curve says nothing at this budget."""
         return self.mutable and no_better_than_chance(found)
-
-
-def epsilon_text(epsilon: float) -> str:
-    """Write a privacy budget as "0.1" or "∞"."""
-    return "∞" if math.isinf(epsilon) else f"{epsilon:g}"
 
 
 def drawn_bands(bands: Iterable[CurveBand]) -> list[CurveBand]:
@@ -100,18 +89,7 @@ def _place(epsilon: float) -> float:
 class EpsilonChart:
     """The chart in the making.
 
-    Parameters
-    ----------
-    done : sequence of CurveBand
-        As of `drawn_bands`.
-    now : float
-        Where the slider stands, in (0, inf].
-    y : (float, float)
-        Ends of the y axis, in its unit.
-    scale : float
-        From the unit of the bands to that of the axis: 100 for percentages.
-    told : callable
-        How a value is written.
+    `done` is as of `drawn_bands`, `now` in (0, inf]; `scale` leads from the unit of the bands to that of the axis.
     """
 
     def __init__(
@@ -134,29 +112,28 @@ class EpsilonChart:
         """Draw horizontal lines with their values at the left."""
         self.sketch.yaxis(showticklabels=True, tickvals=list(marks), ticktext=list(texts))
         for mark in marks:
-            self.level(mark, {"color": self.palette.grid, "width": 1})
+            self.sketch.grid(_AXIS, mark)
 
-    def level(self, height: float, stroke: dict[str, object]) -> None:
-        """Draw a horizontal line behind the curves."""
-        self.sketch.segment(_AXIS, (height, height), stroke, layer="below")
+    def level(self, height: float, color: str, *, dash: str = "") -> None:
+        """Draw a horizontal line to compare with, behind the curves."""
+        self.sketch.segment(_AXIS, height, color, width=1.5, dash=dash, layer="below")
 
     def shade_chance(self) -> None:
         """Shade the budgets at which the attack is no better than chance."""
         joined = _spans(self.done)
-        for start, end in joined:
-            color = mixed(self.palette.grid, self.palette.background, 0.5)
-            self.sketch.shade((start, end), self.y, color, opacity=1)
+        for span in joined:
+            self.sketch.shade(span, self.y, self.palette.pale, opacity=1)
         if joined:
             start, end = joined[0]
             late = start >= _LATE
-            self.sketch.above("AUC contains 0.5", self.palette, x=end if late else start, right=late)
+            self.sketch.above("AUC contains 0.5", x=end if late else start, right=late)
 
     def draw(self, curves: Sequence[Curve], fixed: Sequence[tuple[Estimate, str, str]] = ()) -> None:
         """Draw curves, the slider's position and the labels; `fixed` are labels of levels (rate, name, colour)."""
         for curve in curves:
             self._curve(curve)
         x = _place(self.now)
-        self.sketch.segment((x, x), self.y, {"color": self.palette.ink, "width": 1})
+        self.sketch.segment(x, self.y, self.palette.ink)
         for curve in curves:
             self._slider(curve)
         self._labels(curves, fixed)
@@ -167,11 +144,10 @@ class EpsilonChart:
         finite = [(_place(b.at), ends(e)) for b, e in there if not math.isinf(b.at)]
         if len(finite) > 1:
             low, high = ([self.scale * limits[i] for _, limits in finite] for i in (0, 2))
-            band(self.sketch, [x for x, _ in finite], low, high, curve.color, opacity=0.15)
+            self.sketch.band([x for x, _ in finite], low, high, curve.color, opacity=0.15)
         for (a, first), (b, second) in pairwise(there):
             quiet, last = curve.muted(a) or curve.muted(b), math.isinf(b.at)
-            line(
-                self.sketch,
+            self.sketch.line(
                 [_place(a.at), _place(b.at)],
                 [self.scale * first.value, self.scale * second.value],
                 self.palette.muted if quiet else curve.color,
@@ -235,10 +211,9 @@ class EpsilonChart:
             if known:
                 wanted.append((self.scale * known[-1], *self._label(curve)))
         if len(wanted) == len(fixed):
-            self.sketch.in_the_middle("being measured", self.palette)
+            self.sketch.in_the_middle("being measured")
         head = f"at ε = {epsilon_text(self.now)}" if self.here else ""
-        low, high = self.y
-        label_column(self.sketch, self.palette, wanted, low=low, high=high, pixels=_PLOT, head=head)
+        self.sketch.label_column(wanted, head=head)
 
     def _label(self, curve: Curve) -> tuple[str, str]:
         """Return a curve's label and its colour."""
@@ -248,18 +223,16 @@ class EpsilonChart:
         return curve.name if math.isnan(found.value) else f"<b>{self.told(found)}</b> {curve.name}", curve.color
 
 
-def _axes(palette: Palette, y: tuple[float, float]) -> Framed:
+def _axes(palette: Palette, y: tuple[float, float]) -> Sketch:
     """Return an empty chart with the axis of epsilon, its break and its title."""
-    sketch = framed(palette, height=_HEIGHT, x=_AXIS, y=y, left=_LEFT, right=_RIGHT, top=_TOP, bottom=_BOTTOM)
+    sketch = framed(palette, height=300, x=_AXIS, y=y, margins=(46, 118, 24, 48))
     marks = [0.01, 0.1, 1, 10, 100, math.inf]
-    ticks = {"tickvals": [_place(e) for e in marks], "ticktext": [epsilon_text(e) for e in marks]}
-    sketch.xaxis(showline=False, **ticks)
-    stroke = {"color": palette.grey, "width": 1}
+    sketch.ticks([_place(e) for e in marks], [epsilon_text(e) for e in marks], showline=False)
     for start, end in ((_AXIS[0], _BREAK[0]), (_BREAK[1], _AXIS[1])):
-        sketch.segment((start, end), (0, 0), stroke, yref="paper")
+        sketch.segment((start, end), 0, palette.grey, yref="paper")
     for at in _BREAK:
-        sketch.segment((at - 0.04, at + 0.04), (-0.018, 0.018), stroke, yref="paper")
-    sketch.axis_title("privacy budget of the tree (ε)", palette)
+        sketch.segment((at - 0.04, at + 0.04), (-0.018, 0.018), palette.grey, yref="paper")
+    sketch.axis_title("privacy budget of the tree (ε)")
     return sketch
 
 
@@ -298,7 +271,7 @@ def draw_epsilon_curve(bands: Sequence[CurveBand], palette: Palette, *, now: flo
     chart = EpsilonChart(done, palette, now=now, y=(low, high), scale=1.0, told=lambda e: gap(e.value))
     chart.shade_chance()
     chart.levels(*gap_axis(low, high))
-    chart.level(0.0, {"color": palette.ink, "width": 1.5})
+    chart.level(0.0, palette.ink)
     chart.draw(curves)
     muted = chart.here is not None and no_better_than_chance(chart.here)
     aside = ", where the attack's AUC contains 0.5" if muted else ""
@@ -357,12 +330,12 @@ def _rates(
     """Draw rates with a dotted level to compare with, which is left out where it is nan; with what to say of it."""
     low, high = _rates_range([*_reached(done, curves), level.value])
     chart = EpsilonChart(done, palette, now=now, y=(low, high), scale=100.0, told=percent)
-    step = next(s for s in (5, 10, 20) if (high - low) / s <= 6 or s == 20)
+    step = round_step(high - low, (5, 10, 20), 6)
     marks = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
     chart.levels(marks, [f"{mark}%" for mark in marks])
     known = not math.isnan(level.value)
     if known:
-        chart.level(100 * level.value, {"color": palette.chance, "width": 1.5, "dash": "dot"})
+        chart.level(100 * level.value, palette.chance, dash="dot")
     chart.draw(curves, [(level, name, palette.chance)] if known else [])
     return chart, f"; {name} {percent(level)}" if known else ""
 

@@ -8,14 +8,11 @@ from dataclasses import dataclass
 
 from core.charts.drawing import (
     Drawing,
-    Framed,
     Palette,
-    band,
+    Sketch,
     error_bars,
     framed,
     group_style,
-    label_column,
-    line,
     plain_name,
     short,
 )
@@ -23,15 +20,12 @@ from core.charts.membership_epsilon import ends, reached, value_of, within
 from core.estimates import Estimate, count, gap, not_measured
 from core.membership.findings import CurveBand, FairPickFindings
 
-_HEIGHT, _TOP, _BOTTOM = 300, 24, 48
-_PLOT = _HEIGHT - _TOP - _BOTTOM
-_RIGHT = 118
 _MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "TPR − FPR gap"}
 _ROW = 46
 _STEP, _LEAST = 0.05, 0.15  # of the axis of gaps, and how long it is at least
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Way:
     """One way to delete rows, and its look."""
 
@@ -56,36 +50,19 @@ def draw_fairpick(bands: Sequence[CurveBand], palette: Palette, *, now: float, m
     measure : {"vd", "fpr_gap", "advantage_gap"}
     """
     ways = (
-        _Way(
-            variant="random",
-            name="at random",
-            color=palette.prior,
-            dash="dash",
-            symbol="diamond",
-            width=2,
-            aside=0.006,
-        ),
-        _Way(
-            variant="fairpick",
-            name="FairPick",
-            color=palette.leak,
-            dash="solid",
-            symbol="circle",
-            width=3,
-            aside=-0.006,
-        ),
+        _Way("random", "at random", palette.prior, "dash", "diamond", width=2, aside=0.006),
+        _Way("fairpick", "FairPick", palette.leak, "solid", "circle", width=3, aside=-0.006),
     )
     done = sorted((b for b in bands if b.variant in ("fairpick", "random")), key=lambda b: b.at)
     before = next((value_of(b, measure) for b in reversed(done) if b.at == 1.0), not_measured())
     low, high = _range(v for b in done for v in reached(b, measure))
     sketch = _axes(palette, (low, high), min([0.4, now, *(b.at for b in done)]))
     if not math.isnan(before.value):
-        stroke = {"color": palette.before, "width": 2, "dash": "dash"}
-        sketch.segment((0, 1), (before.value, before.value), stroke, xref="paper", layer="below")
-    sketch.segment((now, now), (low, high), {"color": palette.ink, "width": 1})
+        sketch.rule(before.value, palette.before, width=2, dash="dash")
+    sketch.segment(now, (low, high), palette.ink)
     for way in ways:
-        _draw(sketch, palette, [b for b in done if b.variant == way.variant], way, measure, (low, high))
-    _labels(sketch, palette, done, ways, before, now, measure, (low, high))
+        _draw(sketch, [b for b in done if b.variant == way.variant], way, measure, (low, high))
+    _labels(sketch, done, ways, before, now, measure)
     columns = ["theta", "deletion", "repeats", _MEASURES[measure], "low", "high", "rows deleted"]
     rows = []
     for b in done:
@@ -101,42 +78,30 @@ def _range(values: Iterable[float]) -> tuple[float, float]:
     return (low, high) if high - low >= _LEAST else (low, low + _LEAST)
 
 
-def _axes(palette: Palette, y: tuple[float, float], first: float) -> Framed:
+def _axes(palette: Palette, y: tuple[float, float], first: float) -> Sketch:
     start = 0.2 * math.floor(first / 0.2 + 1e-9)
     width = 1.0 - start
-    sketch = framed(
-        palette,
-        height=_HEIGHT,
-        x=(start - 0.05 * width, 1 + 0.05 * width),
-        y=y,
-        left=46,
-        right=_RIGHT,
-        top=_TOP,
-        bottom=_BOTTOM,
-    )
+    sketch = framed(palette, height=300, x=(start - 0.05 * width, 1 + 0.05 * width), y=y, margins=(46, 118, 24, 48))
     marks = [round(start + 0.2 * i, 1) for i in range(round(width / 0.2) + 1)]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark:g}" for mark in marks])
+    sketch.ticks(marks, "{:g}")
     step = _STEP if y[1] - y[0] <= 6 * _STEP else 2 * _STEP if y[1] - y[0] <= 12 * _STEP else 10 * _STEP
     levels = [step * i for i in range(math.ceil(y[0] / step - 1e-9), math.floor(y[1] / step + 1e-9) + 1)]
     texts = [gap(level, decimals=2) if abs(level) > 1e-9 else "0" for level in levels]
     sketch.yaxis(showticklabels=True, tickvals=levels, ticktext=texts)
     for level, text in zip(levels, texts, strict=True):
-        stroke = {"color": palette.grid, "width": 1} if text != "0" else {"color": palette.ink, "width": 1.5}
-        sketch.segment((0, 1), (level, level), stroke, xref="paper", layer="below")
-    sketch.axis_title("share of the groups' differences kept (θ)", palette)
+        sketch.rule(level) if text != "0" else sketch.rule(level, palette.ink, width=1.5)
+    sketch.axis_title("share of the groups' differences kept (θ)")
     return sketch
 
 
-def _draw(
-    sketch: Framed, palette: Palette, there: Sequence[CurveBand], way: _Way, measure: str, y: tuple[float, float]
-) -> None:
+def _draw(sketch: Sketch, there: Sequence[CurveBand], way: _Way, measure: str, y: tuple[float, float]) -> None:
     """Draw a way's curve, its band, and a dot with its interval at every theta measured."""
     there = [b for b in there if not math.isnan(value_of(b, measure).value)]
     limits = [within(1.0, ends(value_of(b, measure)), y) for b in there]
     xs = [b.at for b in there]
     if len(there) > 1:
-        band(sketch, xs, [e[0] for e in limits], [e[2] for e in limits], way.color, opacity=0.12)
-        line(sketch, xs, [e[1] for e in limits], way.color, width=way.width, dash=way.dash)
+        sketch.band(xs, [e[0] for e in limits], [e[2] for e in limits], way.color, opacity=0.12)
+        sketch.line(xs, [e[1] for e in limits], way.color, width=way.width, dash=way.dash)
     sketch.markers(
         [x + (way.aside if x < 1 else 0) for x in xs],
         [e[1] for e in limits],
@@ -144,7 +109,7 @@ def _draw(
         opacity=1,
         color=way.color,
         symbol=way.symbol,
-        rim=(palette.background, 1.5),
+        rim=(sketch.palette.background, 1.5),
         told=[f"{way.name}, {_told(b, measure)}" for b in there],
         cliponaxis=False,
         error_y=error_bars([e[2] - e[1] for e in limits], [e[1] - e[0] for e in limits], way.color),
@@ -158,17 +123,16 @@ def _told(found: CurveBand, measure: str) -> str:
 
 
 def _labels(
-    sketch: Framed,
-    palette: Palette,
+    sketch: Sketch,
     done: Sequence[CurveBand],
     ways: Sequence[_Way],
     before: Estimate,
     now: float,
     measure: str,
-    y: tuple[float, float],
 ) -> None:
     """Name the curves at the right, with their values at the slider where these are measured."""
-    wanted = [] if math.isnan(before.value) else [(before.value, f"<b>{gap(before.value)}</b> before", palette.before)]
+    wanted = [(before.value, f"<b>{gap(before.value)}</b> before", sketch.palette.before)]
+    wanted = [] if math.isnan(before.value) else wanted
     for way in ways:
         there = [b for b in done if b.variant == way.variant and not math.isnan(value_of(b, measure).value)]
         if not there:
@@ -178,9 +142,9 @@ def _labels(
         words = way.name if math.isnan(value) else f"<b>{gap(value)}</b> {way.name}"
         wanted.append((value_of(there[0], measure).value, words, way.color))
     if not wanted:
-        sketch.in_the_middle("being measured", palette)
+        sketch.in_the_middle("being measured")
     head = f"at θ = {now:g}" if any(math.isclose(b.at, now) for b in done) else ""
-    label_column(sketch, palette, wanted, low=y[0], high=y[1], pixels=_PLOT, head=head)
+    sketch.label_column(wanted, head=head)
 
 
 def _alt(done: Sequence[CurveBand], ways: Sequence[_Way], before: Estimate, now: float, measure: str) -> str:
@@ -210,23 +174,14 @@ def draw_deleted(found: FairPickFindings, palette: Palette, *, group_names: Sequ
     end = max([1, *rows])
     rows_shown = max(1, len(names))
     sketch = framed(
-        palette, height=_ROW * rows_shown + 12, x=(0, 1.02 * end), y=(rows_shown - 0.65, -0.65), top=4, bottom=8
+        palette, height=_ROW * rows_shown + 12, x=(0, 1.02 * end), y=(rows_shown - 0.65, -0.65), margins=(9, 14, 4, 8)
     )
-    sketch.xaxis(showticklabels=False, ticks="", showline=False)
+    sketch.no_xaxis()
     two = len(group_names) == 2
     for i, (name, number) in enumerate(zip(names, rows, strict=True)):
         color = group_style(palette, group_names.index(name)).color if two else palette.before
         share = f" ({100 * number / sum(rows):.0f}% of the rows deleted)" if sum(rows) else ""
-        sketch.bar(
-            x=[number],
-            y=[i],
-            orientation="h",
-            width=0.34,
-            marker={"color": color},
-            text=[f"{short(name, 60)}: {count(number)}{share}"],
-            textposition="none",
-            hovertemplate="%{text}<extra></extra>",
-        )
+        sketch.bars([number], [i], {"color": color}, told=f"{short(name, 60)}: {count(number)}{share}", width=0.34)
         sketch.write(0, i - 0.4, f"{short(name, 30)} <b>{count(number)}</b>", color, "middle right")
     told = "; ".join(f"{plain_name(name)} {count(number)}" for name, number in zip(names, rows, strict=True))
     alt = f"Rows deleted per group at theta {found.theta:g}: {told or 'none'}."

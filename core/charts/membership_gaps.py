@@ -14,21 +14,22 @@ from typing import Any
 
 from core.charts.drawing import (
     Drawing,
-    Framed,
     Palette,
+    Sketch,
     cells,
     framed,
     gap_axis,
     gap_range,
     group_style,
+    limits,
     lines_of,
-    mixed,
     plain_name,
     short,
 )
 from core.estimates import Estimate, gap
+from core.membership.attacks import ATTACK_TITLES
 from core.membership.disparity import DisparityResult, GapTest
-from core.membership.findings import ATTACK_TITLES, AttackFindings, MembershipFindings
+from core.membership.findings import AttackFindings, MembershipFindings
 
 _HEIGHT = 332
 _LEFT, _RIGHT = 138, 66  # pixels of the columns of names and values
@@ -94,20 +95,18 @@ def draw_gaps_between(findings: MembershipFindings, palette: Palette, *, group: 
     rows = [*_verdict_rows(found, result, ATTACK_TITLES.get(name, name)), _lira_row(findings, names[0])]
     ends = [v for r in rows if r.estimate for v in (r.estimate.low, r.estimate.value, r.estimate.high)]
     low, high = gap_range(ends)
-    sketch = framed(palette, height=_HEIGHT, x=(low, high), y=(_BOTTOM, _TOP), left=_LEFT, right=_RIGHT)
-    marks, texts = gap_axis(low, high)
-    sketch.xaxis(tickvals=marks, ticktext=texts)
-    shade = mixed(palette.grid, palette.background, 0.5)
-    sketch.shade_row((_SHADED, _BOTTOM), shade, left=_LEFT - 2, right=_RIGHT - 2)
+    sketch = framed(palette, height=_HEIGHT, x=(low, high), y=(_BOTTOM, _TOP), margins=(_LEFT, _RIGHT, 8, 30))
+    sketch.ticks(*gap_axis(low, high))
+    sketch.shade_row((_SHADED, _BOTTOM), palette.pale, left=_LEFT - 2, right=_RIGHT - 2)
     if any(row.measured for row in rows):
-        sketch.segment((0, 0), (_PLACES[0] - _HEAD, _BOTTOM), {"color": palette.ink, "width": 1.5})
-    _heads(sketch, palette, names, "flagged more", _PLACES[0])
-    _heads(sketch, palette, names, "more exposed", _PLACES[2])
+        sketch.segment(0, (_PLACES[0] - _HEAD, _BOTTOM), palette.ink, width=1.5)
+    _heads(sketch, names, "flagged more", _PLACES[0])
+    _heads(sketch, names, "more exposed", _PLACES[2])
     for y, row in zip(_PLACES, rows, strict=True):
-        _draw(sketch, palette, row, y, shade if y > _SHADED else palette.background)
+        _draw(sketch, row, y, palette.pale if y > _SHADED else palette.background)
     if found is not None and result is None:
         words = lines_of(rows[0].reason, width=_LETTERS, most=6)
-        sketch.remark(words, palette.grey, x=0, y=0.5, refs=("paper", "y"), size=12, fill=palette.background)
+        sketch.at_left(0.5, words, palette.grey, (0, 0), size=12, fill=palette.background)
     return Drawing.of(sketch, _alt(rows, names), _cells(rows, names))
 
 
@@ -174,35 +173,32 @@ def _lira_row(findings: MembershipFindings, group: str) -> _Row:
     )
 
 
-def _heads(sketch: Framed, palette: Palette, names: tuple[str, str], what: str, above: float) -> None:
+def _heads(sketch: Sketch, names: tuple[str, str], what: str, above: float) -> None:
     """Write above a row, on either side of 0, who is flagged more or more exposed there."""
     first, second = (short(name, 16) for name in names)
     gap_of = "<br>" if len(names[0]) > _ONE_LINE[0] or len(names[1]) > _ONE_LINE[1] else " "
     place: dict[str, Any] = {"x": 0, "y": above - _HEAD, "size": 12}
-    sketch.remark(
-        f"← {second}{gap_of}{what}", group_style(palette, 0).color, shift=(-7, 0), anchor=("right", "bottom"), **place
-    )
-    sketch.remark(
-        f"{first}{gap_of}{what} →", group_style(palette, 1).color, shift=(7, 0), anchor=("left", "bottom"), **place
-    )
+    left, right = (group_style(sketch.palette, code).color for code in (0, 1))
+    sketch.remark(f"← {second}{gap_of}{what}", left, shift=(-7, 0), anchor=("right", "bottom"), **place)
+    sketch.remark(f"{first}{gap_of}{what} →", right, shift=(7, 0), anchor=("left", "bottom"), **place)
 
 
-def _draw(sketch: Framed, palette: Palette, row: _Row, y: float, fill: str) -> None:
+def _draw(sketch: Sketch, row: _Row, y: float, fill: str) -> None:
     """Draw a row: its two names, its interval, its value."""
-    side = ("paper", "y")
+    palette = sketch.palette
     ink = palette.muted if row.muted else palette.ink
-    sketch.remark(f"<b>{row.name}</b>", ink, x=0, y=y, refs=side, shift=(4 - _LEFT, 9))
-    sketch.remark(row.words, palette.grey, x=0, y=y, refs=side, shift=(4 - _LEFT, -8), size=12)
+    sketch.at_left(y, f"<b>{row.name}</b>", ink, (4 - _LEFT, 9))
+    sketch.at_left(y, row.words, palette.grey, (4 - _LEFT, -8), size=12)
     if not row.measured or row.estimate is None:
         waiting = row.reason == "being measured"
         if waiting or y == _PLACES[3] or row.reason == "n/a":
             words = lines_of(row.reason, width=_LETTERS, most=4)
-            sketch.remark(words, palette.grey, x=0, y=y, refs=side, size=12, fill=fill)
+            sketch.at_left(y, words, palette.grey, (0, 0), size=12, fill=fill)
         told = "…" if waiting else "n/a"
     else:
         told = gap(row.estimate.value) if row.muted else f"<b>{gap(row.estimate.value)}</b>"
-        _mark(sketch, palette, row, row.estimate, y)
-    sketch.remark(told, ink, x=1, y=y, refs=side, shift=(_RIGHT - 8, 0), anchor=("right", "middle"))
+        _mark(sketch, row, row.estimate, y)
+    sketch.at_right(y, told, ink, _RIGHT - 8)
 
 
 def _look(row: _Row, palette: Palette) -> tuple[str, str]:
@@ -215,14 +211,14 @@ def _look(row: _Row, palette: Palette) -> tuple[str, str]:
     return style.color, style.symbol
 
 
-def _mark(sketch: Framed, palette: Palette, row: _Row, found: Estimate, y: float) -> None:
-    color, symbol = _look(row, palette)
+def _mark(sketch: Sketch, row: _Row, found: Estimate, y: float) -> None:
+    color, symbol = _look(row, sketch.palette)
     if not math.isnan(found.low):
         stroke = {"color": color, "width": 2 if row.muted else 4, "dash": "dot" if row.muted else "solid"}
         sketch.scatter(x=[found.low, found.high], y=[y, y], mode="lines", line=stroke, hoverinfo="skip")
     look: dict[str, Any] = {"color": color, "symbol": symbol}
     if row.muted:  # a ring that lets no interval through
-        look = {"symbol": "circle", "color": palette.background, "rim": (color, 2)}
+        look = {"symbol": "circle", "color": sketch.palette.background, "rim": (color, 2)}
     size = 14 if symbol == "diamond" else 13
     sketch.markers([found.value], [y], size=size, opacity=1, **look, told=[_hover(row)])
 
@@ -264,8 +260,7 @@ def _cells(rows: list[_Row], names: tuple[str, str]) -> list[dict[str, Any]]:
             "gap": row.name,
             "attack": row.attack,
             f"{names[0]} minus {names[1]}": row.estimate.value if row.estimate else nan,
-            "low": row.estimate.low if row.estimate else nan,
-            "high": row.estimate.high if row.estimate else nan,
+            **limits(row.estimate),
             f"rate of {names[0]}": row.rates[0].value if row.rates else nan,
             f"rate of {names[1]}": row.rates[1].value if row.rates else nan,
             "smallest detectable gap": row.test.smallest_detectable if row.test else nan,
@@ -296,32 +291,27 @@ def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:
     low, high = gap_range(reach)
     rows = max(len(results), 1)
     y = (rows - 0.6, -0.8)
-    sketch = framed(
-        palette, height=_GROUP_ROW * rows + 66, x=(low, high), y=y, left=14, right=_VALUES, top=8, bottom=48
-    )
-    marks, texts = gap_axis(low, high)
-    sketch.xaxis(tickvals=marks, ticktext=texts)
-    sketch.axis_title("group minus all others", palette)
-    sketch.segment((0, 0), y, {"color": palette.ink, "width": 1.5})
+    sketch = framed(palette, height=_GROUP_ROW * rows + 66, x=(low, high), y=y, margins=(14, _VALUES, 8, 48))
+    sketch.ticks(*gap_axis(low, high))
+    sketch.axis_title("group minus all others")
+    sketch.segment(0, y, palette.ink, width=1.5)
     for i, result in enumerate(results):
-        _group_row(sketch, palette, result, i, muted=found.muted)
+        _group_row(sketch, result, i, muted=found.muted)
     if not results:
-        sketch.in_the_middle("no group is large enough", palette)
+        sketch.in_the_middle("no group is large enough")
     told = "; ".join(_group_said(result) for result in results) or "no group is large enough"
     alt = f"What leaks more about each group than about all others (TPR − FPR gap), with 95% intervals: {told}."
     return Drawing.of(sketch, alt, _group_cells(found))
 
 
-def _group_row(sketch: Framed, palette: Palette, result: DisparityResult, y: int, *, muted: bool) -> None:
+def _group_row(sketch: Sketch, result: DisparityResult, y: int, *, muted: bool) -> None:
+    palette = sketch.palette
     real, test = result.advantage_gap, result.tests["advantage_gap"]
     color = palette.chance
     if test.significant and not muted:
         color = group_style(palette, int(real.value > 0)).color
-    side = ("paper", "y")
-    sketch.remark(
-        short(result.group, _LONGEST), palette.ink, x=0, y=y, refs=side, shift=(0, 17), fill=palette.background
-    )
-    sketch.scatter(x=[real.low, real.high], y=[y, y], mode="lines", line={"color": color, "width": 4}, hoverinfo="skip")
+    sketch.at_left(y, short(result.group, _LONGEST), palette.ink, (0, 17), fill=palette.background)
+    sketch.bare_line([real.low, real.high], [y, y], color, width=4)
     sketch.markers(
         [result.vd.value],
         [y],
@@ -342,7 +332,7 @@ def _group_row(sketch: Framed, palette: Palette, result: DisparityResult, y: int
     )
     told = f"<b>{gap(real.value)}</b>" if test.significant and not muted else gap(real.value)
     words = f"{told} <span style='font-size:11px'>p {escape(_p(test.p_adjusted), quote=False)}</span>"
-    sketch.remark(words, palette.ink, x=1, y=y, refs=side, shift=(_VALUES - 6, 0), anchor=("right", "middle"))
+    sketch.at_right(y, words, palette.ink, _VALUES - 6)
 
 
 def _p(value: float) -> str:

@@ -15,10 +15,22 @@ from typing import Any
 
 import numpy as np
 
-from core.charts.drawing import Drawing, Framed, Palette, cells, framed, group_style, mixed, plain_name, short
+from core.charts.drawing import (
+    Drawing,
+    Palette,
+    Sketch,
+    cells,
+    framed,
+    group_style,
+    mixed,
+    plain_name,
+    round_step,
+    short,
+)
 from core.estimates import gap, percent
+from core.membership.attacks import ATTACK_TITLES
 from core.membership.disparity import RangeTable
-from core.membership.findings import ATTACK_TITLES, AttackFindings, MembershipFindings
+from core.membership.findings import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
 _HEIGHT = 300
@@ -58,7 +70,7 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
     Parameters
     ----------
     attack : str
-        One of `core.membership.findings.ATTACKS`; before it has finished the chart is empty and says so.
+        One of `core.membership.ATTACKS`; before it has finished the chart is empty and says so.
     group : int
         Of more than two groups, which one, in the order of the comparisons.
     """
@@ -68,18 +80,18 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
     sketch = _axes(palette)
     title = ATTACK_TITLES.get(attack, attack)
     if not curves:
-        sketch.in_the_middle("being measured", palette)
+        sketch.in_the_middle("being measured")
         return Drawing.of(sketch, f"ROC curve of {title}, TPR against FPR: being measured.", [], _ROC_COLUMNS)
     edge = min(0.0, math.log10(_ALARMS / fewest)) if fewest else 0.0
-    _shade(sketch, palette, edge)
+    _shade(sketch, edge)
     for curve in reversed(curves):
         _draw(sketch, curve)
     at = 0.01 if edge <= -2 + 1e-9 else 0.1 if edge <= -1 + 1e-9 else math.nan
     if not math.isnan(at):
         there = [curve for curve in curves if not math.isnan(curve.caught(at))]
-        _mark(sketch, palette, there, at)
+        _mark(sketch, there, at)
         silent = [curve for curve in curves if math.isnan(curve.caught(at))]
-        _silent(sketch, palette, silent, at, above=18.0 * len(there) * (at > _LOW_RATE))
+        _silent(sketch, silent, above=18.0 * len(there) * (at > _LOW_RATE))
     else:
         _name(sketch, curves)
     return Drawing.of(sketch, _roc_alt(curves, title, at, fewest), _roc_rows(curves), _ROC_COLUMNS)
@@ -112,24 +124,24 @@ def _curve(name: str, roc: Roc, palette: Palette, look: int) -> _Curve:
     return _Curve(name=name, roc=roc, color=getattr(palette, role), dash=dash, symbol=symbol, width=width)
 
 
-def _axes(palette: Palette) -> Framed:
-    sketch = framed(palette, height=_HEIGHT, x=(_LEAST, 0), y=(_LEAST, 0.04), left=46, right=18, top=_TOP, bottom=48)
+def _axes(palette: Palette) -> Sketch:
+    sketch = framed(palette, height=_HEIGHT, x=(_LEAST, 0), y=(_LEAST, 0.04), margins=(46, 18, _TOP, 48))
     ticks = {"tickvals": [-3, -2, -1, 0], "ticktext": ["0.1%", "1%", "10%", "100%"]}
     sketch.xaxis(**ticks)
     sketch.yaxis(showticklabels=True, **ticks)
     for tick in (-2, -1, 0):
-        sketch.segment((_LEAST, 0), (tick, tick), {"color": palette.grid, "width": 1}, layer="below")
-    sketch.segment((_LEAST, 0), (_LEAST, 0), {"color": palette.chance, "width": 1.5, "dash": "dot"})
-    sketch.axis_title("False positive rate (FPR)", palette, below=24)
+        sketch.grid((_LEAST, 0), tick)
+    sketch.segment((_LEAST, 0), (_LEAST, 0), palette.chance, width=1.5, dash="dot")
+    sketch.axis_title("False positive rate (FPR)", below=24)
     return sketch
 
 
-def _shade(sketch: Framed, palette: Palette, edge: float) -> None:
+def _shade(sketch: Sketch, edge: float) -> None:
     """Shade where an FPR rests on fewer than ten false positives."""
     if edge <= _LEAST:
         return
-    sketch.shade((_LEAST, edge), (_LEAST, 0.04), mixed(palette.grid, palette.background, 0.5), opacity=1)
-    sketch.above(f"under {_ALARMS} false positives", palette, x=_LEAST)
+    sketch.shade((_LEAST, edge), (_LEAST, 0.04), sketch.palette.pale, opacity=1)
+    sketch.above(f"under {_ALARMS} false positives", x=_LEAST)
 
 
 def _points(roc: Roc) -> tuple[list[float], list[float]]:
@@ -138,22 +150,20 @@ def _points(roc: Roc) -> tuple[list[float], list[float]]:
     return np.log10(grid).tolist(), np.log10(np.maximum(roc.reached(grid), 10.0 ** (_LEAST - 1))).tolist()
 
 
-def _draw(sketch: Framed, curve: _Curve) -> None:
+def _draw(sketch: Sketch, curve: _Curve) -> None:
     x, y = _points(curve.roc)
+    told = (f"{percent(10**b)} of members at {percent(10**a)} FPR" for a, b in zip(x, y, strict=True))
     sketch.scatter(
         x=x,
         y=y,
         mode="lines",
         line={"color": curve.color, "width": curve.width, "dash": curve.dash},
-        text=[
-            f"{short(curve.name)}: {percent(10**b)} of members at {percent(10**a)} FPR"
-            for a, b in zip(x, y, strict=True)
-        ],
+        text=[f"{short(curve.name)}: {words}" for words in told],
         hovertemplate="%{text}<extra></extra>",
     )
 
 
-def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float) -> None:
+def _mark(sketch: Sketch, curves: Sequence[_Curve], at: float) -> None:
     """Draw the TPR at one FPR, with labels above the upper and below the lower curve."""
     x = math.log10(at)
     order = sorted(curves, key=lambda curve: curve.caught(at), reverse=True)
@@ -165,39 +175,39 @@ def _mark(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float)
             opacity=1,
             color=curve.color,
             symbol=curve.symbol,
-            rim=(palette.background, 2),
+            rim=(sketch.palette.background, 2),
             told=[f"{short(curve.name)}: {percent(curve.caught(at))} of members at {100 * at:g}% FPR"],
             cliponaxis=False,
         )
     if order:
-        _labels(sketch, palette, order, at)
+        _labels(sketch, order, at)
 
 
-def _silent(sketch: Framed, palette: Palette, curves: Sequence[_Curve], at: float, *, above: float) -> None:
+def _silent(sketch: Sketch, curves: Sequence[_Curve], *, above: float) -> None:
     """Say of which curves no TPR can be read, because everybody has the same score."""
     if not curves:
         return
     words = [f"{short(curve.name, 16)}: one score for everybody" for curve in curves]
-    _together(sketch, curves, words, palette, x=0.0, y=_LEAST, shift=(-6.0, 8.0 + above), anchor=("right", "bottom"))
+    _together(sketch, curves, words, x=0.0, y=_LEAST, shift=(-6.0, 8.0 + above), anchor=("right", "bottom"))
 
 
-def _labels(sketch: Framed, palette: Palette, order: Sequence[_Curve], at: float) -> None:
+def _labels(sketch: Sketch, order: Sequence[_Curve], at: float) -> None:
     """Write what is caught at `at` above the upper and below the lower marker; together where these are too near."""
     rows = [_decades(curve.caught(at)) for curve in order]
     words = [f"{short(curve.name, 16)} <b>{percent(curve.caught(at))}</b>" for curve in order]
     if at > _LOW_RATE:  # the markers are far at the right: the corner below the diagonal has room
         where = {"x": 0.0, "y": _LEAST, "shift": (-6.0, 8.0), "anchor": ("right", "bottom")}
-        _together(sketch, order, [f"{told} at {100 * at:g}%" for told in words], palette, **where)
+        _together(sketch, order, [f"{told} at {100 * at:g}%" for told in words], **where)
     elif len(order) == 1 or rows[0] - rows[-1] < 20 * _PIXEL:
         below = max(rows[-1], _LEAST + 24 * len(order) * _PIXEL)
         where = {"x": math.log10(at), "y": below, "shift": (10.0, -8.0), "anchor": ("left", "top")}
-        _together(sketch, order, words, palette, **where)
+        _together(sketch, order, words, **where)
     else:
         over = _over(order[0], len(order[0].name[:16]) + 6, at)
         sketch.remark(words[0], order[0].color, x=_LEAST, y=over, shift=(6, 6), anchor=("left", "bottom"))
         below = max(rows[-1], _LEAST + 24 * _PIXEL)
         place = {"x": math.log10(at), "y": below, "shift": (10.0, -6.0), "anchor": ("left", "top")}
-        _together(sketch, order[-1:], words[-1:], palette, **place)
+        _together(sketch, order[-1:], words[-1:], **place)
 
 
 def _over(curve: _Curve, letters: int, at: float) -> float:
@@ -208,10 +218,10 @@ def _over(curve: _Curve, letters: int, at: float) -> float:
     return max(height, _decades(curve.caught(at)) + 7 * _PIXEL) if near else height
 
 
-def _together(sketch: Framed, order: Sequence[_Curve], words: Sequence[str], palette: Palette, **place: Any) -> None:
+def _together(sketch: Sketch, order: Sequence[_Curve], words: Sequence[str], **place: Any) -> None:
     """Write several labels as one, line under line, each in its colour."""
     lines = [f'<span style="color:{curve.color}">{told}</span>' for curve, told in zip(order, words, strict=True)]
-    sketch.remark("<br>".join(lines), palette.ink, fill=palette.background, **place)
+    sketch.remark("<br>".join(lines), sketch.palette.ink, fill=sketch.palette.background, **place)
 
 
 def _decades(rate: float) -> float:
@@ -219,7 +229,7 @@ def _decades(rate: float) -> float:
     return max(math.log10(rate), _LEAST) if rate > 0 else _LEAST
 
 
-def _name(sketch: Framed, curves: Sequence[_Curve]) -> None:
+def _name(sketch: Sketch, curves: Sequence[_Curve]) -> None:
     """Name the curves of a sample too small for any rate to be told."""
     for i, curve in enumerate(curves):
         words, side = f"<b>{short(curve.name, 24)}</b>", ("right", "bottom")
@@ -285,26 +295,15 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
     names = (short(ranges.group, 13), short(ranges.others, 13))
     left = min(100, max(56, round(6.6 * (max(map(len, (ranges.group[:13], ranges.others[:13]))) + 2))))
     sketch = framed(
-        palette,
-        height=_STEPS_PLOT + _BELOW + 8,
-        x=(-0.012, _END),
-        y=(bottom, top),
-        left=left,
-        right=14,
-        bottom=_BELOW,
+        palette, height=_STEPS_PLOT + _BELOW + 8, x=(-0.012, _END), y=(bottom, top), margins=(left, 14, 8, _BELOW)
     )
     marks = [round(i / 10, 1) for i in range(11)]
-    sketch.xaxis(
-        tickvals=marks,
-        ticktext=[f"{mark:g}" for mark in marks],
-        showline=False,
-        tickfont={"size": 11, "color": palette.grey},
-    )
-    sketch.segment((-0.012, 1), (bottom, bottom), {"color": palette.grey, "width": 1})
-    _levels(sketch, palette, low, high)
-    reached = _steps(sketch, palette, ranges, pixel, muted=muted)
-    _sum(sketch, palette, ranges, reached, muted=muted)
-    _numbers(sketch, palette, ranges, names, left, muted=muted)
+    sketch.ticks(marks, "{:g}", showline=False, tickfont={"size": 11, "color": palette.grey})
+    sketch.segment((-0.012, 1), bottom, palette.grey)
+    _levels(sketch, low, high)
+    reached = _steps(sketch, ranges, pixel, muted=muted)
+    _sum(sketch, ranges, reached, muted=muted)
+    _numbers(sketch, ranges, names, left)
     columns = ["from", "to", f"flagged of {ranges.group}", f"flagged of {ranges.others}", "difference"]
     rows = [(row.low, row.high, row.group, row.others, row.difference) for row in ranges.rows]
     return Drawing.of(sketch, _ranges_alt(ranges, muted=muted), rows, columns)
@@ -320,15 +319,15 @@ def _ranges_axis(ranges: RangeTable) -> tuple[float, float]:
     return -low, high
 
 
-def _levels(sketch: Framed, palette: Palette, low: float, high: float) -> None:
+def _levels(sketch: Sketch, low: float, high: float) -> None:
     """Draw the zero line and round levels."""
-    step = next((s for s in (10, 20, 25) if (high - low) / s <= 5), 50)
+    step = round_step(high - low, (10, 20, 25, 50), 5)
     ticks = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
     sketch.yaxis(showticklabels=True, tickvals=ticks, ticktext=[_signed(t / 100, 0) for t in ticks])
     for tick in ticks:
         if tick:
-            sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
-    sketch.segment((0, 1), (0, 0), {"color": palette.ink, "width": 1.5}, xref="paper")
+            sketch.rule(tick)
+    sketch.segment((0, 1), 0, sketch.palette.ink, width=1.5, xref="paper")
 
 
 def _signed(difference: float, decimals: int = 1) -> str:
@@ -338,9 +337,9 @@ def _signed(difference: float, decimals: int = 1) -> str:
     return "0" if float(told.replace("−", "-")) == 0 else told
 
 
-def _steps(sketch: Framed, palette: Palette, ranges: RangeTable, pixel: float, *, muted: bool) -> float:
+def _steps(sketch: Sketch, ranges: RangeTable, pixel: float, *, muted: bool) -> float:
     """Draw the bars, each from where the one before ended; returns where the last one ends."""
-    before = 0.0
+    palette, before = sketch.palette, 0.0
     for i, row in enumerate(ranges.rows):
         middle = (row.low + row.high) / 2
         change = 0.0 if math.isnan(row.difference) else 100 * row.difference
@@ -358,7 +357,7 @@ def _steps(sketch: Framed, palette: Palette, ranges: RangeTable, pixel: float, *
             hovertemplate="%{text}<extra></extra>",
         )
         beyond = ranges.rows[i + 1].low + 0.05 - _HALF if i + 1 < len(ranges.rows) else _SUM - 0.03
-        sketch.segment((middle + _HALF, beyond), (after, after), {"color": palette.muted, "width": 1})
+        sketch.segment((middle + _HALF, beyond), after, palette.muted)
         told = _signed(row.difference)
         ink = palette.grey if muted or told in ("0", "n/a") else role
         up = change > 0
@@ -379,19 +378,14 @@ def _share_text(value: float) -> str:
     return "n/a" if math.isnan(value) else f"{100 * value:.1f}"
 
 
-def _sum(sketch: Framed, palette: Palette, ranges: RangeTable, reached: float, *, muted: bool) -> None:
+def _sum(sketch: Sketch, ranges: RangeTable, reached: float, *, muted: bool) -> None:
     """Draw VD where the steps end, its label on the side that the last step's label leaves free."""
-    known, first = not math.isnan(ranges.vd), ranges.vd > 0
+    palette, known, first = sketch.palette, not math.isnan(ranges.vd), ranges.vd > 0
     quiet = muted or not known
     color = palette.muted if quiet else group_style(palette, int(first)).color
     level = 100 * ranges.vd if known else reached
-    marker = {
-        "size": 13,
-        "opacity": 1,
-        "color": color,
-        "symbol": "circle" if first else "diamond",
-        "line": {"width": 0},
-    }
+    marker: dict[str, Any] = {"size": 13, "opacity": 1, "color": color, "symbol": "circle" if first else "diamond"}
+    marker["line"] = {"width": 0}
     if quiet:
         marker |= {"size": 11, "color": palette.background, "line": {"width": 2, "color": color}}
     words = f"VD {_signed(ranges.vd)}"
@@ -404,22 +398,19 @@ def _sum(sketch: Framed, palette: Palette, ranges: RangeTable, reached: float, *
     sketch.remark(shown, ink, x=_SUM, y=level, shift=shift, anchor=side, fill=fill)
 
 
-def _numbers(
-    sketch: Framed, palette: Palette, ranges: RangeTable, names: tuple[str, str], left: int, *, muted: bool
-) -> None:
+def _numbers(sketch: Sketch, ranges: RangeTable, names: tuple[str, str], left: int) -> None:
     """Write both groups' shares under the axis."""
     for i, name in enumerate(names):
-        color = group_style(palette, 1 - i).color
+        color = group_style(sketch.palette, 1 - i).color
         y = -28 - 15 * i
         place = ("paper", "paper")
         sketch.remark(f"<b>{name} %</b>", color, x=0, y=0, refs=place, shift=(4 - left, y), size=12)
         for row in ranges.rows:
             middle = (row.low + row.high) / 2
             value = _share_text(row.others if i else row.group)
-            sketch.remark(
-                value, color, x=middle, y=0, refs=("x", "paper"), shift=(0, y), anchor=("center", "middle"), size=11
-            )
-    sketch.axis_title("probability the model gave to the true label", palette, below=54)
+            place, side = ("x", "paper"), ("center", "middle")
+            sketch.remark(value, color, x=middle, y=0, refs=place, shift=(0, y), anchor=side, size=11)
+    sketch.axis_title("probability the model gave to the true label", below=54)
 
 
 def _ranges_alt(ranges: RangeTable, *, muted: bool) -> str:

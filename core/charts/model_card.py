@@ -9,14 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.charts.drawing import Drawing, Framed, Palette, Sketch, band, framed, line, mixed, plain_name, short, spread
+from core.charts.drawing import Drawing, Palette, Sketch, framed, limits, mixed, plain_name, short, spread
 from core.estimates import Estimate, percent
 from core.model_card import Advice, ReleasedPeople, ReleaseStudy, Tried
 from core.model_card.pinned_people import SETTLED, UNSURE
 
-_BITS_HEIGHT = 300
-_BITS_LEFT, _BITS_RIGHT, _BITS_TOP, _BITS_BOTTOM = 9, 14, 26, 30
-_BITS_PLOT = _BITS_HEIGHT - _BITS_TOP - _BITS_BOTTOM
 _MOST_SHARE = 1.25
 """End of the axis of shares; a share beyond it is drawn there and told."""
 
@@ -48,29 +45,28 @@ def draw_release_bits(
     low, high = _reach(values)
     sketch = _over_models(counts or [study.n_models for study in studies], palette, low, high)
     for tick in _round_steps(low, high):
-        sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
+        sketch.rule(tick)
         if tick:
-            level = bits_text(tick).removesuffix(".0")
-            sketch.remark(level, palette.grey, x=0, y=tick, refs=("paper", "y"), shift=(0, 8), size=12)
+            sketch.at_left(tick, bits_text(tick).removesuffix(".0"), palette.grey, (0, 8), size=12)
     xs = list(range(len(studies)))
     clipped = [(max(s.measured.bits.low, low), min(s.measured.bits.high, high)) for s in studies]
     if len(studies) > 1:
-        band(sketch, xs, [c[0] for c in clipped], [c[1] for c in clipped], palette.leak)
-    line(sketch, xs, [s.prediction.bits.value for s in studies], palette.before, dash="dash")
-    line(sketch, xs, [s.measured.bits.value for s in studies], palette.leak, width=3)
+        sketch.band(xs, [c[0] for c in clipped], [c[1] for c in clipped], palette.leak)
+    sketch.line(xs, [s.prediction.bits.value for s in studies], palette.before, dash="dash")
+    sketch.line(xs, [s.measured.bits.value for s in studies], palette.leak, width=3)
     at, many = places[now.n_models], len(counts or studies)
-    _bits_marker(sketch, palette, at, (low, high), now.prediction.bits.value, palette.before, 9, "predicted")
-    _bits_marker(sketch, palette, at, (low, high), now.measured.bits.value, palette.leak, 12, "measured")
+    bits, predicted = now.measured.bits, now.prediction.bits.value
+    sketch.slider(at, predicted, low, size=9, behind=True, color=palette.before, name="predicted")
+    sketch.slider(at, bits.value, low, behind=True, name="measured")
     words = [
-        (now.measured.bits.value, f"measured <b>{bits_text(now.measured.bits.value)}</b>", palette.leak),
-        (now.prediction.bits.value, f"predicted <b>{bits_text(now.prediction.bits.value)}</b>", palette.before),
+        (bits.value, f"measured <b>{bits_text(bits.value)}</b>", palette.leak),
+        (predicted, f"predicted <b>{bits_text(predicted)}</b>", palette.before),
     ]
-    _bits_label(sketch, words, at, many, (low, high), palette.background)
-    bits = now.measured.bits
+    _bits_label(sketch, words, at, many, (low, high))
     alt = (
         f"Bits given away by the number of models, from {studies[0].n_models} to {studies[-1].n_models}. At "
         f"{now.n_models}: measured {bits_text(bits.value)} ({bits_text(bits.low)} to {bits_text(bits.high)}), "
-        f"predicted {bits_text(now.prediction.bits.value)}."
+        f"predicted {bits_text(predicted)}."
     )
     return Drawing.of(sketch, alt, _study_rows(studies))
 
@@ -82,18 +78,18 @@ def draw_fullness(
     low, high = 0.0, _MOST_SHARE
     sketch = _over_models(counts or [study.n_models for study in studies], palette, low, high)
     for tick in (0.25, 0.5, 0.75):
-        sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
-        sketch.remark(f"{tick:g}", palette.grey, x=0, y=tick, refs=("paper", "y"), shift=(0, 8), size=12)
-    sketch.segment((0, 1), (1.0, 1.0), {"color": palette.fail, "width": 2}, xref="paper")
-    sketch.remark("1: as a rule everybody is determined", palette.fail, x=0, y=1.0, refs=("paper", "y"), shift=(0, 10))
+        sketch.rule(tick)
+        sketch.at_left(tick, f"{tick:g}", palette.grey, (0, 8), size=12)
+    sketch.segment((0, 1), 1.0, palette.fail, width=2, xref="paper")
+    sketch.at_left(1.0, "1: as a rule everybody is determined", palette.fail, (0, 10))
     shares = [study.meter.share for study in studies]
-    line(sketch, list(range(len(studies))), [min(share, high) for share in shares], palette.leak, width=3)
+    sketch.line(list(range(len(studies))), [min(share, high) for share in shares], palette.leak, width=3)
     at, share = next(i for i, s in enumerate(studies) if s.n_models == now.n_models), now.meter.share
     many = len(counts or studies)
-    _bits_marker(sketch, palette, at, (low, high), min(share, high), palette.leak, 12, "share")
+    sketch.slider(at, min(share, high), low, behind=True, name="share")
     told = f"<b>{share:.2f}</b>" + (" ▴" if share > high else "")
     words = f"{bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits: {told}"
-    _bits_label(sketch, [(min(share, high), words, palette.leak)], at, many, (low, high), palette.background)
+    _bits_label(sketch, [(min(share, high), words, palette.leak)], at, many, (low, high))
     alt = (
         f"What the numbers say about everybody together, as a share of what there was to know, by the number of "
         f"models. At {now.n_models}: {bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits, "
@@ -102,41 +98,19 @@ def draw_fullness(
     return Drawing.of(sketch, alt, _study_rows(studies))
 
 
-def _over_models(counts: Sequence[int], palette: Palette, low: float, high: float) -> Framed:
+def _over_models(counts: Sequence[int], palette: Palette, low: float, high: float) -> Sketch:
     """Return an empty chart with the numbers of models at equal distances."""
     last = max(len(counts) - 1, 1)
-    sketch = framed(
-        palette,
-        height=_BITS_HEIGHT,
-        x=(0, last),
-        y=(low, high),
-        left=_BITS_LEFT,
-        right=_BITS_RIGHT,
-        top=_BITS_TOP,
-        bottom=_BITS_BOTTOM,
-    )
-    sketch.xaxis(tickvals=list(range(len(counts))), ticktext=[f"{count:,}" for count in counts])
+    sketch = framed(palette, height=300, x=(0, last), y=(low, high), margins=(9, 14, 26, 30))
+    sketch.ticks(list(range(len(counts))), [f"{count:,}" for count in counts])
     return sketch
 
 
-def _bits_marker(
-    sketch: Sketch, palette: Palette, x: float, ends: tuple[float, float], y: float, color: str, size: int, name: str
-) -> None:
-    sketch.segment((x, x), (ends[0], y), {"color": palette.ink, "width": 1}, layer="below")
-    sketch.markers([x], [y], size=size, color=color, rim=(palette.background, 2), name=name, cliponaxis=False)
-
-
 def _bits_label(
-    sketch: Framed,
-    wanted: Sequence[tuple[float, str, str]],
-    at: int,
-    many: int,
-    ends: tuple[float, float],
-    fill: str,
+    sketch: Sketch, wanted: Sequence[tuple[float, str, str]], at: int, many: int, ends: tuple[float, float]
 ) -> None:
     """Write values beside the marker, on the side of the axis with more room, apart from each other."""
-    low, high = ends
-    pixel = (high - low) / _BITS_PLOT
+    (low, high), pixel, fill = ends, sketch.pixel, sketch.palette.background
     left = at > (many - 1) / 2
     heights = spread([w[0] + 14 * pixel for w in wanted], 18 * pixel, low + 9 * pixel, high + 12 * pixel)
     for height, (_, words, color) in zip(heights, wanted, strict=True):
@@ -162,8 +136,7 @@ def _study_rows(studies: Sequence[ReleaseStudy]) -> list[dict[str, Any]]:
             "models": study.n_models,
             "numbers": study.n_numbers,
             "measured bits": study.measured.bits.value,
-            "low": study.measured.bits.low,
-            "high": study.measured.bits.high,
+            **limits(study.measured.bits),
             "predicted bits": study.prediction.bits.value,
             "low by chance": study.prediction.low,
             "high by chance": study.prediction.high,
@@ -177,8 +150,6 @@ def _study_rows(studies: Sequence[ReleaseStudy]) -> list[dict[str, Any]]:
     ]
 
 
-_HEIGHT = 344
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 24, 46
 _EDGE = 7.0  # log-odds at the ends of the axes: 0.09% and 99.91%
 _TICKS = (0.005, 0.05, 0.5, 0.95, 0.995)
 _CELLS = 140  # of the grid on which the others are drawn once
@@ -193,19 +164,10 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy, palette: Palette) -
     Filled dots are pinned rightly, crosses wrongly. Everybody else is drawn once where many are at one place.
     """
     before, after = _odds(people.posterior), _odds(study.probability)
-    sketch = framed(
-        palette,
-        height=_HEIGHT,
-        x=(-_EDGE, _EDGE),
-        y=(-_EDGE, _EDGE),
-        left=_LEFT,
-        right=_RIGHT,
-        top=_TOP,
-        bottom=_BOTTOM,
-    )
-    _axes(sketch, palette)
-    _zones(sketch, palette, people, study)
-    sketch.segment((-_EDGE, _EDGE), (-_EDGE, _EDGE), {"color": palette.chance, "width": 1.5, "dash": "dot"})
+    sketch = framed(palette, height=344, x=(-_EDGE, _EDGE), y=(-_EDGE, _EDGE), margins=(46, 14, 24, 46))
+    _axes(sketch)
+    _zones(sketch, people, study)
+    sketch.segment((-_EDGE, _EDGE), (-_EDGE, _EDGE), palette.chance, width=1.5, dash="dot")
     others = np.ones(people.n, dtype=bool)
     others[study.pinned.people] = False
     x, y = _once(before[others], after[others])
@@ -246,48 +208,30 @@ def _log_odds(probability: float) -> float:
     return math.log(probability / (1.0 - probability))
 
 
-def _axes(sketch: Framed, palette: Palette) -> None:
+def _axes(sketch: Sketch) -> None:
     marks = [_log_odds(tick) for tick in _TICKS]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{100 * tick:g}%" for tick in _TICKS])
+    sketch.ticks(marks, [f"{100 * tick:g}%" for tick in _TICKS])
     for tick, mark in zip(_TICKS, marks, strict=True):
-        sketch.segment((0, 1), (mark, mark), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
-        place = ("paper", "y")
-        sketch.remark(
-            f"{100 * tick:g}%",
-            palette.grey,
-            x=0,
-            y=mark,
-            refs=place,
-            shift=(-6, 0),
-            anchor=("right", "middle"),
-            size=12,
-        )
-    sketch.axis_title("before the release", palette)
-    sketch.above("after", palette, x=-_EDGE)
+        sketch.rule(mark)
+        sketch.at_left(mark, f"{100 * tick:g}%", sketch.palette.grey, (-6, 0), anchor=("right", "middle"), size=12)
+    sketch.axis_title("before the release")
+    sketch.above("after", x=-_EDGE)
 
 
-def _zones(sketch: Framed, palette: Palette, people: ReleasedPeople, study: ReleaseStudy) -> None:
+def _zones(sketch: Sketch, people: ReleasedPeople, study: ReleaseStudy) -> None:
     """Shade where the pinned stand, and say how many stand there."""
+    palette = sketch.palette
     left, right = (_log_odds(end) for end in UNSURE)
     low, high = (_log_odds(end) for end in SETTLED)
     said = study.pinned.said
-    for y, anchor, words, number in (
-        ((high, _EDGE), "bottom", people.group, int((said == 1).sum())),
-        ((-_EDGE, low), "top", people.other, int((said == 0).sum())),
+    for y, edge, shift, side, words, number in (
+        ((high, _EDGE), high, -4, "top", people.group, int((said == 1).sum())),
+        ((-_EDGE, low), low, 4, "bottom", people.other, int((said == 0).sum())),
     ):
         sketch.shade((left, right), y, palette.leak, opacity=0.16)
-        edge = y[0] if anchor == "bottom" else y[1]
-        told = f"pinned down as {short(words)}: <b>{number}</b>"
-        sketch.remark(
-            told,
-            palette.leak if number else palette.grey,
-            x=0,
-            y=edge,
-            shift=(0, -4 if anchor == "bottom" else 4),
-            anchor=("center", "top" if anchor == "bottom" else "bottom"),
-            size=12,
-            fill=palette.background,
-        )
+        told, color = f"pinned down as {short(words)}: <b>{number}</b>", palette.leak if number else palette.grey
+        look: dict[str, Any] = {"anchor": ("center", side), "size": 12, "fill": palette.background}
+        sketch.remark(told, color, x=0, y=edge, shift=(0, shift), **look)
 
 
 def _once(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
@@ -327,42 +271,27 @@ def draw_recognised(study: ReleaseStudy, palette: Palette) -> Drawing:
     every = [v for _, _, *three in rows for e in three for v in (e.low, e.high) if not math.isnan(v)]
     low = 100 * min(0.5, *every) - 5
     sketch = framed(
-        palette, height=_ROW * 2 * len(rows) + 40, x=(low, 101), y=(len(rows) - 0.5, -0.5), left=126, right=20
+        palette, height=_ROW * 2 * len(rows) + 40, x=(low, 101), y=(len(rows) - 0.5, -0.5), margins=(126, 20, 8, 30)
     )
     marks = [mark for mark in range(0, 101, 10) if mark >= low]
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark}%" for mark in marks])
+    sketch.ticks(marks, "{}%")
     for y, (name, words, before, after, majority) in enumerate(rows):
-        side = ("paper", "y")
-        sketch.remark(f"<b>{name}</b>", palette.ink, x=0, y=y, refs=side, shift=(-122, 9))
-        sketch.remark(words, palette.grey, x=0, y=y, refs=side, shift=(-122, -9), size=12)
+        sketch.at_left(y, f"<b>{name}</b>", palette.ink, (-122, 9))
+        sketch.at_left(y, words, palette.grey, (-122, -9), size=12)
         for estimate, color, symbol, up, told in (
             (before, palette.before, "circle-open", -0.16, "before"),
             (after, palette.leak, "circle", 0.16, "after"),
         ):
             _rate(sketch, estimate, y + up, color, symbol)
-            label = f"{told} <b>{percent(estimate)}</b>"
-            place = -1 if up < 0 else 1
-            sketch.remark(
-                label,
-                color,
-                x=100 * estimate.value,
-                y=y + up,
-                shift=(0, -13 * place),
-                anchor=("center", "middle"),
-                size=12,
-            )
+            words, shift = f"{told} <b>{percent(estimate)}</b>", (0, 13 if up < 0 else -13)
+            at, side = 100 * estimate.value, ("center", "middle")
+            sketch.remark(words, color, x=at, y=y + up, shift=shift, anchor=side, size=12)
         sketch.markers([100 * majority.value], [y], size=7, color=palette.chance, name="majority")
-        sketch.remark(
-            f"majority {percent(majority)}",
-            palette.chance,
-            x=100 * majority.value,
-            y=y,
-            shift=(-8 if majority.value > 0.62 else 8, 0),
-            anchor=("right" if majority.value > 0.62 else "left", "middle"),
-            size=12,
-        )
+        words, at, left = f"majority {percent(majority)}", 100 * majority.value, majority.value > 0.62
+        side = ("right" if left else "left", "middle")
+        sketch.remark(words, palette.chance, x=at, y=y, shift=(-8 if left else 8, 0), anchor=side, size=12)
     table = [
-        {"measure": f"{name} {words}", "of": told, "value": e.value, "low": e.low, "high": e.high}
+        {"measure": f"{name} {words}", "of": told, "value": e.value, **limits(e)}
         for name, words, before, after, majority in rows
         for told, e in (("before", before), ("after", after), ("majority guess", majority))
     ]
@@ -370,45 +299,30 @@ def draw_recognised(study: ReleaseStudy, palette: Palette) -> Drawing:
     return Drawing.of(sketch, f"People named rightly before and after the release. {told}.", table)
 
 
-def _rate(sketch: Framed, estimate: Estimate, y: float, color: str, symbol: str) -> None:
+def _rate(sketch: Sketch, estimate: Estimate, y: float, color: str, symbol: str) -> None:
     if not math.isnan(estimate.low):
-        ends = [100 * estimate.low, 100 * estimate.high]
-        sketch.scatter(x=ends, y=[y, y], mode="lines", line={"color": color, "width": 3}, hoverinfo="skip")
+        sketch.bare_line([100 * estimate.low, 100 * estimate.high], [y, y], color, width=3)
     sketch.markers([100 * estimate.value], [y], size=11, color=color, symbol=symbol, rim=(color, 2))
 
 
 def draw_in_common(study: ReleaseStudy, palette: Palette) -> Drawing:
     """Draw the column values that the pinned have more often than the rest: both shares with their intervals."""
     values = study.in_common.values
-    sketch = framed(
-        palette,
-        height=_ROW * max(len(values), 2) + 44,
-        x=(0, 104),
-        y=(max(len(values), 2) - 0.5, -0.6),
-        left=_WORDS,
-        right=20,
-    )
-    sketch.xaxis(tickvals=[0, 25, 50, 75, 100], ticktext=["0%", "25%", "50%", "75%", "100%"])
+    n = max(len(values), 2)
+    sketch = framed(palette, height=_ROW * n + 44, x=(0, 104), y=(n - 0.5, -0.6), margins=(_WORDS, 20, 8, 30))
+    sketch.ticks([0, 25, 50, 75, 100], "{}%")
     for y, value in enumerate(values):
-        side = ("paper", "y")
-        sketch.remark(f"<b>{short(value.value, 26)}</b>", palette.ink, x=0, y=y, refs=side, shift=(4 - _WORDS, 8))
-        sketch.remark(short(value.column, 22), palette.grey, x=0, y=y, refs=side, shift=(4 - _WORDS, -9), size=12)
+        sketch.at_left(y, f"<b>{short(value.value, 26)}</b>", palette.ink, (4 - _WORDS, 8))
+        sketch.at_left(y, short(value.column, 22), palette.grey, (4 - _WORDS, -9), size=12)
         _rate(sketch, value.among_rest, y + 0.13, palette.before, "circle-open")
         _rate(sketch, value.among_pinned, y - 0.13, palette.leak, "circle")
         for estimate, color, up in ((value.among_pinned, palette.leak, 9), (value.among_rest, palette.before, -11)):
-            right = estimate.value > 0.8
-            edge = estimate.low if right else estimate.high
-            sketch.remark(
-                f"<b>{percent(estimate)}</b>",
-                color,
-                x=100 * edge,
-                y=y,
-                shift=(-6 if right else 6, up),
-                anchor=("right" if right else "left", "middle"),
-                size=12,
-            )
+            right, words = estimate.value > 0.8, f"<b>{percent(estimate)}</b>"
+            edge, side = (estimate.low, "right") if right else (estimate.high, "left")
+            shift = (-6 if right else 6, up)
+            sketch.remark(words, color, x=100 * edge, y=y, shift=shift, anchor=(side, "middle"), size=12)
     if not values:
-        sketch.in_the_middle("no value is clearly more frequent among them", palette)
+        sketch.in_the_middle("no value is clearly more frequent among them")
     columns = ("column", "value", "among pinned", "pinned low", "pinned high", "among the rest")
     pinned = ((v, v.among_pinned) for v in values)
     table = [(v.column, v.value, among.value, among.low, among.high, v.among_rest.value) for v, among in pinned]
@@ -421,7 +335,8 @@ def draw_in_common(study: ReleaseStudy, palette: Palette) -> Drawing:
 
 
 _TRIED_ROW = 25  # pixels
-_TRIED_LEFT, _TRIED_RIGHT, _TRIED_TOP = 96, 84, 24
+_TRIED_LEFT, _TRIED_RIGHT = 96, 84
+_TRIED = ("precision", "pinned", "predicted bits")
 _FEWEST = 4.0  # people at the end of the axis at least
 
 
@@ -444,67 +359,32 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
     """
     rows = advice.tried
     most = max([_FEWEST, *(row.pinned for row in rows)])
+    margins = (_TRIED_LEFT, _TRIED_RIGHT, 24, 14)
     sketch = framed(
-        palette,
-        height=_TRIED_ROW * len(rows) + _TRIED_TOP + 14,
-        x=(0, 1.12 * most),
-        y=(len(rows) - 0.5, -0.5),
-        left=_TRIED_LEFT,
-        right=_TRIED_RIGHT,
-        top=_TRIED_TOP,
-        bottom=14,
+        palette, height=_TRIED_ROW * len(rows) + 38, x=(0, 1.12 * most), y=(len(rows) - 0.5, -0.5), margins=margins
     )
-    sketch.xaxis(showticklabels=False, ticks="", showline=False)
-    sketch.above("people pinned down", palette, x=0)
-    edge = ("paper", "paper")
-    sketch.remark(
-        "bits predicted",
-        palette.grey,
-        x=1,
-        y=1,
-        refs=edge,
-        shift=(_TRIED_RIGHT - 8, 3),
-        anchor=("right", "bottom"),
-        size=12,
-    )
-    shade = mixed(palette.grid, palette.background, 0.5)
+    sketch.no_xaxis()
+    sketch.above("people pinned down", x=0)
+    edge, shift, side = ("paper", "paper"), (_TRIED_RIGHT - 8, 3), ("right", "bottom")
+    sketch.remark("bits predicted", palette.grey, x=1, y=1, refs=edge, shift=shift, anchor=side, size=12)
     for y, row in enumerate(rows):
         now = (row.decimals, row.epsilon) == chosen
         if now:
-            sketch.shade_row((y - 0.5, y + 0.5), shade, left=_TRIED_LEFT - 2, right=_TRIED_RIGHT - 2)
+            sketch.shade_row((y - 0.5, y + 0.5), palette.pale, left=_TRIED_LEFT - 2, right=_TRIED_RIGHT - 2)
         bold = ("<b>", "</b>") if now else ("", "")
-        side = ("paper", "y")
         name = f"{bold[0]}{precision_text(row.decimals, row.epsilon)}{bold[1]}"
-        sketch.remark(name, palette.ink if now else palette.grey, x=0, y=y, refs=side, shift=(6 - _TRIED_LEFT, 0))
+        sketch.at_left(y, name, palette.ink if now else palette.grey, (6 - _TRIED_LEFT, 0))
         color = palette.leak if row.pinned else palette.prior
         words = f"<b>{row.pinned:,}</b>" if row.pinned else _none(row)
         sketch.remark(words, color, x=row.pinned, y=y, shift=(6, 0))
-        bits = f"{bold[0]}{bits_text(row.df_bits)}{bold[1]}"
-        sketch.remark(bits, palette.ink, x=1, y=y, refs=side, shift=(_TRIED_RIGHT - 8, 0), anchor=("right", "middle"))
-    sketch.bar(
-        x=[row.pinned for row in rows],
-        y=list(range(len(rows))),
-        orientation="h",
-        width=0.6,
-        marker={
-            "color": [
-                palette.leak if (r.decimals, r.epsilon) == chosen else mixed(palette.leak, palette.background, 0.45)
-                for r in rows
-            ]
-        },
-        hoverinfo="skip",
-    )
-    sketch.segment((0, 0), (-0.5, len(rows) - 0.5), {"color": palette.ink, "width": 1.5})
+        sketch.at_right(y, f"{bold[0]}{bits_text(row.df_bits)}{bold[1]}", palette.ink, _TRIED_RIGHT - 8)
+    faint = mixed(palette.leak, palette.background, 0.45)
+    colors = [palette.leak if (row.decimals, row.epsilon) == chosen else faint for row in rows]
+    sketch.bars([row.pinned for row in rows], list(range(len(rows))), {"color": colors}, width=0.6)
+    sketch.segment(0, (-0.5, len(rows) - 0.5), palette.ink, width=1.5)
     told = "; ".join(f"{precision_text(row.decimals, row.epsilon)}: {row.pinned or _none(row)}" for row in rows)
-    table = [
-        {
-            "precision": precision_text(row.decimals, row.epsilon),
-            "pinned": row.pinned,
-            "predicted bits": row.df_bits,
-        }
-        for row in rows
-    ]
-    return Drawing.of(sketch, f"People pinned down by the precision of the numbers. {told}.", table)
+    table = [(precision_text(row.decimals, row.epsilon), row.pinned, row.df_bits) for row in rows]
+    return Drawing.of(sketch, f"People pinned down by the precision of the numbers. {told}.", table, _TRIED)
 
 
 def _none(row: Tried) -> str:

@@ -1,7 +1,4 @@
-"""Charts of bias queries: what attackers recover, the answers' error, the desk's answers.
-
-The query desk drawn: answered gaps with their intervals, on the whole range a gap can have.
-"""
+"""Charts of bias queries: what attackers recover, the answers' error, the desk's answers."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.charts.drawing import Drawing, Palette, Sketch, band, bare, group_style, line, short, spread, value_axis
+from core.charts.drawing import Drawing, Palette, Sketch, bare, group_style, limits, round_step, short
 from core.estimates import Estimate, gap, percent
 from core.queries import ErrorQuantiles, Leak, Reading
 from core.questions import People
@@ -49,35 +46,38 @@ def draw_leakage(
         Bound on an attacker, and which; None without a guarantee.
     """
     sketch = bare(palette, height=_HEIGHT, x=(0, last), y=(_LOW, _HIGH))
-    step = next((s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if last / s <= 7), 1000)
+    step = round_step(last, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000), 7)
     marks = list(range(0, last + 1, step))
-    sketch.xaxis(tickvals=marks, ticktext=[f"{mark:,}" for mark in marks])
+    sketch.ticks(marks, "{:,}")
     sketch.note(asked=now.m)
     lines = [100 * prior.value, *([] if limit is None else [100 * limit[1]])]
     crowded = [*lines, *(line - 16 * _PIXEL for line in lines)]  # a line, and the label below it
-    value_axis(sketch, palette, (60, 80, 100), last, crowded=crowded, room=13 * _PIXEL)
+    sketch.value_axis((60, 80, 100), last, crowded=crowded, room=13 * _PIXEL)
     for decoder, color in (("strongest", palette.strongest), ("published", palette.before)):
         leaks = _sorted(exact.get(decoder, ()))
         if len(leaks) > 1:
-            _faint(sketch, leaks, color)
+            sketch.bare_line([k.m for k in leaks], _percents(leaks), color, width=1.5, opacity=0.45)
             if decoder == "strongest" and _apart(leaks, noisy.get("strongest", ())):
-                _name_faint(sketch, leaks, palette, last)
+                _name_faint(sketch, leaks, last)
     published, strongest = _sorted(noisy.get("published", ())), _sorted(noisy.get("strongest", ()))
     if len(published) > 1:
-        line(sketch, [k.m for k in published], _percents(published), palette.before, width=1.5, hover=_HOVER)
+        sketch.line([k.m for k in published], _percents(published), palette.before, width=1.5, hover=_HOVER)
     without = _sorted(noisy.get("without_prior", ()))
     if len(without) > 1:
         xs, ys = [k.m for k in without], _percents(without)
-        line(sketch, xs, ys, palette.leak, width=1.5, dash="dash", hover=_HOVER)
+        sketch.line(xs, ys, palette.leak, width=1.5, dash="dash", hover=_HOVER)
     if len(strongest) > 1:
         xs = [k.m for k in strongest]
         low, high = ([100 * getattr(k.leakage, side) for k in strongest] for side in ("low", "high"))
         if not any(math.isnan(value) for value in low):
-            band(sketch, xs, low, high, palette.leak)
-        line(sketch, xs, _percents(strongest), palette.leak, width=3, hover=_HOVER)
-    _levels(sketch, palette, last, prior, limit)
-    _labels(sketch, palette, last, now, (strongest, without, published), prior, limit)
-    _marker(sketch, palette, now)
+            sketch.band(xs, low, high, palette.leak)
+        sketch.line(xs, _percents(strongest), palette.leak, width=3, hover=_HOVER)
+    sketch.segment((0, last), 50, palette.chance, width=1.5, dash="dot")
+    sketch.segment((0, last), 100 * prior.value, palette.prior, width=2, dash="dash")
+    if limit is not None:
+        sketch.segment((0, last), 100 * limit[1], palette.ink, width=1.5, dash="longdash")
+    _labels(sketch, last, now, (strongest, without, published), prior, limit)
+    sketch.slider(now.m, 100 * now.leakage.value, _LOW, hovertemplate=_HOVER + "<extra></extra>")
     return Drawing.of(sketch, _leak_alt(now, prior, limit, attribute), _leak_rows({"noisy": noisy, "exact": exact}))
 
 
@@ -92,43 +92,21 @@ def _percents(leaks: Sequence[Leak]) -> list[float | None]:
     return [100 * leak.leakage.value for leak in leaks]
 
 
-def _faint(sketch: Sketch, leaks: Sequence[Leak], color: str) -> None:
-    sketch.scatter(
-        x=[k.m for k in leaks],
-        y=_percents(leaks),
-        mode="lines",
-        line={"color": color, "width": 1.5},
-        opacity=0.45,
-        hoverinfo="skip",
-    )
-
-
 def _apart(exact: Sequence[Leak], noisy: Sequence[Leak]) -> bool:
     """Tell whether noise changes the curve enough for the two to be told apart."""
     by_m = {leak.m: leak.leakage.value for leak in noisy}
     return any(abs(leak.leakage.value - by_m[leak.m]) > 0.05 for leak in exact if leak.m in by_m)
 
 
-def _name_faint(sketch: Sketch, leaks: Sequence[Leak], palette: Palette, last: int) -> None:
+def _name_faint(sketch: Sketch, leaks: Sequence[Leak], last: int) -> None:
     """Say what the faint lines are, left of the upper one where it is well above the rest."""
     risen = next((k.m for k in leaks if k.leakage.value > 0.88), last)
     for i, words in enumerate(("same attackers,", "answers without noise")):
-        sketch.write(max(risen - 0.02 * last, 0.3 * last), 92 - 3.4 * i, words, palette.grey, "middle left", 12)
-
-
-def _levels(sketch: Sketch, palette: Palette, last: int, prior: Estimate, limit: tuple[str, float] | None) -> None:
-    """Draw the horizontal lines: random guess, features alone, guarantee."""
-    sketch.segment((0, last), (50, 50), {"color": palette.chance, "width": 1.5, "dash": "dot"})
-    level = 100 * prior.value
-    sketch.segment((0, last), (level, level), {"color": palette.prior, "width": 2, "dash": "dash"})
-    if limit is not None:
-        bound = 100 * limit[1]
-        sketch.segment((0, last), (bound, bound), {"color": palette.ink, "width": 1.5, "dash": "longdash"})
+        sketch.write(max(risen - 0.02 * last, 0.3 * last), 92 - 3.4 * i, words, sketch.palette.grey, "middle left", 12)
 
 
 def _labels(
     sketch: Sketch,
-    palette: Palette,
     last: int,
     now: Leak,
     curves: tuple[Sequence[Leak], Sequence[Leak], Sequence[Leak]],
@@ -136,7 +114,7 @@ def _labels(
     limit: tuple[str, float] | None,
 ) -> None:
     """Write the labels at the end of the lines where there is room: right of the slider's half, else left."""
-    right = now.m <= last / 2
+    palette, right = sketch.palette, now.m <= last / 2
     at, place = (0.985 * last, "middle left") if right else (0.015 * last, "middle right")
 
     def highest(leaks: Sequence[Leak]) -> float:
@@ -165,9 +143,7 @@ def _labels(
         side = -11 if 100 * limit[1] > 90 else 10
         wanted.append((100 * limit[1] + side * _PIXEL, f"{limit[0]}  <b>{100 * limit[1]:.1f}%</b>", palette.ink))
     wanted.append((50 - 9 * _PIXEL, "Random guess  <b>50%</b>", palette.chance))
-    heights = spread([w[0] for w in wanted], 16 * _PIXEL, _LOW + 8 * _PIXEL, _HIGH - 6 * _PIXEL)
-    for height, (_, words, color) in zip(heights, wanted, strict=True):
-        sketch.write(at, height, words, color, place)
+    sketch.write_apart(at, wanted, place, pixels=(16, 8, 6))
 
 
 def _name_rising(
@@ -189,19 +165,6 @@ def _name_rising(
     sketch.write(x, 100 * level + (4 if left else 0), words, color, "middle left" if left else "middle right")
 
 
-def _marker(sketch: Sketch, palette: Palette, now: Leak) -> None:
-    y = 100 * now.leakage.value
-    sketch.segment((now.m, now.m), (_LOW, y), {"color": palette.ink, "width": 1})
-    sketch.scatter(
-        x=[now.m],
-        y=[y],
-        mode="markers",
-        cliponaxis=False,
-        marker={"size": 12, "color": palette.leak, "line": {"color": palette.background, "width": 2}},
-        hovertemplate=_HOVER + "<extra></extra>",
-    )
-
-
 def _leak_alt(now: Leak, prior: Estimate, limit: tuple[str, float] | None, attribute: str) -> str:
     bound = "" if limit is None else f" {limit[0]}: {100 * limit[1]:.1f}%."
     return (
@@ -218,8 +181,7 @@ def _leak_rows(curves: Mapping[str, Mapping[str, Sequence[Leak]]]) -> list[dict[
             "noise": "none" if answered == "exact" else "as chosen",
             "decoder": decoder,
             "leakage": leak.leakage.value,
-            "low": leak.leakage.low,
-            "high": leak.leakage.high,
+            **limits(leak.leakage),
             "lowest repeat": leak.lowest,
             "repeats with everybody recovered": leak.complete,
             "repeats": leak.leakage.n,
@@ -261,27 +223,26 @@ def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str
     sketch = bare(palette, height=_HEIGHT, x=(left, _ERRORS[1] + 1.6), y=(-0.55, top - 0.2))
     decades = list(range(-4, 5, 2))
     names = {-4: "0.0001", -2: "0.01", 0: "1", 2: "100", 4: "10,000"}
-    sketch.xaxis(tickvals=decades, ticktext=[names[d] for d in decades], showline=False)
+    sketch.ticks(decades, [names[d] for d in decades], showline=False)
     edge = 0.0  # a gap of 1
     sketch.shade((edge, _ERRORS[1] + 1.6), (-0.55, top - 0.25), palette.grid)
-    sketch.segment((edge, edge), (-0.55, top - 0.25), {"color": palette.ink, "width": 1.5, "dash": "longdash"})
+    sketch.segment(edge, (-0.55, top - 0.25), palette.ink, width=1.5, dash="longdash")
     sketch.write(edge + 0.1, top - 0.42, "beyond the range", palette.grey, "middle right", 12)
     for i, (name, error) in enumerate(errors):
         y = top - 1.2 - i * (top - 1.0) / max(top - 1, 1)
-        _error_row(sketch, palette, y, name, error, left, chosen=name == chosen)
+        _error_row(sketch, y, name, error, left, chosen=name == chosen)
     rows = [{"noise": name, "median error": e.median, "95th percentile": e.high} for name, e in errors]
     told = "; ".join(f"{name} {error_words(e.median)}, {error_words(e.high)}" for name, e in errors)
     alt = f"Absolute error of an answer, median and 95th percentile; the gap itself is at most 1: {told}."
     return Drawing.of(sketch, alt, rows)
 
 
-def _error_row(
-    sketch: Sketch, palette: Palette, y: float, name: str, error: ErrorQuantiles, left: float, *, chosen: bool
-) -> None:
+def _error_row(sketch: Sketch, y: float, name: str, error: ErrorQuantiles, left: float, *, chosen: bool) -> None:
+    palette = sketch.palette
     color = palette.leak if chosen else palette.before
     decades = (math.log10(value) if value > 0 else -math.inf for value in (error.median, error.high))
     start, end = (min(max(decade, _ERRORS[0]), _ERRORS[1]) for decade in decades)
-    sketch.segment((start, end), (y, y), {"color": color, "width": 3 if chosen else 2})
+    sketch.segment((start, end), y, color, width=3 if chosen else 2)
     sketch.markers(
         [start, end],
         [y, y],
@@ -316,12 +277,12 @@ def draw_values(
     shown = np.clip(values, -0.6, 1.6)
     n = values.size
     sketch = bare(palette, height=_HEIGHT - 40, x=(-0.02 * n, 1.02 * n), y=(-0.7, 1.85))
-    sketch.xaxis(showticklabels=False, ticks="", showline=False)
+    sketch.no_xaxis()
     for tick in (0.0, 1.0):
-        sketch.segment((0, 1), (tick, tick), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
+        sketch.rule(tick)
         sketch.write(n, tick, f"{tick:g}", palette.grey, "middle right", 12)
     level = reading.threshold
-    sketch.segment((0, n), (level, level), {"color": palette.ink, "width": 1.5, "dash": "longdash"})
+    sketch.segment((0, n), level, palette.ink, width=1.5, dash="longdash")
     sketch.write(1.02 * n, 1.45, "dashed: called the smaller group above", palette.ink, "middle left", 12)
     for group in (0, 1):
         style = group_style(palette, advantaged if group == 1 else 1 - advantaged)
@@ -370,25 +331,24 @@ def draw_targeted(
     low, high = math.log10(min(every)), math.log10(max(every))
     sketch = bare(palette, height=_HEIGHT, x=(low, high), y=(_LOW, _HIGH))
     marks = [e for e in (0.1, 1, 10, 100) if low <= math.log10(e) <= high]
-    sketch.xaxis(tickvals=[math.log10(e) for e in marks], ticktext=[f"ε = {e:g}" for e in marks])
-    value_axis(sketch, palette, (60, 70, 80, 90, 100), high)
-    sketch.segment((low, high), (50, 50), {"color": palette.chance, "width": 1.5, "dash": "dot"})
+    sketch.ticks([math.log10(e) for e in marks], [f"ε = {e:g}" for e in marks])
+    sketch.value_axis((60, 70, 80, 90, 100), high)
+    sketch.segment((low, high), 50, palette.chance, width=1.5, dash="dot")
     for i, points in enumerate(limits.values()):
         _over(sketch, points, palette.ink, 1.5, ("longdash", "dash")[i % 2])
     for (name, points), dash in zip(curves.items(), ("solid", "dash", "dashdot", "dot"), strict=False):
         color, width = (palette.leak, 3.0) if name == chosen else (palette.before, 1.5)
         _over(sketch, points, color, width, "solid" if name == chosen else dash)
     at = math.log10(epsilon)
-    sketch.segment((at, at), (_LOW, _HIGH - 3), {"color": palette.ink, "width": 1})
+    sketch.segment(at, (_LOW, _HIGH - 3), palette.ink)
     words: list[tuple[float, str, str]] = []
     for name, points in [*curves.items(), *limits.items()]:
         rate = min(points, key=lambda p: abs(p[0] - epsilon))[1]
         color = palette.leak if name == chosen else palette.ink if name in limits else palette.before
         words.append((100 * rate, f"{name}  <b>{percent(rate)}</b>", color))
-    heights = spread([w[0] for w in words], 17 * _PIXEL, _LOW + 8 * _PIXEL, _HIGH - 4 * _PIXEL)
     right = at < (low + high) / 2
-    for height, (_, text, color) in zip(heights, words, strict=True):
-        sketch.write(at + (0.06 if right else -0.06), height, text, color, "middle right" if right else "middle left")
+    place = "middle right" if right else "middle left"
+    sketch.write_apart(at + (0.06 if right else -0.06), words, place, pixels=(17, 8, 4))
     rows = [
         {"curve": name, "epsilon": e, "balanced accuracy": rate}
         for name, points in [*curves.items(), *limits.items()]
@@ -400,7 +360,7 @@ def draw_targeted(
 
 
 def _over(sketch: Sketch, points: Sequence[tuple[float, float]], color: str, width: float, dash: str) -> None:
-    line(sketch, [math.log10(e) for e, _ in points], [100 * r for _, r in points], color, width=width, dash=dash)
+    sketch.line([math.log10(e) for e, _ in points], [100 * r for _, r in points], color, width=width, dash=dash)
 
 
 _ROW = 44
@@ -440,10 +400,10 @@ def draw_gaps(rows: Sequence[GapRow], palette: Palette) -> Drawing:
     bottom = -float(max(len(shown), 3))
     sketch = bare(palette, height=_ROW * int(-bottom) + 42, x=(-1.04, 1.04), y=(bottom, 0.1))
     marks = (-1.0, -0.5, 0.0, 0.5, 1.0)
-    sketch.xaxis(tickvals=marks, ticktext=["−1", "−0.5", "0", "+0.5", "+1"])
-    sketch.segment((0, 0), (bottom, 0.1), {"color": palette.chance, "width": 1.5, "dash": "dot"}, layer="below")
+    sketch.ticks(marks, ["−1", "−0.5", "0", "+0.5", "+1"])
+    sketch.segment(0, (bottom, 0.1), palette.chance, width=1.5, dash="dot", layer="below")
     for i, row in enumerate(shown):
-        _draw_row(sketch, row, -i - 0.62, palette, latest=i == 0)
+        _draw_row(sketch, row, -i - 0.62, latest=i == 0)
     told = "; ".join(_told(row) for row in shown)
     part = f", the last {len(shown)} of {len(rows)}" if len(shown) < len(rows) else ""
     alt = f"Answered gaps from −1 to 1, the latest first{part}, with 95% intervals: {told or 'none yet'}."
@@ -452,17 +412,11 @@ def draw_gaps(rows: Sequence[GapRow], palette: Palette) -> Drawing:
     return Drawing.of(sketch, alt, table, ["question", "gap", "low", "high", "epsilon", *known])
 
 
-def _draw_row(sketch: Sketch, row: GapRow, y: float, palette: Palette, *, latest: bool) -> None:
+def _draw_row(sketch: Sketch, row: GapRow, y: float, *, latest: bool) -> None:
+    palette = sketch.palette
     color = palette.leak if latest else palette.before
-    sketch.segment((-1, 1), (y, y), {"color": palette.grid, "width": 1}, layer="below")
-    sketch.scatter(
-        x=[row.gap.low, row.gap.high],
-        y=[y, y],
-        mode="lines",
-        line={"color": color, "width": 5 if latest else 3},
-        opacity=0.45,
-        hoverinfo="skip",
-    )
+    sketch.grid((-1, 1), y)
+    sketch.bare_line([row.gap.low, row.gap.high], [y, y], color, width=5 if latest else 3, opacity=0.45)
     sketch.markers(
         [row.gap.value], [y], size=11, color=color, symbol="diamond" if row.price == 0 else "circle", told=[_told(row)]
     )

@@ -2,8 +2,6 @@
 
 The curves are figures 2 to 4 of Ferry et al. (2023): what is recovered before and after correction, and how accurate
 and how unfair the models themselves are; each point is another model, trained anew, or several with different seeds.
-
-The map: tolerance trained for across, privacy budget down, colour how often the attribute is recovered.
 """
 
 from __future__ import annotations
@@ -12,22 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.charts.correction import IMPUTATION, WIDEST, dumbbells, recovery_range, ticks
-from core.charts.drawing import (
-    Drawing,
-    Palette,
-    Reference,
-    Sketch,
-    band,
-    bare,
-    cells,
-    line,
-    mixed,
-    references,
-    short,
-    value_axis,
-    whiskers,
-)
+from core.charts.correction import IMPUTATION, WIDEST, dumbbells, recovery_range, ticks, tolerance_chart
+from core.charts.drawing import Drawing, Palette, Reference, Sketch, bare, cells, mixed, round_step, short, whiskers
 from core.estimates import Estimate, epsilon_text, interval, percent, points
 from core.models import METHOD_TITLES
 from core.sweep import Spread, SweepRow
@@ -39,8 +23,7 @@ if TYPE_CHECKING:
     from core.sweep import SweepRow
 
 _HEIGHT = 270
-_PLOT = _HEIGHT - 38
-_TICKS = {"tickvals": [0, 0.05, 0.1, 0.15, 0.2], "ticktext": ["0", "0.05", "0.10", "0.15", "0.20"]}
+_ASIDE = 0.003  # room at both ends of the axis of tolerances
 
 
 def draw_trained(
@@ -66,20 +49,18 @@ def draw_trained(
     majority, before, strong = baseline
     drawn = [as_estimate(s) for row in done for s in (row.before, row.after) if s is not None]
     low, high = recovery_range([majority, before, strong, *drawn])
-    pixel = (high - low) / _PLOT
-    sketch = bare(palette, height=_HEIGHT, x=(-0.003, WIDEST + 0.003), y=(low, high))
-    sketch.xaxis(**_TICKS)
+    sketch = tolerance_chart(palette, _HEIGHT, low, high, aside=_ASIDE)
     levels = [100 * e.value for e in (before, majority, strong)]
-    value_axis(sketch, palette, ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
+    sketch.value_axis(ticks(low, high), WIDEST, crowded=levels, room=16 * sketch.pixel)
     _banded(sketch, [(row.tolerance, row.before_corrected or row.before) for row in done], palette.before, dash="dash")
     corrected = [(row.tolerance, row.after) for row in done]
     _banded(sketch, corrected, palette.leak, dash="solid")
-    _points(sketch, done, palette)
+    _points(sketch, done)
     rates = [Reference(words=IMPUTATION, estimate=strong, color=palette.strongest, dash="dashdot")]
     if done:
         rates.append(Reference(words="Before", estimate=as_estimate(done[-1].before), color=palette.before, below=True))
     rates.append(Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"))
-    references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
+    sketch.references(rates, end=WIDEST)
     seeds = max((len(row.seeds) for row in done), default=1)
     told = f", each with {seeds} seeds" if seeds > 1 else ""
     alt = (
@@ -94,26 +75,21 @@ def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
     done = sorted(rows, key=lambda row: row.tolerance)
     every = [as_estimate(s) for row in done for s in (row.model_train, row.model_test, row.model_majority)]
     low, high = recovery_range(every) if every else (0.0, 100.0)
-    pixel = (high - low) / (_PLOT - 50)
-    sketch = bare(palette, height=_HEIGHT - 50, x=(-0.003, WIDEST + 0.003), y=(low, high))
-    sketch.xaxis(**_TICKS)
+    sketch = tolerance_chart(palette, _HEIGHT - 50, low, high, aside=_ASIDE)
     crowded = [100 * e.value for e in every[-3:]]
-    value_axis(sketch, palette, ticks(low, high), WIDEST, crowded=crowded, room=16 * pixel)
+    sketch.value_axis(ticks(low, high), WIDEST, crowded=crowded, room=16 * sketch.pixel)
     if done:
         _banded(sketch, [(row.tolerance, row.model_train) for row in done], palette.ink, dash="solid")
         _banded(sketch, [(row.tolerance, row.model_test) for row in done], palette.grey, dash="dash")
-        last = done[-1]
-        rates = (
-            Reference(words="Training people", estimate=as_estimate(last.model_train), color=palette.ink),
-            Reference(words="Unseen people", estimate=as_estimate(last.model_test), color=palette.grey, below=True),
-            Reference(
-                words="Always the same answer",
-                estimate=as_estimate(last.model_majority),
-                color=palette.chance,
-                dash="dot",
-            ),
+        train, unseen, same = (
+            as_estimate(s) for s in (done[-1].model_train, done[-1].model_test, done[-1].model_majority)
         )
-        references(sketch, rates, end=WIDEST, low=low, high=high, pixel=pixel)
+        rates = (
+            Reference(words="Training people", estimate=train, color=palette.ink),
+            Reference(words="Unseen people", estimate=unseen, color=palette.grey, below=True),
+            Reference(words="Always the same answer", estimate=same, color=palette.chance, dash="dot"),
+        )
+        sketch.references(rates, end=WIDEST)
     alt = f"Line chart of the accuracy of models trained for {len(done)} tolerances, on training and unseen people."
     return Drawing.of(sketch, alt, _rows(done))
 
@@ -123,21 +99,17 @@ def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawin
     done = sorted(rows, key=lambda row: row.tolerance)
     reached = [s.mean for row in done for s in (row.unfairness_train, row.unfairness_test)]
     high = 1.12 * max([0.02, *reached])
-    sketch = bare(palette, height=_HEIGHT - 50, x=(-0.003, WIDEST + 0.003), y=(-0.02 * high, high))
-    sketch.xaxis(**_TICKS)
-    step = next(s for s in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if high / s <= 6)
+    sketch = tolerance_chart(palette, _HEIGHT - 50, -0.02 * high, high, aside=_ASIDE)
+    step = round_step(high, (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6)
     for i in range(1, int(high / step) + 1):
-        sketch.segment((0, 1), (i * step, i * step), {"color": palette.grid, "width": 1}, xref="paper", layer="below")
+        sketch.rule((i * step, i * step))
         sketch.write(WIDEST, i * step, f"{i * step:g}", palette.grey, "top left", 12)
     end = min(WIDEST, high)
-    line(sketch, [0, end], [0, end], palette.ink, width=1.5, dash="longdash")
+    sketch.line([0, end], [0, end], palette.ink, width=1.5, dash="longdash")
     sketch.write(0.5 * end, 0.44 * end, "asked for", palette.ink, "middle right", 12)
-    for name, color, dash in (
-        ("unfairness_train", palette.ink, "solid"),
-        ("unfairness_test", palette.grey, "dash"),
-    ):
-        spreads = [(row.tolerance, getattr(row, name)) for row in done]
-        _banded(sketch, spreads, color, dash=dash, scale=1.0)
+    trained, unseen = ([(row.tolerance, getattr(row, f"unfairness_{on}")) for row in done] for on in ("train", "test"))
+    _banded(sketch, trained, palette.ink, dash="solid", scale=1.0)
+    _banded(sketch, unseen, palette.grey, dash="dash", scale=1.0)
     if done:
         last = done[-1]
         apart = 0.07 * high if abs(last.unfairness_train.mean - last.unfairness_test.mean) < 0.1 * high else 0.0
@@ -170,8 +142,8 @@ def _banded(
     there = [(x, s) for x, s in spreads if s is not None and s.over == "seeds" and not math.isnan(s.low)]
     if len(there) > 1:
         lows, highs = [scale * s.low for _, s in there], [scale * s.high for _, s in there]
-        band(sketch, [x for x, _ in there], lows, highs, color)
-    line(sketch, [x for x, _ in spreads], [None if s is None else scale * s.mean for _, s in spreads], color, dash=dash)
+        sketch.band([x for x, _ in there], lows, highs, color)
+    sketch.line([x for x, _ in spreads], [None if s is None else scale * s.mean for _, s in spreads], color, dash=dash)
 
 
 def _rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
@@ -198,8 +170,9 @@ def _rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
     ]
 
 
-def _points(sketch: Sketch, rows: Sequence[SweepRow], palette: Palette) -> None:
+def _points(sketch: Sketch, rows: Sequence[SweepRow]) -> None:
     """Draw corrected accuracies; hollow where a model of some seed misses what the attacker is told."""
+    leak = sketch.palette.leak
     for truthful, symbol in ((True, "circle"), (False, "circle-open")):
         chosen = [
             (row, row.after) for row in rows if row.after is not None and (row.n_true == len(row.seeds)) == truthful
@@ -212,13 +185,8 @@ def _points(sketch: Sketch, rows: Sequence[SweepRow], palette: Palette) -> None:
             y=[100 * after.mean for _, after in chosen],
             mode="markers",
             cliponaxis=False,
-            marker={
-                "size": 9 if alone else 7,
-                "color": palette.leak,
-                "symbol": symbol,
-                "line": {"width": 2, "color": palette.leak},
-            },
-            **({"error_y": whiskers([as_estimate(after) for _, after in chosen], palette.leak)} if alone else {}),
+            marker={"size": 9 if alone else 7, "color": leak, "symbol": symbol, "line": {"width": 2, "color": leak}},
+            **({"error_y": whiskers([as_estimate(after) for _, after in chosen], leak)} if alone else {}),
             customdata=[[row.unfairness_train.mean] for row, _ in chosen],
             hovertemplate="trained for %{x}, reached %{customdata[0]:.4f}: %{y:.1f}%<extra></extra>",
         )
@@ -280,10 +248,10 @@ def draw_search(found: TunedForest, palette: Palette) -> Drawing:
     low, high = recovery_range([trial.score for trial in found.trials])
     n = len(scores)
     sketch = bare(palette, height=250, x=(0, n + 1), y=(low, high))
-    step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200) if n / s <= 6)
+    step = round_step(n, (1, 2, 5, 10, 20, 50, 100, 200), 6)
     marks = [1, *range(step if step > 1 else 2, n + 1, step)]
-    sketch.xaxis(tickvals=marks, ticktext=[str(m) for m in marks])
-    value_axis(sketch, palette, ticks(low, high), n + 1)
+    sketch.ticks(marks, "{}")
+    sketch.value_axis(ticks(low, high), n + 1)
     sketch.scatter(
         x=list(range(1, n + 1)),
         y=scores,
@@ -292,7 +260,7 @@ def draw_search(found: TunedForest, palette: Palette) -> Drawing:
         hovertemplate="forest %{x}: %{y:.1f}%<extra></extra>",
     )
     best = [max(scores[: i + 1]) for i in range(n)]
-    line(sketch, list(range(1, n + 1)), best, palette.leak, width=2)
+    sketch.line(list(range(1, n + 1)), best, palette.leak, width=2)
     sketch.write(1, scores[0], f"pinned forest <b>{scores[0]:.1f}%</b>", palette.grey, "top right")
     sketch.write(n, best[-1], f"best <b>{best[-1]:.1f}%</b>", palette.leak, "top left")
     alt = f"Scores of {n} forests in the order they were tried, from {min(scores):.1f}% to {max(scores):.1f}%."
@@ -301,25 +269,18 @@ def draw_search(found: TunedForest, palette: Palette) -> Drawing:
 
 _ROW = 38  # pixels
 _BELOW = 2.95  # rows under the map: tolerances, what they are, the scale with its words
-_LEFT = 62
 _READABLE = 4.6  # contrast of the numbers in the darkest cell
 _STEPS = 40  # rectangles the scale is drawn with
 
 
 def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
-    """Draw a map with its scale.
-
-    Parameters
-    ----------
-    found : Landscape
-        With at least one cell.
-    """
+    """Draw the map of at least one cell: tolerance trained for across, budget down, colour what is recovered."""
     tolerances, epsilons = found.plan.tolerances, found.plan.epsilons
     wide, deep = len(tolerances), len(epsilons)
     height = round(_ROW * (deep + _BELOW)) + 8
     sketch = bare(palette, height=height, x=(-0.5, wide - 0.5), y=(deep - 0.5 + _BELOW, -0.5))
-    sketch.margins(l=_LEFT, t=4, b=4)
-    sketch.xaxis(showline=False, showticklabels=False, ticks="")
+    sketch.margins(l=62, t=4, b=4)
+    sketch.no_xaxis()
     cells = [[found.cell(tolerance, epsilon) for tolerance in tolerances] for epsilon in epsilons]
     low, high = _scale_ends(found, cells)
     pale, strong = shades(palette)
@@ -347,7 +308,7 @@ def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
             x, deep - 0.24, "none" if tolerance is None else f"{tolerance:g}", palette.grey, "middle center", 12
         )
     sketch.write(-0.5, deep + 0.22, "tolerance trained for, and told to the attacker", palette.grey, "middle right", 12)
-    _draw_scale(sketch, found, palette, (low, high), (wide, deep))
+    _draw_scale(sketch, found, (low, high), (wide, deep))
     return Drawing(sketch=sketch, alt=_map_alt(found, cells), table=found.to_frame())
 
 
@@ -426,11 +387,9 @@ def _distance(found: Estimate) -> str:
     return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
 
 
-def _draw_scale(
-    sketch: Sketch, found: Landscape, palette: Palette, ends: tuple[float, float], size: tuple[int, int]
-) -> None:
+def _draw_scale(sketch: Sketch, found: Landscape, ends: tuple[float, float], size: tuple[int, int]) -> None:
     """Draw the colours with the control where they start, and whom else there is to compare with."""
-    (low, high), (wide, deep), controls = ends, size, found.controls()
+    palette, (low, high), (wide, deep), controls = sketch.palette, ends, size, found.controls()
     pale, strong = shades(palette)
     left, right, top = -0.5, wide - 0.5, deep + 1.2
     step = (right - left) / _STEPS
@@ -445,7 +404,7 @@ def _draw_scale(
         share = (controls[name].value - low) / (high - low)
         if share >= 0.0:
             mark = left + share * (right - left)
-            sketch.segment((mark, mark), (top - 0.06, top + 0.4), {"color": palette.ink, "width": 1.5})
+            sketch.segment(mark, (top - 0.06, top + 0.4), palette.ink, width=1.5)
             at = mark if name == "before" else at
         told = f"{words} {percent(controls[name])}{'' if share >= 0.0 else ', below'}"
         sketch.write(at, y, told, palette.grey, f"middle {_beside(at, left, right) if name == 'before' else place}", 12)

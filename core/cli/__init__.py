@@ -5,6 +5,7 @@ FairLeak becomes). It prints through the console it is handed and is added to `C
 """
 
 from core.cli import (
+    attack,
     attribution,
     attriguard,
     audit,
@@ -37,4 +38,5 @@ COMMANDS = (
     membership,
     landscape,
     release,
+    attack,
 )

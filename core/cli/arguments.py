@@ -6,13 +6,13 @@ import argparse
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from core.cli.console import Console
+from core.cli.console import Console, visible
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
@@ -22,7 +22,7 @@ from core.estimates import Estimate
 from core.files import check_place, csv_of_frame, write_file
 from core.serialize import Result
 from core.sweep import FolderStore, MemoryStore, sweep
-from core.validation import choice, privacy_budget, seed_value, unit_interval
+from core.validation import choice, seed_value
 
 if TYPE_CHECKING:
     import pandas
@@ -30,20 +30,43 @@ if TYPE_CHECKING:
 _MOST_SEEDS = 10_000
 
 
-def add_dataset_arguments(parser: argparse.ArgumentParser) -> None:
+UNUSABLE = 3
+"""The exit code of unusable input."""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a usage error is unusable input like any other, told under the name of the command it is in."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, and refuse what is left over; argparse would leave that to the outermost command."""
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            self.error(f"unrecognized arguments: {' '.join(left)}")
+        return found, left
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one sentence and end."""
+        self.exit(UNUSABLE, f"{visible(f'{self.prog}: {message}; --help lists what there is.')}\n")
+
+
+def add_dataset_arguments(parser: argparse.ArgumentParser, names: Collection[str] = tuple(CATALOG)) -> None:
     """Add --dataset, --attribute and --data."""
-    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {', '.join(CATALOG)}")
+    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {', '.join(names)} (default demo)")
     parser.add_argument(
         "--attribute",
         metavar="NAME",
-        help="such as sex, race/each or age/ranges; the dataset's first one when left out",
+        help="of a table, such as sex, race/each or age/ranges; its first one when left out",
     )
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="FOLDER",
-        help="folder of local data files; $FAIRLEAK_DATA when left out, and a download where neither has them",
+    add_data_argument(
+        parser, "folder of data files; $FAIRLEAK_DATA when left out, and a download where neither has them"
     )
+
+
+def add_data_argument(
+    parser: argparse.ArgumentParser, told: str = "of the catalogue; $FAIRLEAK_DATA when left out"
+) -> None:
+    """Add --data."""
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help=told)
 
 
 def add_seeds_argument(parser: argparse.ArgumentParser) -> None:
@@ -51,40 +74,14 @@ def add_seeds_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", default="42", metavar="LIST", help="such as 0,1,2 or 0-9 (default 42)")
 
 
-def add_epsilon_argument(parser: argparse.ArgumentParser, flag: str = "--epsilon") -> None:
-    """Add the private tree's budget, under a name that the command has free."""
-    parser.add_argument(
-        flag,
-        dest="tree_epsilon",
-        type=float,
-        default=math.inf,
-        metavar="E",
-        help="privacy budget the model is trained with, above 0, of dp_id3 only (default inf: no noise)",
-    )
-
-
-def epsilon_of(arguments: argparse.Namespace, methods: Sequence[str], flag: str = "--epsilon") -> float:
-    """Return the private tree's budget.
-
-    Raises
-    ------
-    InputError
-        If it is not above 0, or finite although no private tree is trained.
-    """
-    epsilon = privacy_budget(arguments.tree_epsilon, name=flag)
+def check_epsilon(epsilon: float, methods: Sequence[str], *, flag: str = "--epsilon") -> None:
+    """Refuse a finite budget of the private tree although none is trained."""
     if math.isfinite(epsilon) and "dp_id3" not in methods:
         raise InputError(f"{flag} is for the method dp_id3 alone, got {epsilon:g} with {', '.join(methods)}.")
-    return epsilon
 
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
-    """Return the table the arguments name, and the roles of its columns for the attribute they name.
-
-    Raises
-    ------
-    InputError, DataUnavailableError
-        If there is no such dataset or attribute, or the data cannot be had.
-    """
+    """Return the table the arguments name, and the roles of its columns for the attribute they name."""
     choice(arguments.dataset, CATALOG, name="--dataset")
     known = CATALOG[arguments.dataset].attributes
     if arguments.attribute is not None:
@@ -100,46 +97,22 @@ def dataset_of(arguments: argparse.Namespace) -> AuditDataset:
 
 
 def table_named(name: str, arguments: argparse.Namespace) -> Table:
-    """Return a table of the catalogue, read from where the arguments say.
-
-    Raises
-    ------
-    InputError, DataUnavailableError
-        If the folder is none, or the data cannot be had.
-    """
+    """Return a table of the catalogue, read from where the arguments say."""
     return load(name, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
 
 
 def data_folder_of(arguments: argparse.Namespace) -> Path | None:
-    """Return the folder of local data files that --data or the environment names; None where neither does.
-
-    Raises
-    ------
-    InputError
-        If it is no folder.
-    """
+    """Return the folder of local data files that --data or the environment names; None where neither does."""
     local = arguments.data or os.environ.get("FAIRLEAK_DATA")
     if local is not None and not os.path.isdir(local):
         raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {quoted(local, 200)}.")
     return Path(local) if local else None
 
 
-def names_in(text: str, options: Sequence[str], *, name: str) -> tuple[str, ...]:
-    """Return the names in a list such as "a,b", or all options for "all"."""
-    if text.strip() == "all":
-        return tuple(options)
-    return tuple(dict.fromkeys(choice(part, options, name=name) for part in _parts(text, name=name)))
-
-
-def numbers_in(text: str, *, name: str) -> tuple[float, ...]:
-    """Return the numbers in [0, 1] in a list such as "0,0.05"."""
-    return tuple(dict.fromkeys(unit_interval(part, name=name) for part in _parts(text, name=name)))  # type: ignore[arg-type]
-
-
 def seeds_in(text: str, *, name: str = "--seeds") -> tuple[int, ...]:
     """Return the whole numbers in a list such as "0,1,5-9"."""
     found: dict[int, None] = {}
-    for part in _parts(text, name=name):
+    for part in parts_of(text, name=name):
         first, dash, last = part.partition("-")
         try:
             low, high = int(first), int(last if dash else first)
@@ -151,7 +124,8 @@ def seeds_in(text: str, *, name: str = "--seeds") -> tuple[int, ...]:
     return tuple(found)
 
 
-def _parts(text: str, *, name: str) -> list[str]:
+def parts_of(text: str, *, name: str) -> list[str]:
+    """Return what stands between a text's commas."""
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
         raise InputError(f"{name} must be values with a comma between them, got {text!r}.")

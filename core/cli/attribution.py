@@ -8,22 +8,21 @@ from dataclasses import replace
 
 from core.cli.arguments import (
     add_dataset_arguments,
-    add_epsilon_argument,
     add_running_arguments,
     add_seeds_argument,
-    epsilon_of,
+    check_epsilon,
     finished,
     seeds_in,
     write_csv,
 )
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
-from core.correction import MEASURES, LeakAttribution, RepeatedMeasure, RepeatedStep, attribute_over_seeds
+from core.correction import MEASURES, LeakAttribution, RepeatedStep, attribute_over_seeds
 from core.estimates import Estimate, over_repeats
-from core.fairness import METRICS
 from core.files import check_place
 from core.leak import KINDS, LeakPoint, leak_configs, measure_leak
-from core.models import METHODS
+from core.settings import add_arguments as add_settings
+from core.settings import from_arguments
 
 NAME = "attribution"
 HELP = "print what each piece of knowledge adds to what attackers recover, over seeds"
@@ -42,12 +41,7 @@ _STEPS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser)
-    parser.add_argument("--method", default=METHODS[0], help=f"{', '.join(METHODS)} (default {METHODS[0]})")
-    parser.add_argument("--metric", default=METRICS[0], help=f"{', '.join(METRICS)} (default {METRICS[0]})")
-    parser.add_argument(
-        "--tolerance", type=float, default=AuditConfig().tolerance, metavar="T", help="trained for and told, in [0, 1]"
-    )
-    add_epsilon_argument(parser)
+    add_settings(parser, AuditConfig, "method", "metric", "tolerance", "epsilon", "train_share", "forest")
     add_seeds_argument(parser)
     add_running_arguments(parser)
 
@@ -55,13 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure the model and its unmitigated twin for every seed, and print the attribution of both attackers."""
     check_place(arguments.csv, what="--csv")
-    config = AuditConfig(
-        dataset=arguments.dataset,
-        method=arguments.method,
-        metric=arguments.metric,
-        tolerance=arguments.tolerance,
-        epsilon=epsilon_of(arguments, (arguments.method,)),
-    )
+    config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
+    check_epsilon(config.epsilon, (config.method,))
     configs = leak_configs(config, seeds_in(arguments.seeds))
     points = sorted(
         finished(configs, arguments, console, measure=measure_leak, result=LeakPoint), key=lambda p: p.config.seed
@@ -92,7 +81,7 @@ def _printed(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[
         header = ["step", "accuracy", "change", "balanced", "change", "log-loss", "change"]
         yield aligned(header, [_cells(step) for step in leak.steps])
         for measure in MEASURES:
-            yield leak.change("constraint", measure=measure).sentence
+            yield leak.sentence("constraint", measure=measure)
         for step in leak.steps:
             for reason in step.reasons:
                 yield f"{_STEPS[step.step]}: {reason}"
@@ -102,13 +91,10 @@ def _cells(step: RepeatedStep) -> list[str]:
     cells = [_STEPS[step.step]]
     for measure in MEASURES:
         percent = measure != "log_loss"
-        cells.append(_words(step.values[measure], percent=percent))
-        cells.append(_words(step.changes[measure], percent=percent, signed=True) if step.changes else "")
+        cells.append(estimate_words(step.values[measure].estimate, percent=percent))
+        changed = estimate_words(step.changes[measure].estimate, percent=percent, signed=True) if step.changes else ""
+        cells.append(changed)
     return cells
-
-
-def _words(found: RepeatedMeasure, *, percent: bool, signed: bool = False) -> str:
-    return estimate_words(found.estimate, percent=percent, signed=signed)
 
 
 def _delta(points: Sequence[LeakPoint], config: AuditConfig) -> Iterator[str]:
@@ -151,22 +137,18 @@ def _controls(own: Sequence[LeakPoint]) -> Iterator[str]:
         rows.append(
             [
                 str(point.config.seed),
-                _percent(real.before),
-                _percent(real.after),
-                _percent(dealt.after),
-                _percent(measured.estimated.after),
+                estimate_words(real.before),
+                estimate_words(real.after),
+                estimate_words(dealt.after),
+                estimate_words(measured.estimated.after),
                 measured.estimate.metric,
                 f"{measured.estimate.tolerance:.4f}",
-                _percent(point.held_out["features"]),
-                _percent(point.held_out["strong"]),
+                estimate_words(point.held_out["features"]),
+                estimate_words(point.held_out["strong"]),
             ]
         )
     yield aligned(header, rows)
     yield "none: no guess agrees with the tolerance."
-
-
-def _percent(found: Estimate | None) -> str:
-    return "none" if found is None else f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
 
 
 def _delta_row(name: str, pairs: Sequence[Sequence[float]]) -> list[str]:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
 from core.attriguard import (
     ATTACKER_TITLES,
-    DEFENDERS,
-    POLICIES,
     PUBLISHED_CURVE,
     TABLE_ATTACKER_TITLES,
-    TARGETS,
     GuardSettings,
     Point,
     Study,
@@ -24,6 +19,7 @@ from core.attriguard import (
     table_study,
 )
 from core.cli.arguments import (
+    add_dataset_arguments,
     add_file_arguments,
     check_files,
     data_folder_of,
@@ -37,30 +33,34 @@ from core.config import AuditConfig
 from core.datasets import CATALOG, Ratings, demo_ratings, read_ratings
 from core.errors import DataUnavailableError, InputError
 from core.estimates import Estimate
-from core.serialize import Result, plain
-from core.validation import choice, seed_value
+from core.serialize import plain
+from core.settings import Settings, from_arguments, given, params
+from core.settings import add_arguments as add_settings
+from core.study import Param
+from core.validation import choice
 
 NAME = "attriguard"
 HELP = "print how far noise on people's records misleads who infers their private attribute"
 
 _RATINGS = ("ratings", "demo_ratings")
-_BUDGETS = {True: "0.3,0.5,1,2,3,4,5", False: "0.1,0.25,0.5,0.75,1"}  # on ratings, on tables
 _PAPER = "Jia and Gong (2018): network, noise of a network"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSettings(Settings):
+    """Where the curves are read off."""
+
+    budgets: Annotated[
+        tuple[float, ...] | None,
+        Param("Budgets", "Entries changed per person on average, such as 0.5,1,2.", least=0.0, some=True),
+    ] = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    names = ", ".join([*_RATINGS, *CATALOG])
-    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {names} (default demo)")
-    parser.add_argument("--attribute", metavar="NAME", help="of a table, such as sex; its first one when left out")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of data files; $FAIRLEAK_DATA when left out")
-    parser.add_argument("--policy", help=f"what may change in ratings: {', '.join(POLICIES)} (default modify_add)")
-    parser.add_argument("--defender", help=f"of ratings: {', '.join(DEFENDERS)}; of a table: logistic, ranges")
-    parser.add_argument("--target", help=f"{', '.join(TARGETS)} (default train_shares on ratings, uniform on tables)")
-    parser.add_argument("--given", metavar="LIST", help="the shares of --target given, such as 0.5,0.5")
-    parser.add_argument("--margin", type=float, default=0.0, metavar="M", help="lead of the wanted value (default 0)")
-    parser.add_argument("--budgets", metavar="LIST", help="entries changed per person on average, such as 0.5,1,2")
-    parser.add_argument("--seed", type=int, default=42, metavar="S", help="default 42")
+    add_dataset_arguments(parser, [*_RATINGS, *CATALOG])
+    add_settings(parser, CurveSettings)
+    add_settings(parser, {"on ratings": GuardSettings, "on a table": TableSettings})
     add_file_arguments(parser)
 
 
@@ -69,9 +69,10 @@ class _Work:
     """What to study, checked, before any of the work."""
 
     studies: Iterator[Study]
-    settings: Result
+    settings: GuardSettings | TableSettings
     titles: dict[str, str]
     trained_at: tuple[float, ...]
+    budgets: tuple[float, ...]
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
@@ -80,9 +81,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
     check_files(arguments)
     choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
-    seed_value(arguments.seed, name="--seed")
-    budgets = _budgets(arguments)
+    asked = from_arguments(arguments, CurveSettings).budgets
     work = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments, console)
+    # Without any noise, which is budget 0, is always among the results.
+    budgets = work.budgets if asked is None else tuple(budget for budget in dict.fromkeys(asked) if budget > 0)
     study = None
     for study in work.studies:
         if study.guesses:
@@ -93,45 +95,50 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         raise InputError("A study needs at least one attacker, got none.")
     points = [*study.undefended(), *(point for budget in budgets for point in study.at(budget))]
     console.results(_told(study, points, budgets, work, arguments))
-    records = [_record(point, work.titles, arguments) for point in points]
+    records = [_record(point, work, arguments) for point in points]
     write_csv(pd.DataFrame(records), arguments.csv, console)
     write_json(_everything(study, points, budgets, work, arguments), arguments.json, console)
     return 0
 
 
-def _budgets(arguments: argparse.Namespace) -> tuple[float, ...]:
-    """Return the budgets asked for, each once; without any noise, which is budget 0, is always among the results."""
-    asked = _BUDGETS[arguments.dataset in _RATINGS] if arguments.budgets is None else arguments.budgets
-    return tuple(budget for budget in dict.fromkeys(_numbers(asked, name="--budgets")) if budget > 0)
-
-
 def _on_ratings(arguments: argparse.Namespace, console: Console) -> _Work:
     if arguments.attribute is not None:
         raise InputError(f"--attribute is for tables, got it with --dataset {arguments.dataset}.")
-    settings = GuardSettings(seed=arguments.seed, margin=arguments.margin, **_chosen(arguments))
-    ratings = _ratings(arguments)
-    studies = ratings_study(ratings, settings, console.counting("steps"))
-    return _Work(studies=studies, settings=settings, titles=ATTACKER_TITLES, trained_at=settings.trained_at)
+    settings = _chosen(arguments, GuardSettings, TableSettings, "tables")
+    return _Work(
+        studies=ratings_study(_ratings(arguments), settings, console.counting("steps")),
+        settings=settings,
+        titles=ATTACKER_TITLES,
+        trained_at=settings.trained_at,
+        budgets=(0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0),
+    )
 
 
 def _on_table(arguments: argparse.Namespace, console: Console) -> _Work:
-    if arguments.policy is not None:
-        raise InputError(f"--policy is for ratings, got it with --dataset {arguments.dataset}.")
-    settings = TableSettings(seed=arguments.seed, margin=arguments.margin, **_chosen(arguments))
+    settings = _chosen(arguments, TableSettings, GuardSettings, "ratings")
     dataset = dataset_of(arguments)
-    config = AuditConfig(dataset=arguments.dataset, roles=dataset.roles, seed=arguments.seed)
-    studies = table_study(dataset, config, settings, report=console.counting("steps"))
-    return _Work(studies=studies, settings=settings, titles=TABLE_ATTACKER_TITLES, trained_at=settings.trained_budgets)
+    config = AuditConfig(dataset=arguments.dataset, roles=dataset.roles, seed=settings.seed)
+    return _Work(
+        studies=table_study(dataset, config, settings, report=console.counting("steps")),
+        settings=settings,
+        titles=TABLE_ATTACKER_TITLES,
+        trained_at=settings.trained_budgets,
+        budgets=(0.1, 0.25, 0.5, 0.75, 1.0),
+    )
 
 
-def _chosen(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings that were given; the others keep their defaults."""
-    if (arguments.given is not None) != (arguments.target == "given"):
-        raise InputError(f"--given must come with --target given, got --target {arguments.target}.")
-    told = {name: getattr(arguments, name) for name in ("policy", "defender", "target")}
-    if arguments.given is not None:
-        told["given"] = _numbers(arguments.given, name="--given")
-    return {name: value for name, value in told.items() if value is not None}
+_G = TypeVar("_G", GuardSettings, TableSettings)
+
+
+def _chosen(arguments: argparse.Namespace, own: type[_G], other: type, whose: str) -> _G:
+    """Return the settings of a class, and refuse those that only the other class has."""
+    for name, setting in params(other).items():
+        if name not in params(own) and hasattr(arguments, name):
+            raise InputError(f"{setting.flag} is for {whose}, got it with --dataset {arguments.dataset}.")
+    told = given(arguments, own)
+    if ("given" in told) != (told.get("target") == "given"):
+        raise InputError(f"--given must come with --target given, got --target {told.get('target')}.")
+    return own(**told)
 
 
 def _ratings(arguments: argparse.Namespace) -> Ratings:
@@ -171,7 +178,7 @@ def _told(
     yield f"Majority guess: {majority}; an attacker below it does better to name the most frequent value."
     trained = ", ".join(f"{budget:g}" for budget in work.trained_at)
     yield f"Attackers who train against the noise do so at {trained} {study.unit}; each budget shows the nearest one."
-    if arguments.dataset == "ratings" and budgets:
+    if arguments.dataset == "ratings" and budgets and {"adversarial", "network"} <= set(study.attackers):
         yield _against_the_paper(points)
 
 
@@ -196,7 +203,7 @@ def _found_words(study: Study) -> str:
     return f"To be read as another value takes {mean} {study.unit} on average; {lack}"
 
 
-def _settings_words(settings: Result) -> str:
+def _settings_words(settings: GuardSettings | TableSettings) -> str:
     """Return the settings that are one word or number each."""
     told = {name: value for name, value in plain(settings).items() if isinstance(value, (str, int, float))}
     words = {name: ("on" if value else "off") if isinstance(value, bool) else value for name, value in told.items()}
@@ -207,15 +214,15 @@ def _cell(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.1f} ±{50 * (estimate.high - estimate.low):.1f}"
 
 
-def _record(point: Point, titles: dict[str, str], arguments: argparse.Namespace) -> dict[str, Any]:
+def _record(point: Point, work: _Work, arguments: argparse.Namespace) -> dict[str, Any]:
     """Return a row of the file of numbers."""
     row: dict[str, Any] = {
         "dataset": arguments.dataset,
         "attacker": point.attacker,
-        "title": titles[point.attacker],
+        "title": work.titles[point.attacker],
         "budget": point.budget,
         "trained at": point.trained_at,
-        "seed": arguments.seed,
+        "seed": work.settings.seed,
     }
     for name in ("accuracy", "balanced", "reported"):
         row |= interval_cells(name, getattr(point, name))
@@ -238,15 +245,3 @@ def _everything(
         "spent": {f"{budget:g}": plain(study.spent(budget)) for budget in budgets},
         "points": [plain(point) for point in points],
     }
-
-
-def _numbers(text: str, *, name: str) -> tuple[float, ...]:
-    """Return the numbers of at least 0 in a list such as "0.5,1"."""
-    try:
-        numbers = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise InputError(f"{name} must be numbers with a comma between them, got {text!r}.") from None
-    wrong = [number for number in numbers if not (math.isfinite(number) and number >= 0)]
-    if wrong:
-        raise InputError(f"{name} must be numbers of at least 0, got {wrong[0]:g}.")
-    return numbers

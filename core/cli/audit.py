@@ -1,8 +1,7 @@
 """``python -m core audit``: a release audit from a plan to a decision, with its reports.
 
-The folder a release audit is written into: one folder an edition, whole or not at all.
-
-FairLeak's test of itself beside an audit, in a process of its own: with two cores an audit hardly waits for it.
+The reports lie in one folder an edition, written whole or not at all. FairLeak's test of itself runs beside the audit,
+in a process of its own: with two cores an audit hardly waits for it.
 """
 
 from __future__ import annotations
@@ -17,12 +16,13 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from core import release_audit as decision
-from core.cli.arguments import data_folder_of
+from core.cli.arguments import add_data_argument, data_folder_of
 from core.cli.console import Console, aligned
 from core.datasets.catalog import default_cache_folder
 from core.errors import Cancelled, InputError
@@ -67,14 +67,7 @@ _OURS = re.compile(
 
 
 def check_folder(out: Path, *, force: bool) -> None:
-    """Refuse a folder that holds anything an audit did not write, before the work rather than after.
-
-    Raises
-    ------
-    InputError
-        If it is no folder, its parent is none, or it holds something: with `force` an earlier report may be there, and
-        nothing else.
-    """
+    """Refuse a folder that holds anything an audit did not write, before the work rather than after."""
     check_place(out, what="--out", folder=True)
     there = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
     if not there:
@@ -99,13 +92,7 @@ def write_audit(
     force: bool = False,
     key: Ed25519PrivateKey | None = None,
 ) -> None:
-    """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be written to, or by now holds what `check_folder` refuses.
-    """
+    """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete."""
     out = Path(os.path.realpath(out))  # where a link leads, so that what is made beside it can be moved there
     plan = plan_text(replace(audit.plan, policy="policy.toml"))
     policy = policy_text(audit.verdict.policy)
@@ -116,8 +103,8 @@ def write_audit(
                 folder.mkdir()
                 told = document(audit, edition=edition, people=people)
                 texts = {
-                    "report.json": to_json(told, edition=edition),
-                    "report.html": to_html(told, edition=edition),
+                    "report.json": to_json(told),
+                    "report.html": to_html(told),
                     "policy.toml": policy,
                 }
                 if edition != "disclosure":  # seed and names of files stay inside
@@ -127,7 +114,7 @@ def write_audit(
                     texts |= {f"{name}{ENDING}": signature_of(text.encode(), key) for name, text in signed.items()}
                 for name, text in texts.items():
                     (folder / name).write_bytes(text.encode("utf-8"))
-                for name, content in csv_files(told, edition=edition).items():
+                for name, content in csv_files(told).items():
                     (folder / name).write_bytes(content)
             check_folder(out, force=force)
             out.mkdir(exist_ok=True)
@@ -164,13 +151,7 @@ Report = Callable[[int, int], None]
 
 
 class SelfTestsBeside:
-    """Begins the test with the audit's first step, returns its results when called, ends it when left.
-
-    Parameters
-    ----------
-    report : callable
-        Called with (models done, models in all).
-    """
+    """Begins the test with the audit's first step, returns its results when called, ends it when left."""
 
     def __init__(self, report: Report) -> None:
         self._report, self._left, self._done = report, threading.Event(), 0
@@ -217,8 +198,6 @@ HELP = "audit a model by a plan, judge it by a policy, and write the report; exi
 _SHIPPED = {"default": default_policy, "predictions": predictions_policy}
 """Policies FairLeak brings along, by the name --policy calls them."""
 
-_STEPS_PER_NOTE = 4
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -236,7 +215,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=f"a policy file, or {' or '.join(_SHIPPED)}; the plan's when left out, and the default one without any",
     )
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
+    add_data_argument(parser)
     parser.add_argument(
         "--sign", type=Path, metavar="KEY.pem", help="sign the reports with this private key; see python -m core sign"
     )
@@ -253,20 +232,13 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
-    steps = console.counting("steps", every=_STEPS_PER_NOTE)
+    steps = console.counting("steps", every=4)
+    audited = partial(audit_with_people, plan, table, policy, model_file=model_file, meter=meter_of)
     if arguments.no_self_test:
-        audit, people = audit_with_people(plan, table, policy, model_file=model_file, report=steps, meter=meter_of)
+        audit, people = audited(report=steps)
     else:
         with SelfTestsBeside(console.counting("models of the self-test", every=200)) as tests:
-            audit, people = audit_with_people(
-                plan,
-                table,
-                policy,
-                model_file=model_file,
-                self_tests=tests,
-                report=tests.begun_by(steps),
-                meter=meter_of,
-            )
+            audit, people = audited(self_tests=tests, report=tests.begun_by(steps))
         for test in (test for test in audit.self_tests if not test.passed):
             console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
     write_audit(audit, arguments.out, people=people, force=arguments.force, key=key)

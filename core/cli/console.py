@@ -52,9 +52,9 @@ def spread_words(spread: Spread | None, *, signed: bool = False, percent: bool =
     return "none" if spread is None else _words(spread.mean, spread.low, spread.high, signed=signed, percent=percent)
 
 
-def estimate_words(estimate: Estimate, *, signed: bool = False, percent: bool = True) -> str:
+def estimate_words(estimate: Estimate | None, *, signed: bool = False, percent: bool = True) -> str:
     """Return an estimate with its interval in the same form; "none" where nothing was measured."""
-    if math.isnan(estimate.value):
+    if estimate is None or math.isnan(estimate.value):
         return "none"
     return _words(estimate.value, estimate.low, estimate.high, signed=signed, percent=percent)
 

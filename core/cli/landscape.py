@@ -8,8 +8,9 @@ from pathlib import Path
 
 from core.cli.arguments import add_dataset_arguments, add_seeds_argument, dataset_of, seeds_in, write_csv
 from core.cli.console import Console, aligned, estimate_words
-from core.fairness import METRICS
 from core.files import check_place
+from core.settings import add_arguments as add_settings
+from core.settings import from_arguments
 from core.sweep.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
 
 NAME = "landscape"
@@ -19,7 +20,7 @@ HELP = "train models by tolerance and privacy budget, and print what attackers g
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser)
-    parser.add_argument("--metric", default=METRICS[0], help=f"{', '.join(METRICS)} (default {METRICS[0]})")
+    add_settings(parser, LandscapePlan, "metric", "train_share", "tolerances", "epsilons", "tree_share")
     add_seeds_argument(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the map as JSON, as the Start page reads it")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Make a map and print it."""
     for path, name in ((arguments.out, "--out"), (arguments.csv, "--csv")):
         check_place(path, what=name)
-    plan = LandscapePlan(metric=arguments.metric, seeds=seeds_in(arguments.seeds))
+    plan = from_arguments(arguments, LandscapePlan, seeds=seeds_in(arguments.seeds))
     made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
     console.results(_printed(made))
     if arguments.out is not None:

@@ -5,24 +5,23 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from core.cli.arguments import (
+    add_dataset_arguments,
     add_file_arguments,
     check_files,
     interval_cells,
-    names_in,
     table_and_roles,
     write_csv,
     write_json,
 )
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
-from core.datasets import CATALOG, Roles, Table, build_dataset
+from core.datasets import Roles, Table, build_dataset
 from core.datasets.splits import split
 from core.errors import InputError, PrivacyLeakWarning
 from core.estimates import Estimate
@@ -30,10 +29,12 @@ from core.membership import (
     ATTACK_TITLES,
     ATTACKS,
     DELETION_REMINDER,
+    FEWEST_SHADOWS,
     TARGET_TITLES,
     TARGETS,
     AttackFindings,
     CurveBand,
+    CurvePoint,
     DisparityResult,
     GapResult,
     GapTest,
@@ -56,39 +57,11 @@ from core.membership import (
     summarise_curve,
     target_of,
 )
-from core.models.tree_budget import ACCOUNTINGS
 from core.serialize import Result, plain
-from core.validation import LEAST_EPSILON, choice, seed_value
-
-_POINTS_OF_FAIRPICK = 4
-"""Of one repeat: FairPick and its control, at the theta asked for and at 1."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(Result):
-    """What was found.
-
-    Attributes
-    ----------
-    findings : tuple of MembershipFindings
-        One a privacy budget, as asked.
-    costs : tuple of float
-        What the tree costs in truth at each; inf without a bound.
-    over_epsilon : tuple of CurveBand
-        Over repeats; empty for one.
-    over_theta : tuple of (float, tuple of CurveBand)
-        Privacy budget, and what FairPick and its control change; empty unless asked for.
-    deletions : MembershipFindings or None
-        Of the target after FairPick, without attacks.
-    """
-
-    people: MemberPeople
-    findings: tuple[MembershipFindings, ...]
-    costs: tuple[float, ...]
-    over_epsilon: tuple[CurveBand, ...]
-    over_theta: tuple[tuple[float, tuple[CurveBand, ...]], ...]
-    deletions: MembershipFindings | None
-    repeats: int
+from core.settings import Settings, from_arguments, params
+from core.settings import add_arguments as add_settings
+from core.study import Param
+from core.validation import LEAST_EPSILON, choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +95,37 @@ class Work:
         return target_of(self.people, settings) if self.train is None else self.train
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit(Result):
+    """What was found.
+
+    Attributes
+    ----------
+    findings : tuple of MembershipFindings
+        One a privacy budget, as asked.
+    costs : tuple of float
+        What the tree costs in truth at each; inf without a bound.
+    over_epsilon : tuple of CurveBand
+        Over repeats; empty for one.
+    over_theta : tuple of (float, tuple of CurveBand)
+        Privacy budget, and what FairPick and its control change; empty unless asked for.
+    deletions : MembershipFindings or None
+        Of the target after FairPick, without attacks.
+    """
+
+    work: Work
+    findings: tuple[MembershipFindings, ...]
+    costs: tuple[float, ...]
+    over_epsilon: tuple[CurveBand, ...]
+    over_theta: tuple[tuple[float, tuple[CurveBand, ...]], ...]
+    deletions: MembershipFindings | None
+
+
 def measured(work: Work, console: Console) -> Audit:
     """Do the work, with progress."""
     steps = sum(work.settings[0].shadows if name == "lira" else 1 for name in work.attacks)
-    curves = work.repeats * len(work.settings) * ((work.repeats > 1) + _POINTS_OF_FAIRPICK * (work.theta < 1.0))
+    # FairPick has four points a repeat: itself and its control, at the theta asked for and at 1.
+    curves = work.repeats * len(work.settings) * ((work.repeats > 1) + 4 * (work.theta < 1.0))
     report, total, numbers = console.counting("steps", every=16), steps * len(work.settings) + curves, count(1)
 
     def tick(*_: object) -> None:
@@ -137,7 +137,7 @@ def measured(work: Work, console: Console) -> Audit:
         deleted = replace(work.settings[0], theta=work.theta)
         deletions = findings_of(attacked(work.people, deleted, work.train_of(deleted), split=work.split))
     return Audit(
-        people=work.people,
+        work=work,
         findings=findings,
         costs=tuple(
             ledger_of(work.people, settings).total if settings.target == "dp_id3" else math.inf
@@ -146,7 +146,6 @@ def measured(work: Work, console: Console) -> Audit:
         over_epsilon=_over_epsilon(work, tick),
         over_theta=_over_theta(work, tick),
         deletions=deletions,
-        repeats=work.repeats,
     )
 
 
@@ -165,21 +164,12 @@ def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:
     """Return the network attack over repeats; FairPick's curve has it for targets without a privacy budget."""
     if work.repeats == 1:
         return ()
-    points = []
-    if work.settings[0].target == "dp_id3":
+    first = work.settings[0]
+    if first.target == "dp_id3":
         epsilons = [settings.epsilon for settings in work.settings]
-        for point in epsilon_curve(work.people, work.settings[0], epsilons=epsilons, repeats=work.repeats):
-            points.append(point)
-            tick()
-        return summarise_curve(points)
-    whole = fairpick_curve(
-        work.people, work.settings[0], thetas=(1.0,), repeats=work.repeats, train=work.train_of(work.settings[0])
-    )
-    for point in whole:
-        if point.variant == "fairpick":
-            points.append(replace(point, at=math.inf))
-            tick()
-    return summarise_curve(points)
+        return _band_of(epsilon_curve(work.people, first, epsilons=epsilons, repeats=work.repeats), tick)
+    whole = fairpick_curve(work.people, first, thetas=(1.0,), repeats=work.repeats, train=work.train_of(first))
+    return _band_of((replace(point, at=math.inf) for point in whole if point.variant == "fairpick"), tick)
 
 
 def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, ...]], ...]:
@@ -188,13 +178,19 @@ def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, 
         return ()
     found = []
     for settings in work.settings:
-        points = []
-        train = work.train_of(settings)
-        for point in fairpick_curve(work.people, settings, thetas=(work.theta, 1.0), repeats=work.repeats, train=train):
-            points.append(point)
-            tick()
-        found.append((settings.epsilon, summarise_curve(points)))
+        train, thetas = work.train_of(settings), (work.theta, 1.0)
+        curve = fairpick_curve(work.people, settings, thetas=thetas, repeats=work.repeats, train=train)
+        found.append((settings.epsilon, _band_of(curve, tick)))
     return tuple(found)
+
+
+def _band_of(points: Iterable[CurvePoint], tick: _Tick) -> tuple[CurveBand, ...]:
+    """Return the means of a curve's points, told as they come."""
+    found = []
+    for point in points:
+        found.append(point)
+        tick()
+    return summarise_curve(found)
 
 
 _NOTHING = "n/a"
@@ -225,7 +221,7 @@ def _head(audit: Audit) -> Iterator[str]:
     depth = "" if settings.target in ("logistic", "audited") else f", depth {settings.max_depth}"
     accounting = f", accounting {settings.accounting}" if settings.target == "dp_id3" else ""
     groups = ", ".join(reversed(first.group_names)) if len(first.group_names) == 2 else ", ".join(first.group_names)
-    yield f"{audit.people.n:,} people of {first.title}; {first.attribute}: {groups}"
+    yield f"{audit.work.people.n:,} people of {first.title}; {first.attribute}: {groups}"
     yield f"Target: {TARGET_TITLES[settings.target]}{depth}{accounting}, seed {settings.seed}"
     yield f"{first.n_members:,} people trained on; {first.n_judged:,} judged, half of them trained on: chance is 50%"
     yield f"Intervals: {100 * settings.level:g}%, over the judged people, for one split and one training"
@@ -309,7 +305,8 @@ def _star(test: GapTest | None) -> str:
 
 
 def _repeats_table(audit: Audit) -> Iterator[str]:
-    yield f"The paper's network over {audit.repeats} repeats, each with its own split and training; {_sides(audit)}"
+    repeats = audit.work.repeats
+    yield f"The paper's network over {repeats} repeats, each with its own split and training; {_sides(audit)}"
     yield "Means with 95% intervals over repeats, which speak of other seeds on this table"
     rows = []
     for band in sorted(audit.over_epsilon, key=lambda band: -band.at):
@@ -320,7 +317,7 @@ def _repeats_table(audit: Audit) -> Iterator[str]:
 
 def _sides(audit: Audit) -> str:
     """Return which groups the gaps of a curve are between."""
-    names, code = audit.people.group_names, audit.findings[0].settings.group
+    names, code = audit.work.people.group_names, audit.findings[0].settings.group
     return f"{names[code]} minus {names[0] if len(names) == 2 else 'all others'}"
 
 
@@ -339,7 +336,7 @@ def _fairpick_table(audit: Audit) -> Iterator[str]:
     assert audit.deletions is not None and audit.deletions.fairpick is not None
     made, before = audit.deletions.fairpick, audit.findings[0].n_members
     rows, seed = sum(made.deleted.values()), audit.deletions.settings.seed
-    several = "s" * (audit.repeats > 1)
+    several = "s" * (audit.work.repeats > 1)
     by_group = ", ".join(f"{count:,} {name}" for name, count in made.deleted.items())
     yield (
         f"FairPick, theta {made.theta:g}: deletes {rows:,} of the {before:,} people trained on above, in the split of "
@@ -350,7 +347,7 @@ def _fairpick_table(audit: Audit) -> Iterator[str]:
         f"{made.largest_after:.4f} after"
     )
     yield (
-        f"The paper's network in {audit.repeats} repeat{several} with splits of their own, of which 'deleted' is "
+        f"The paper's network in {audit.work.repeats} repeat{several} with splits of their own, of which 'deleted' is "
         f"the mean; {_sides(audit)}"
     )
     private = audit.findings[0].settings.target == "dp_id3"
@@ -427,12 +424,12 @@ def everything(audit: Audit, dataset: str) -> dict[str, Any]:
         "title": first.title,
         "attribute": first.attribute,
         "groups": list(first.group_names),
-        "people": audit.people.n,
+        "people": audit.work.people.n,
         "trained on": first.n_members,
         "judged": first.n_judged,
-        "notes": list(audit.people.notes),
+        "notes": list(audit.work.people.notes),
         "targets": [_target(found, cost) for found, cost in zip(audit.findings, audit.costs, strict=True)],
-        "repeats": audit.repeats,
+        "repeats": audit.work.repeats,
         "over epsilon": [_band(band, "epsilon") for band in audit.over_epsilon],
         "fairpick": None if audit.deletions is None else plain(audit.deletions.fairpick),
         "over theta": [
@@ -469,33 +466,45 @@ def _number(value: float) -> float | str:
 NAME = "membership"
 HELP = "print how well attackers tell who was in the training data, and which group more, at several privacy budgets"
 
-_EPSILONS = "inf,10,1,0.1"
+_AUDITED = "audited"
+_EPSILONS = (math.inf, 10.0, 1.0, 0.1)
 _MOST = 100.0
 """Largest finite privacy budget: beyond it the tree grows without end, and noise no longer matters."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings(Settings):
+    """What is asked besides one attack's own settings."""
+
+    epsilons: Annotated[
+        tuple[float, ...] | None,
+        Param(
+            "Privacy budgets",
+            "Privacy budgets of dp_id3; inf,10,1,0.1 when left out.",
+            least=LEAST_EPSILON,
+            most=_MOST,
+            infinite=True,
+            some=True,
+            flag="--epsilon",
+        ),
+    ] = None
+    attacks: Annotated[
+        tuple[str, ...], Param("Attacks", "Which attacks, or all: {options}.", options=ATTACKS, some=True)
+    ] = tuple(ATTACKS)
+    repeats: Annotated[int, Param("Repeats", "Of the network attack and of FairPick.", least=1)] = 1
+
+    @property
+    def budgets(self) -> tuple[float, ...]:
+        """The privacy budgets, each once."""
+        return _EPSILONS if self.epsilons is None else tuple(dict.fromkeys(self.epsilons))
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {', '.join(CATALOG)} (default demo)")
-    parser.add_argument("--attribute", metavar="NAME", help="such as sex or race/each; the first one when left out")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of data files; $FAIRLEAK_DATA when left out")
-    parser.add_argument("--target", default="dp_id3", help=f"one of {', '.join(TARGETS)} (default dp_id3)")
-    parser.add_argument("--epsilon", metavar="LIST", help=f"privacy budgets of dp_id3 (default {_EPSILONS})")
-    parser.add_argument(
-        "--accounting", default="savings", help=f"of dp_id3: {', '.join(ACCOUNTINGS)} (default savings)"
-    )
-    parser.add_argument("--depth", type=int, metavar="D", help="of the trees; by the number of columns when left out")
-    parser.add_argument("--attacks", default="all", metavar="LIST", help=f"some of {', '.join(ATTACKS)} (default all)")
-    parser.add_argument("--shadows", type=int, default=64, metavar="N", help="shadow models of lira (default 64)")
-    parser.add_argument("--theta", type=float, default=1.0, metavar="T", help="also delete rows by FairPick (1: none)")
-    parser.add_argument(
-        "--repeats",
-        type=int,
-        default=1,
-        metavar="R",
-        help="of the network attack and of FairPick (default 1)",
-    )
-    parser.add_argument("--seed", type=int, default=42, metavar="S", help="default 42")
+    add_dataset_arguments(parser)
+    add_settings(parser, RunSettings)
+    own = (name for name in params(MembershipSettings) if name != "epsilon")
+    add_settings(parser, MembershipSettings, *own, defaults={"max_depth": None})
     add_file_arguments(parser)
 
 
@@ -518,72 +527,49 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _work(arguments: argparse.Namespace) -> Work:
     """Check the arguments, then read the data."""
-    choice(arguments.target, TARGETS, name="--target")
-    choice(arguments.accounting, ACCOUNTINGS, name="--accounting")
-    seed_value(arguments.seed, name="--seed")
-    epsilons, attacks = _epsilons(arguments), names_in(arguments.attacks, ATTACKS, name="--attacks")
-    _check_numbers(arguments)
+    asked, settings = from_arguments(arguments, RunSettings), from_arguments(arguments, MembershipSettings)
+    _check(asked, settings)
     table, roles = table_and_roles(arguments)
     people = member_people(table, roles)
-    base = MembershipSettings(
-        target=arguments.target,
-        max_depth=arguments.depth or default_depth(people),
-        accounting=arguments.accounting,
-        shadows=arguments.shadows,
-        seed=arguments.seed,
-    )
-    train, shared_out = _audited(table, roles, arguments) if arguments.target == "audited" else (None, None)
+    if settings.group >= len(people.group_names):
+        raise InputError(f"--group must be below {len(people.group_names)}, how many there are, got {settings.group}.")
+    depth = settings.max_depth if hasattr(arguments, "max_depth") else default_depth(people)
+    budgets = asked.budgets if settings.target == "dp_id3" else (math.inf,)  # others have none
+    train, shared_out = None, None
+    if settings.target == _AUDITED:
+        train, shared_out = _audited(table, roles, AuditConfig(dataset=arguments.dataset, seed=settings.seed))
     return Work(
         people=people,
-        settings=tuple(replace(base, epsilon=epsilon) for epsilon in epsilons),
-        attacks=tuple(name for name in ATTACKS if name in attacks),
+        settings=tuple(replace(settings, max_depth=depth, theta=1.0, epsilon=epsilon) for epsilon in budgets),
+        attacks=tuple(name for name in ATTACKS if name in asked.attacks),
         train=train,
         split=shared_out,
-        theta=arguments.theta,
-        repeats=arguments.repeats,
+        theta=settings.theta,
+        repeats=asked.repeats,
     )
 
 
-def _check_numbers(arguments: argparse.Namespace) -> None:
-    for name, least in (("depth", 1), ("repeats", 1), ("shadows", 4)):
-        value = getattr(arguments, name)
-        if value is not None and value < least:
-            raise InputError(f"--{name} must be a whole number of at least {least}, got {value}.")
-    if arguments.shadows % 2:
-        raise InputError(f"--shadows must be even, half of them with each person, got {arguments.shadows}.")
-    if not 0.0 < arguments.theta <= 1.0:
-        raise InputError(f"--theta must be in (0, 1], got {arguments.theta:g}.")
-    if arguments.accounting != "savings" and arguments.target != "dp_id3":
-        raise InputError(f"--accounting is for the target dp_id3, got it with --target {arguments.target}.")
-    if arguments.target == "audited":
-        for name, neutral in (("theta", 1.0), ("repeats", 1)):
-            if getattr(arguments, name) != neutral:
-                raise InputError(
-                    f"--{name} is not for the target audited, whose members are the audit's training records, got it "
-                    "with --target audited."
-                )
+def _check(asked: RunSettings, settings: MembershipSettings) -> None:
+    """Refuse what does not go together."""
+    target, shadows = settings.target, settings.shadows
+    choice(target, TARGETS, name="--target")
+    if shadows < FEWEST_SHADOWS:
+        raise InputError(f"--shadows must be at least {FEWEST_SHADOWS}, got {shadows}.")
+    if shadows % 2:
+        raise InputError(f"--shadows must be even, half of them with each person, got {shadows}.")
+    for flag, there in (("epsilon", asked.epsilons is not None), ("accounting", settings.accounting != "savings")):
+        if there and target != "dp_id3":
+            raise InputError(f"--{flag} is for the target dp_id3, got it with --target {target}.")
+    for flag, there in (("theta", settings.theta < 1.0), ("repeats", asked.repeats > 1)):
+        if there and target == _AUDITED:
+            raise InputError(
+                f"--{flag} is not for the target audited, whose members are the audit's training records, got it "
+                "with --target audited."
+            )
 
 
-def _epsilons(arguments: argparse.Namespace) -> tuple[float, ...]:
-    """Return the privacy budgets, each once; the only one of a target that has none is infinite."""
-    if arguments.target != "dp_id3":
-        if arguments.epsilon is not None:
-            raise InputError(f"--epsilon is for the target dp_id3, got it with --target {arguments.target}.")
-        return (math.inf,)
-    text = _EPSILONS if arguments.epsilon is None else arguments.epsilon
-    try:
-        numbers = tuple(dict.fromkeys(float(part) for part in text.split(",")))
-    except ValueError:
-        raise InputError(f"--epsilon must be numbers, or inf, with a comma between them, got {text!r}.") from None
-    for number in numbers:
-        if not (LEAST_EPSILON <= number <= _MOST or number == math.inf):
-            raise InputError(f"--epsilon must be from {LEAST_EPSILON:g} to {_MOST:g}, or inf, got {number:g}.")
-    return numbers
-
-
-def _audited(table: Table, roles: Roles, arguments: argparse.Namespace) -> tuple[Train, MembershipSplit]:
+def _audited(table: Table, roles: Roles, config: AuditConfig) -> tuple[Train, MembershipSplit]:
     """Return the audited fair model as a target, with the audit's own training and test records."""
-    dataset = build_dataset(table, roles)
-    config = AuditConfig(dataset=arguments.dataset, roles=roles, seed=arguments.seed)
+    dataset, config = build_dataset(table, roles), replace(config, roles=roles)
     rows = split(dataset, train_share=config.train_share, seed=config.seed)
     return audited_target(config, dataset), split_between(rows.train, rows.test, seed=config.seed)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.cli.arguments import add_file_arguments, check_files, data_folder_of, write_csv, write_json
+from core.cli.arguments import add_data_argument, add_file_arguments, check_files, data_folder_of, write_csv, write_json
 from core.cli.console import Console, aligned, estimate_words
 from core.datasets.catalog import default_cache_folder
 from core.estimates import Estimate
@@ -30,6 +30,8 @@ from core.model_card.study import ReleaseStudy
 from core.release_audit import load_model, load_table
 from core.release_audit.card_plan import ReleasePlan, named, people_of, read_release, study_of
 from core.serialize import plain
+from core.settings import add_arguments as add_settings
+from core.settings import given, params
 
 _SHOWN = 5
 """Typed numbers that are told to be untrue, one by one."""
@@ -283,7 +285,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = _EPILOG
     parser.add_argument("plan", type=Path, metavar="FILE", help="a TOML file; its own files lie in the same folder")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
+    add_data_argument(parser)
+    own = parser.add_argument_group("in place of what the file says")
+    add_settings(own, ReleaseSettings, defaults=dict.fromkeys(params(ReleaseSettings)))
     parser.add_argument(
         "--no-advice",
         action="store_true",
@@ -296,7 +300,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     """Meter, measure and print."""
     check_files(arguments)
     name = arguments.plan.name
-    plan = read_release(content_of(arguments.plan, what="FILE"), name=name)
+    plan = read_release(content_of(arguments.plan, what="FILE"), name=name, instead=given(arguments, ReleaseSettings))
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
     with named(name, "data.file" if plan.source.data.file else "[data]"):
         table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())

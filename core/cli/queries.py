@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from core.cli.console import Console, aligned
 from core.datasets.columns import quoted
 from core.estimates import Estimate
 from core.files import check_place, content_of
+from core.settings import Settings, from_arguments, values_of
+from core.settings import add_arguments as add_settings
+from core.study import Param
 
 if TYPE_CHECKING:
     from core.desk import Columns, Ledger, LedgerAnswer, LedgerStatus, Quote, Registration, Verification, VerifiedBudget
@@ -67,6 +71,60 @@ _PLACE = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterSettings(Settings):
+    """What a test set is registered with, for good; budgets are text, because they are counted to the millionth."""
+
+    attribute: Annotated[str, Param("Attribute", "The column of the sensitive attribute.")]
+    advantaged: Annotated[
+        str | None,
+        Param(
+            "Advantaged",
+            "Its value that is the advantaged group, everybody else is the other one; not needed if it holds 1 and 0.",
+        ),
+    ] = None
+    id: Annotated[str, Param("Identifiers", "The column of the people's identifiers.")] = "id"
+    label: Annotated[
+        str | None, Param("Label", "The column of the true outcome, for equal opportunity; counts as public.")
+    ] = None
+    positive: Annotated[str | None, Param("Positive", "Its good value; not needed if it holds 1 and 0.")] = None
+    budget: Annotated[str, Param("Privacy budget", "Epsilon for everything ever answered, for good.")]
+    count_epsilon: Annotated[
+        str | None, Param("Price of the count", "What the noisy group size costs of it; a tenth when left out.")
+    ] = None
+    another_attribute: Annotated[
+        bool,
+        Param(
+            "Another attribute",
+            "Say, on record, that people who have a budget are registered for another attribute; it is believed.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskSettings(Settings):
+    """One question."""
+
+    epsilon: Annotated[
+        str,
+        Param(
+            "Price",
+            "Price of a new answer; half of it means twice the noise. Equal opportunity costs the count of its group "
+            "besides, once.",
+        ),
+    ]
+    metric: Annotated[
+        str,
+        Param(
+            "Metric",
+            "Who is compared, all people or those with a positive label: {options}; of scores the answer is a "
+            "difference of means, of labels one of rates.",
+            options=("statistical_parity", "equal_opportunity"),
+        ),
+    ] = "statistical_parity"
+    again: Annotated[bool, Param("Again", "Pay for a fresh look although the past has the answer.")] = False
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add register, ask, status, export and verify."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
@@ -108,24 +166,7 @@ def _ledger_argument(parser: argparse.ArgumentParser) -> None:
 def _register_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="what askers will call the test set")
     parser.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="CSV with a line a person")
-    parser.add_argument("--attribute", required=True, metavar="COLUMN", help="the sensitive attribute")
-    parser.add_argument(
-        "--advantaged",
-        metavar="VALUE",
-        help="its value that is the advantaged group, everybody else is the other one; not needed if it holds 1 and 0",
-    )
-    parser.add_argument("--id", default="id", metavar="COLUMN", help="the people's identifiers (default: id)")
-    parser.add_argument("--label", metavar="COLUMN", help="the true outcome, for equal opportunity; counts as public")
-    parser.add_argument("--positive", metavar="VALUE", help="its good value; not needed if it holds 1 and 0")
-    parser.add_argument("--budget", required=True, metavar="EPSILON", help="for everything ever answered, for good")
-    parser.add_argument(
-        "--count-epsilon", metavar="EPSILON", help="of which the noisy group size costs this (default: a tenth)"
-    )
-    parser.add_argument(
-        "--another-attribute",
-        action="store_true",
-        help="say, on record, that people who have a budget are registered for another attribute; it is believed",
-    )
+    add_settings(parser, RegisterSettings)
     _ledger_argument(parser)
 
 
@@ -134,25 +175,12 @@ def _ask_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="the file it was registered with")
     parser.add_argument("--predictions", type=Path, required=True, metavar="FILE", help="CSV: identifier and score")
     parser.add_argument("--score", metavar="COLUMN", help="the scores, if the file has further columns")
-    parser.add_argument(
-        "--epsilon",
-        required=True,
-        metavar="EPSILON",
-        help="price of a new answer; half of it means twice the noise. Equal opportunity costs the count of its group "
-        "besides, once",
-    )
-    parser.add_argument(
-        "--metric",
-        default="statistical_parity",
-        help="who is compared: statistical_parity (all people, the default) or equal_opportunity (people with a "
-        "positive label); of scores the answer is a difference of means, of labels one of rates",
-    )
+    add_settings(parser, AskSettings)
     parser.add_argument(
         "--asker",
         metavar="WHO",
         help='who asks, and about which model, for the record ("team A, model 7"); needed unless --quote is given',
     )
-    parser.add_argument("--again", action="store_true", help="pay for a fresh look although the past has the answer")
     parser.add_argument("--quote", action="store_true", help="only say what it would cost and how precise it would be")
     _ledger_argument(parser)
 
@@ -167,41 +195,42 @@ def _opened(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:
 def _register(arguments: argparse.Namespace, console: Console) -> int:
     from core.desk import Columns, read_test_set
 
+    asked = from_arguments(arguments, RegisterSettings)
     columns = Columns(
-        id=arguments.id,
-        attribute=arguments.attribute,
-        advantaged=arguments.advantaged,
-        label=arguments.label,
-        positive=arguments.positive,
+        id=asked.id,
+        attribute=asked.attribute,
+        advantaged=asked.advantaged,
+        label=asked.label,
+        positive=asked.positive,
     )
     test_set = read_test_set(arguments.test_set, columns)
     ledger = _opened(arguments, create=True)
-    _warn(arguments, columns, console)
+    _warn(arguments.test_set, asked, console)
     made = ledger.register(
         arguments.name,
         test_set,
-        budget=arguments.budget,
+        budget=asked.budget,
         columns=columns,
-        count_epsilon=arguments.count_epsilon,
-        another_attribute=arguments.another_attribute,
+        count_epsilon=asked.count_epsilon,
+        another_attribute=asked.another_attribute,
     )
     console.results(_registration_lines(made))
     console.note(f"The ledger is {ledger.place}.")
     return 0
 
 
-def _warn(arguments: argparse.Namespace, columns: Columns, console: Console) -> None:
+def _warn(file: Path, asked: RegisterSettings, console: Console) -> None:
     """Say what cannot be taken back once it is registered."""
     from core.desk import frame_of
     from core.desk.noise import millionths
     from core.desk.prices import everybody_else, together
 
-    if arguments.count_epsilon is not None:
-        budget = millionths(arguments.budget, name="budget")
-        if millionths(arguments.count_epsilon, name="count_epsilon") == budget:
+    if asked.count_epsilon is not None:
+        budget = millionths(asked.budget, name="budget")
+        if millionths(asked.count_epsilon, name="count_epsilon") == budget:
             console.note("Note: the noisy group size takes the whole budget; nothing can be asked afterwards.")
-    frame = frame_of(content_of(arguments.test_set, what="--test-set"), arguments.test_set.name)
-    others = everybody_else(frame, columns.attribute, columns.advantaged)
+    frame = frame_of(content_of(file, what="--test-set"), file.name)
+    others = everybody_else(frame, asked.attribute, asked.advantaged)
     if told := together(others):
         console.note(f"Note: the disadvantaged group takes together {told}.")
 
@@ -217,8 +246,8 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     columns = ledger.registration(arguments.name).columns
     test_set = read_test_set(arguments.test_set, columns)
     scores = read_predictions(arguments.predictions, test_set.ids, id_column=columns.id, score=arguments.score)
-    epsilon = epsilon_of(millionths(arguments.epsilon, name="epsilon"))
-    settings = {"epsilon": arguments.epsilon, "metric": arguments.metric, "again": arguments.again}
+    settings = values_of(from_arguments(arguments, AskSettings))
+    epsilon = epsilon_of(millionths(settings["epsilon"], name="epsilon"))
     if arguments.quote:
         quote = ledger.quote(arguments.name, test_set, scores, **settings)
         console.result(f"cost            epsilon {quote.charged:g} of {quote.remaining:g} left{_free(quote.from_past)}")

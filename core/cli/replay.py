@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from core.cli.arguments import data_folder_of
+from core.cli.arguments import add_data_argument, data_folder_of
 from core.cli.console import Console, aligned
 from core.cli.verify import LARGEST_REPORT, text_of
 from core.datasets import Table, read_table
@@ -23,15 +23,15 @@ from core.release_audit import (
     Difference,
     Sameness,
     SelfTest,
+    audit_with_people,
     cached_self_test,
     data_fingerprint,
     dataset_of,
     load_table,
     plan_of,
-    run_audit,
     same_numbers,
 )
-from core.report import from_json, meter_of, policy_of, to_json
+from core.report import document, from_json, meter_of, policy_of, to_json
 
 NAME = "replay"
 HELP = "run the audit of a report again and compare every number; exit code 0 the same, 1 not"
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "the same; 3 input that cannot be used, such as another table."
     )
     parser.add_argument("report", type=Path, metavar="REPORT", help="report.json of an audit, of its internal edition")
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help="of the catalogue; $FAIRLEAK_DATA when left out")
+    add_data_argument(parser)
     parser.add_argument("--file", type=Path, metavar="TABLE", help="the table, where the audit was of a file")
     parser.add_argument("--model", type=Path, metavar="FILE", help="the model file, where there was one")
 
@@ -62,10 +62,15 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     plan, policy = plan_of(old), policy_of(old)
     table, model_file = _table(plan, arguments), _model(plan, arguments)
     _check_table(plan, table, model_file, old["data"]["fingerprint"])
-    tests = _self_tests(console) if old["self_tests"] else ()
+    tests: tuple[SelfTest, ...] = ()
+    if old["self_tests"]:
+        beside = console.counting("models of the self-test", every=200)
+        tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
     steps = console.counting("steps", every=4)
-    audit = run_audit(plan, table, policy, model_file=model_file, self_tests=tests, report=steps, meter=meter_of)
-    found = same_numbers(old, from_json(to_json(audit)))
+    audit = audit_with_people(
+        plan, table, policy, model_file=model_file, self_tests=tests, report=steps, meter=meter_of
+    )[0]
+    found = same_numbers(old, from_json(to_json(document(audit))))
     console.results(_printed(found))
     return 1 if found.status == Sameness.DIFFERENT else 0
 
@@ -110,16 +115,6 @@ def _check_table(plan: AuditPlan, table: Table, model_file: ModelFile | None, to
             f"The table must be the one the report is about, whose fingerprint begins with {told[:12]}, got one that "
             f"begins with {found[:12]}."
         )
-
-
-def _self_tests(console: Console) -> tuple[SelfTest, ...]:
-    own = Console(out=console.out, err=console.err)
-
-    def report(done: int, total: int) -> None:
-        if done % 200 == 0 or done == total:
-            own.progress(done, total, noun="models of the self-test")
-
-    return cached_self_test(default_cache_folder().parent / "self-test", report=report)
 
 
 def _printed(found: Comparison) -> Iterator[str]:

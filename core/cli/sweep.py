@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
 
 from core.audit import PROTOCOLS
 from core.cli.arguments import (
     add_dataset_arguments,
-    add_epsilon_argument,
     add_running_arguments,
     add_seeds_argument,
-    epsilon_of,
+    check_epsilon,
     finished,
-    names_in,
-    numbers_in,
+    parts_of,
     seeds_in,
     write_csv,
 )
@@ -24,6 +24,9 @@ from core.correction import COSTS
 from core.fairness import METRICS
 from core.files import check_place
 from core.models import METHODS
+from core.settings import Settings, from_arguments
+from core.settings import add_arguments as add_settings
+from core.study import Param
 from core.sweep import (
     PAPER_TOLERANCES,
     TOLERANCES,
@@ -35,7 +38,7 @@ from core.sweep import (
     measure,
     summarise,
 )
-from core.validation import choice
+from core.validation import unit_interval
 
 NAME = "sweep"
 HELP = "measure many configurations and print what attackers recover from each"
@@ -43,55 +46,67 @@ HELP = "measure many configurations and print what attackers recover from each"
 _NAMED_TOLERANCES = {"18": TOLERANCES, "49": PAPER_TOLERANCES}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSettings(Settings):
+    """Which configurations are measured, and which of their numbers are printed."""
+
+    methods: Annotated[
+        tuple[str, ...],
+        Param("Fair learning", "How models are trained, or all: {options}.", options=METHODS, some=True),
+    ] = METHODS[:1]
+    metrics: Annotated[
+        tuple[str, ...], Param("Fairness metrics", "Fairness metrics, or all: {options}.", options=METRICS, some=True)
+    ] = METRICS[:1]
+    tolerances: Annotated[
+        str, Param("Tolerances", "Trained for and told: 49, 18, or numbers in [0, 1] such as 0,0.01,0.1.")
+    ] = "18"
+    protocol: Annotated[
+        str, Param("Protocol", "How the exponent of the printed tables is chosen: {options}.", options=PROTOCOLS)
+    ] = PROTOCOLS[0]
+    cost: Annotated[str, Param("Cost", "Cost of the printed tables: {options}.", options=COSTS)] = COSTS[0]
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser)
-    parser.add_argument(
-        "--methods", default=METHODS[0], metavar="LIST", help=f"of {', '.join(METHODS)}, or all (default {METHODS[0]})"
-    )
-    parser.add_argument(
-        "--metrics", default=METRICS[0], metavar="LIST", help=f"of {', '.join(METRICS)}, or all (default {METRICS[0]})"
-    )
-    parser.add_argument(
-        "--tolerances", default="18", metavar="LIST", help="49, 18 (default), or numbers in [0, 1] such as 0,0.01,0.1"
-    )
-    add_epsilon_argument(parser)
+    add_settings(parser, SweepSettings)
+    add_settings(parser, AuditConfig, "epsilon", "train_share", "forest")
     add_seeds_argument(parser)
     add_running_arguments(parser)
-    parser.add_argument("--protocol", default=PROTOCOLS[0], help=f"of the printed tables: {', '.join(PROTOCOLS)}")
-    parser.add_argument("--cost", default=COSTS[0], help=f"of the printed tables: {', '.join(COSTS)}")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print; what is stored already is not measured again."""
-    choice(arguments.protocol, PROTOCOLS, name="--protocol")
-    choice(arguments.cost, COSTS, name="--cost")
+    settings = from_arguments(arguments, SweepSettings)
+    config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
+    check_epsilon(config.epsilon, settings.methods)
     check_place(arguments.csv, what="--csv")
-    points = finished(_configs(arguments), arguments, console, measure=measure, result=SweepPoint)
-    summary = summarise(points)
-    console.results(_printed(summary, arguments))
+    configs = grid(
+        config,
+        tolerances=_tolerances(settings.tolerances),
+        methods=settings.methods,
+        metrics=settings.metrics,
+        seeds=seeds_in(arguments.seeds),
+    )
+    summary = summarise(finished(configs, arguments, console, measure=measure, result=SweepPoint))
+    console.results(_printed(summary, settings, config))
     write_csv(summary.to_frame(), arguments.csv, console)
     return 0
 
 
-def _configs(arguments: argparse.Namespace) -> list[AuditConfig]:
-    named = _NAMED_TOLERANCES.get(arguments.tolerances.strip())
-    methods = names_in(arguments.methods, METHODS, name="--methods")
-    return grid(
-        AuditConfig(dataset=arguments.dataset, epsilon=epsilon_of(arguments, methods)),
-        tolerances=numbers_in(arguments.tolerances, name="--tolerances") if named is None else named,
-        methods=methods,
-        metrics=names_in(arguments.metrics, METRICS, name="--metrics"),
-        seeds=seeds_in(arguments.seeds),
-    )
+def _tolerances(text: str) -> tuple[float, ...]:
+    if (named := _NAMED_TOLERANCES.get(text.strip())) is not None:
+        return named
+    parts = parts_of(text, name="--tolerances")
+    return tuple(dict.fromkeys(unit_interval(part, name="--tolerances") for part in parts))  # type: ignore[arg-type]
 
 
-def _printed(summary: SweepSummary, arguments: argparse.Namespace) -> Iterator[str]:
+def _printed(summary: SweepSummary, settings: SweepSettings, config: AuditConfig) -> Iterator[str]:
     """Yield the tables: recovered people, then the audited models; each number with its interval."""
-    rows = [row for row in summary.rows if (row.protocol, row.cost) == (arguments.protocol, arguments.cost)]
+    rows = [row for row in summary.rows if (row.protocol, row.cost) == (settings.protocol, settings.cost)]
     several = len({seed for row in rows for seed in row.seeds}) > 1
     over = "over seeds (t)" if several else "over people; one seed says nothing of another"
-    where = f"{arguments.dataset}, exponent chosen {arguments.protocol}, cost {arguments.cost}"
+    where = f"{config.dataset}, exponent chosen {settings.protocol}, cost {settings.cost}"
     yield f"People whose attribute is recovered, % of those trained on ({where})"
     yield f"In brackets: {summary.level:.0%} intervals {over}. Majority: naming the larger group for everybody."
     yield ""
@@ -116,7 +131,7 @@ def _printed(summary: SweepSummary, arguments: argparse.Namespace) -> Iterator[s
         left=3,
     )
     if any(row.method == "dp_id3" for row in rows):
-        yield f"dp_id3: a private tree trained with epsilon {arguments.tree_epsilon:g}."
+        yield f"dp_id3: a private tree trained with epsilon {config.epsilon:g}."
     yield "true: seeds in which the model kept the tolerance told. none: no guess agrees with it; with --protocol"
     yield "as_published the tolerance is raised until the model keeps it."
     yield ""

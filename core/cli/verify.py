@@ -77,13 +77,7 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> F
 
 
 def text_of(content: bytes, path: Path) -> str:
-    """Return a report's text.
-
-    Raises
-    ------
-    InputError
-        If it is no text.
-    """
+    """Return a report's text."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +26,7 @@ import numpy.typing as npt
 from core.arrays import Floats
 from core.correction.bootstrap import Step, rightly, rightly_balanced, steps_in_draws, widened
 from core.correction.certificate import Shares
+from core.correction.disclosure import won_and_lost
 from core.correction.soft import Tilt, soft_constraints
 from core.errors import InputError
 from core.estimates import (
@@ -73,22 +73,10 @@ LOG_LOSS_CLIP = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepMeasures(Result):
-    """What the attacker reaches at one step.
+    """What the attacker reaches at one step, and by how much it differs from the step it builds on.
 
-    Attributes
-    ----------
-    step : str
-        One of `STEPS` or a further key of `BUILDS_ON`.
-    builds_on : str or None
-        The step the changes compare with; None for the majority guess.
-    accuracy, balanced_accuracy : Estimate
-        Of the most probable group.
-    log_loss : Estimate
-        Nats a person, probabilities below `LOG_LOSS_CLIP` taken as that.
-    accuracy_change, balanced_accuracy_change, log_loss_change : Estimate or None
-        This step minus the one it builds on, over the same people.
-    reason : str
-        Why there is no measure (all estimates are nan then), or empty.
+    The log-loss is in nats a person, probabilities below `LOG_LOSS_CLIP` taken as that. Changes are None for the
+    majority guess; with a `reason` why there is no measure all estimates are nan.
     """
 
     step: str
@@ -274,6 +262,11 @@ def _told(
     return known, reasons, tilts
 
 
+def _in_draws(found: Step) -> tuple[Floats, Floats, Floats]:
+    """Return the measures in each of the draws."""
+    return rightly(found.size, found.right), rightly_balanced(found.size, found.right), found.log_loss
+
+
 def _measure(
     step: str,
     known: dict[str, Floats],
@@ -288,17 +281,11 @@ def _measure(
     values: tuple[Estimate, ...] = (nothing,) * 3
     changes: tuple[Estimate | None, ...] = (None,) * 3
     if not reason:
-        values = (
-            accuracy(truth, guess),
-            balanced_accuracy(truth, guess),
-            mean(surprise),
-        )
+        values = accuracy(truth, guess), balanced_accuracy(truth, guess), mean(surprise)
     if base is not None and not reason and base not in reasons:
         before = _guess(known[base])
-        won = int(np.count_nonzero((guess == truth) & (before != truth)))
-        lost = int(np.count_nonzero((guess != truth) & (before == truth)))
         changes = (
-            paired_gain(won, lost, truth.size),
+            paired_gain(*won_and_lost(truth, before, guess), truth.size),
             balanced_gain(truth, before, guess),
             mean(surprise - _surprise(known[base], truth)),
         )
@@ -322,11 +309,6 @@ def _measure(
         log_loss_change=changes[2],
         reason=reason,
     )
-
-
-def _in_draws(found: Step) -> tuple[Floats, Floats, Floats]:
-    """Return the measures in each of the draws."""
-    return rightly(found.size, found.right), rightly_balanced(found.size, found.right), found.log_loss
 
 
 def _guess(posterior: Floats) -> npt.NDArray[np.intp]:
@@ -392,38 +374,6 @@ class RepeatedStep(Result):
     reasons: tuple[str, ...]
 
 
-class Effect(StrEnum):
-    """What a step did to a measure."""
-
-    RAISES = "raises"
-    LOWERS = "lowers"
-    NONE = "no significant effect"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeakChange(Result):
-    """What one step changed, fit for a sentence.
-
-    Attributes
-    ----------
-    over : str
-        "seeds" or "people".
-    verdict : str
-        An `Effect`; none also where nothing was measured.
-    more_leak : bool or None
-        Whether the attacker knows more by it: True, False, or None where the effect is not significant.
-    """
-
-    attacker: str
-    step: str
-    measure: str
-    change: Estimate
-    over: str
-    verdict: str
-    more_leak: bool | None
-    sentence: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakAttribution(Result):
     """One attacker's leak over seeds.
@@ -443,23 +393,22 @@ class LeakAttribution(Result):
         found = {step.step: step for step in self.steps}
         return found[choice(name, found, name="step")]
 
-    def change(self, step: str = "constraint", *, measure: str = "accuracy") -> LeakChange:
-        """Return what a step changed, with its verdict and sentence; the majority guess changes nothing."""
+    def sentence(self, step: str = "constraint", *, measure: str = "accuracy") -> str:
+        """Say what a step changed, and no more than its interval supports; the majority guess changes nothing."""
         choice(step, BUILDS_ON, name="step")
-        choice(measure, MEASURES, name="measure")
-        found = self.step(step).changes[measure]
-        low, high = found.estimate.low, found.estimate.high
-        verdict = Effect.RAISES if low > 0 else Effect.LOWERS if high < 0 else Effect.NONE
-        return LeakChange(
-            attacker=self.attacker,
-            step=step,
-            measure=measure,
-            change=found.estimate,
-            over=found.over,
-            verdict=verdict,
-            more_leak=None if verdict == Effect.NONE else (verdict == Effect.LOWERS) == (measure == "log_loss"),
-            sentence=_sentence(self.attacker, step, measure, found, verdict) + self._caution(step),
-        )
+        found, said = self.step(step).changes[choice(measure, MEASURES, name="measure")], _SAID[measure]
+        change, attacker, caution = found.estimate, self.attacker, self._caution(step)
+        if change.n == 0:
+            return f"{_ADDED[step]} could not be measured for the {attacker} attacker.{caution}"
+        unit = "nats" if measure == "log_loss" else "points"
+        value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
+        based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
+        limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
+        if change.low > 0 or change.high < 0:
+            changed = f"{'raises' if change.low > 0 else 'lowers'} the {attacker} attacker's {said}"
+            return f"{_ADDED[step]} {changed} by {value.lstrip('+−')} {unit} ({limits}).{caution}"
+        none = f"{_ADDED[step]} has no statistically significant effect on the {attacker} attacker's {said}"
+        return f"{none}: {value} {unit} ({limits}).{caution}"
 
     def _caution(self, step: str) -> str:
         """Return a second sentence where a step rests on a disclosure that was not always true."""
@@ -551,21 +500,6 @@ def _columns(step: RepeatedStep) -> dict[str, Any]:
             row[f"{name}_sd"] = found.deviation if found else math.nan
     over = {found.over for found in step.values.values()}
     return row | {"interval_over": over.pop(), "reason": " ".join(step.reasons)}
-
-
-def _sentence(attacker: str, step: str, measure: str, found: RepeatedMeasure, verdict: Effect) -> str:
-    """Say what a step changed, and no more than its interval supports."""
-    change, said = found.estimate, _SAID[measure]
-    if change.n == 0:
-        return f"{_ADDED[step]} could not be measured for the {attacker} attacker."
-    unit = "nats" if measure == "log_loss" else "points"
-    value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
-    based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
-    limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
-    if verdict == Effect.NONE:
-        none = f"{_ADDED[step]} has no statistically significant effect on the {attacker} attacker's {said}"
-        return f"{none}: {value} {unit} ({limits})."
-    return f"{_ADDED[step]} {verdict} the {attacker} attacker's {said} by {value.lstrip('+−')} {unit} ({limits})."
 
 
 def _written(values: list[float], *, nats: bool) -> list[str]:

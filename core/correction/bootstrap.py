@@ -3,9 +3,9 @@
 A correction is one optimisation over everybody: with other people the counts would differ, and with them which guesses
 are changed. An interval that takes the changes as given leaves that out. Here people are drawn anew with replacement,
 everything that is computed of them is computed again (a tolerance that was raised until it was true is raised anew),
-and the correction is solved for every draw: in blocks of neighbouring prices (`core.correction.bootstrap`), the
-projection by a Newton step from everybody's multipliers (`core.correction.soft`). The attacker, the prices and so the
-confidence exponent stay as they are, and so does what was said as a number.
+and the correction is solved for every draw; the projection by a Newton step from everybody's multipliers
+(`core.correction.soft`). The attacker, the prices and so the confidence exponent stay as they are, and so does what was
+said as a number.
 
 An interval holds the value and so many standard deviations of the draws to either side, by Student's t, and the middle
 of the draws themselves. Where the optimum has a kink (the guesses may already agree with the promise; a tolerance is
@@ -41,6 +41,7 @@ import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.arrays import Codes, Floats, Ints
+from core.correction.exact import cumulated
 from core.correction.problem import WIDENING, true_tolerance
 from core.correction.soft import Tilt
 from core.estimates import Estimate
@@ -53,10 +54,9 @@ BLOCKS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Named:
-    """How many people of each group are named rightly, one row a sample.
+    """How many people of each group there are, and are named rightly before and after the correction.
 
-    `size`, `before` and `after`, of shape (samples, K), are the people of each group, and how many of them are named
-    rightly before and after the correction; `after` is nan where none was found.
+    All of shape (samples, K); `after` is nan where no correction was found.
     """
 
     size: Floats
@@ -135,11 +135,7 @@ def _unfairness(count: Floats) -> Floats:
 def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
     """Return how many more people of each group are named rightly after the correction of one row set.
 
-    Parameters
-    ----------
-    price : ndarray of shape (2, K, blocks)
-    people : ndarray of shape (samples, 2, K, blocks, K)
-    tolerance : ndarray of shape (samples,)
+    The prices have the shape (2, K, blocks), the people (samples, 2, K, blocks, K), the tolerances (samples,).
     """
     size = people.sum(axis=4)
     leave, join = (_of_two if price.shape[1] == 2 else _of_many)(price, size, tolerance)
@@ -169,8 +165,8 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
     c, d, right = np.where(holds, 1.0, c), np.where(holds, 1.0, d), np.where(holds, -np.inf, right)
     cells = ((1, 1 - low), (0, low))
     parts = [(size[each, p, g], price[p, g]) for p, g in cells]
-    ends = [_cumulated(own) for own, _ in parts]
-    costs = [_cumulated(own * at) for own, at in parts]
+    ends = [cumulated(own) for own, _ in parts]
+    costs = [cumulated(own * at) for own, at in parts]
     with np.errstate(invalid="ignore", divide="ignore"):
         crossing = (right[0] * d[1] - right[1] * d[0]) / (c[0] * d[1] - c[1] * d[0])
     from_y = ((right[:, :, None] - d[:, :, None] * ends[1]) / c[:, :, None]).max(axis=0)
@@ -188,13 +184,6 @@ def _of_two(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Flo
         leave[each, p, g] = np.clip(chosen[:, None] - end[:, :-1], 0.0, np.diff(end))
         join[each, p, 1 - g] = np.minimum(chosen, end[:, -1])
     return leave, join
-
-
-def _cumulated(rows: Floats) -> Floats:
-    """Return 0 and the running sums of each row."""
-    total = np.zeros((len(rows), rows.shape[1] + 1))
-    np.cumsum(rows, axis=1, out=total[:, 1:])
-    return total
 
 
 def _of_many(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Floats]:
@@ -269,14 +258,9 @@ _NAME = "bootstrap of the correction"
 def widened(own: Estimate, found: Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
     """Return an estimate whose interval holds its own, the spread of the draws, and their middle.
 
-    Parameters
-    ----------
-    own : Estimate
-        With an interval that takes what was changed as given; it keeps some width where no draw differs.
-    found : ndarray of shape (draws + 1,)
-        The same number of everybody, as blocks have it, and then of each draw. How far blocks miss the value is added
-        to the spread (as a square): where hardly any counts meet the tolerance, the exact correction jumps. Draws that
-        are nan are left out; where fewer than ten remain, the estimate stays as it is.
+    `found` holds the same number of everybody, as blocks have it, and then of each draw. How far blocks miss the value
+    is added to the spread (as a square): where hardly any counts meet the tolerance, the exact correction jumps. Draws
+    that are nan are left out; where fewer than ten remain, the estimate stays as it is.
     """
     drawn = found[1:][np.isfinite(found[1:])]
     if drawn.size < _FEWEST or math.isnan(own.value):
@@ -350,8 +334,7 @@ def _share(part: Floats, whole: Floats) -> Floats:
 class Step:
     """What an attacker reaches at one step: everybody in the first row, then each of the draws; nan where unknown.
 
-    `size` and `right`, of shape (draws + 1, K), are the people of each group, and how many of them are named rightly;
-    `log_loss`, of shape (draws + 1,), is a mean over people, in nats.
+    People of each group, and of them those named rightly, of shape (draws + 1, K); mean log-loss in nats.
     """
 
     size: Floats
@@ -369,17 +352,10 @@ def steps_in_draws(
     draws: int = DRAWS_OF_PROJECTIONS,
     seed: int = 0,
 ) -> dict[str, Step]:
-    """Measure an attacker told several things, each a step of its own.
+    """Measure an attacker told several things, each a step of its own (a tilt; None for the posterior itself).
 
-    Parameters
-    ----------
-    posterior : ndarray of shape (n, K)
-    surprise : ndarray of shape (n,)
-        Log-loss of each person under the posterior.
-    truth, pattern : ndarray of shape (n,)
-        Group and pattern (see `core.projection`) of each person.
-    tilts : mapping of str to Tilt or None
-        None for the posterior itself.
+    The posterior has the shape (n, K); `surprise` is each person's log-loss under it, `pattern` as in
+    `core.projection`.
     """
     k = posterior.shape[1]
     order = np.argsort(pattern, kind="stable")

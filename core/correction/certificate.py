@@ -29,7 +29,7 @@ import numpy.typing as npt
 from core.arrays import Codes, Floats, Mask
 from core.correction.problem import WIDENING
 from core.errors import InputError
-from core.fairness import METRICS, row_sets
+from core.fairness import METRICS, group_counts, row_sets
 from core.serialize import Result
 from core.validation import binary_array, choice, one_length, unit_interval
 
@@ -84,7 +84,8 @@ class Bound:
         """Return how far the vector's unfairness lies outside the interval; inf where a group is empty."""
         reached, over, attained = 0.0, False, self.lower <= 0
         for _, rows in self.row_sets():
-            size, hits = group_counts(self.predictions, vector, rows, n_groups)
+            counted = group_counts(self.predictions, vector, rows, n_groups)
+            size, hits = (counts.tolist() for counts in counted)
             n, positives = sum(size), sum(hits)
             for m, a in zip(size, hits, strict=True):
                 if m == 0:  # constraints (2) and (3) of Ferry et al. (2023)
@@ -123,26 +124,6 @@ class Claim:
         return float(np.compress(vector != self.guess, self.cost).sum())  # Ferry et al. (2023), objective (1)
 
 
-def group_counts(
-    predictions: Codes,
-    vector: Codes,
-    rows: Mask | None,
-    n_groups: int,
-) -> tuple[list[int], list[int]]:
-    """Return each group's number of records and of positive predictions within the rows (None for all)."""
-    if n_groups > 2:
-        inside = slice(None) if rows is None else rows
-        size = np.bincount(vector[inside], minlength=n_groups)
-        hits = np.bincount(vector[inside][predictions[inside] == 1], minlength=n_groups)
-        return size.tolist(), hits.tolist()
-    if rows is not None:
-        vector, predictions = vector & rows, predictions & rows
-    n = vector.size if rows is None else int(np.count_nonzero(rows))
-    ones, positives = int(np.count_nonzero(vector)), int(np.count_nonzero(predictions))
-    both = int(np.count_nonzero(vector & predictions))
-    return [n - ones, ones], [positives - both, both]
-
-
 def bound_of(disclosed: Disclosed | Mapping[str, object]) -> Bound:
     """Check one disclosure."""
     if isinstance(disclosed, Mapping):
@@ -171,12 +152,12 @@ def _limits(tolerance: float | None, unfairness: Unfairness | None) -> tuple[flo
     if unfairness is None:
         told_high = unit_interval(tolerance, name="tolerance")  # type: ignore[arg-type]
         return told_high, 0.0, told_high * WIDENING
-    low, high = _interval(unfairness, name="unfairness")
+    low, high = interval_of(unfairness, name="unfairness")
     rounding = _ROUNDING if high else 0.0
     return high, max(0.0, min(low * (2 - WIDENING), low - _ROUNDING)), max(high * WIDENING, high + rounding)
 
 
-def _interval(value: object, *, name: str) -> tuple[float, float]:
+def interval_of(value: object, *, name: str) -> tuple[float, float]:
     """Return a number in [0, 1] as (number, number), and a pair in rising order as it is."""
     if not isinstance(value, (tuple, list, np.ndarray)):
         number = unit_interval(value, name=name)  # type: ignore[arg-type]
@@ -212,7 +193,7 @@ def share_counts(shares: Shares | None, n: int, n_groups: int) -> tuple[tuple[in
 def _share_limits(share: object, n: int, group: int) -> tuple[int, int]:
     if share is None:
         return 0, n
-    low, high = _interval(share, name=f"group_shares of group {group}")
+    low, high = interval_of(share, name=f"group_shares of group {group}")
     if low == high and not isinstance(share, (tuple, list, np.ndarray)):
         low, high = max(0.0, (low * n - 0.5) / n), min(1.0, (high * n + 0.5) / n)
     fewest, most = math.ceil(low * n - 1e-9), math.floor(high * n + 1e-9)

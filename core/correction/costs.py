@@ -9,24 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
-from core.correction.certificate import SolverStatus
 from core.correction.exact import Repairs, best_repair, full_pass, repairs
-from core.correction.problem import CELLS, Counts, RowProblem, smallest_tolerance
+from core.correction.problem import CELLS, Counts, RowProblem
 from core.errors import InputError
-from core.estimates import Estimate, proportion
 from core.fairness import row_sets
-from core.serialize import Result
-from core.validation import binary_array, group_array, one_length, positive_array, unit_interval
-
-if TYPE_CHECKING:
-    pass
+from core.validation import positive_array
 
 SMALLEST_COST = 1e-6
 """What `log_odds_cost` charges where the guess is no more likely than the other group."""
@@ -35,38 +28,15 @@ _CERTAIN = 1e-12
 """Distance from 1 at which a probability counts as 1, so that its log-odds stay finite."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ExponentChoice(Result):
-    """The exponent of the published cost that corrects validation records best.
-
-    Attributes
-    ----------
-    exponent : int or None
-        The chosen exponent, the smallest of those that tie; None when no correction exists at any exponent.
-    accuracy : Estimate or None
-        Accuracy of the corrected guesses at the chosen exponent, on the records it was chosen on: optimistic.
-    exponents : (k,) int array
-        Exponents tried.
-    curve : (k,) float array
-        Corrected accuracy at each of them, in [0, 1]; nan when infeasible.
-    reason : str
-        How the choice was made, or why there is none.
-    """
-
-    exponent: int | None
-    accuracy: Estimate | None
-    exponents: Ints
-    curve: Floats
-    reason: str
-
-
 def published_cost(confidence: npt.ArrayLike, exponent: float) -> Floats:
     """Return the published cost (1 + (p - min p) / (max p - min p))^k.
 
     Costs lie in [1, 2^k], and are all 1 where the confidence is constant. The confidence p in each guess is finite and
     above 0, the exponent k at least 0.
     """
-    return _rescaled(confidence) ** _exponent(exponent)
+    if not 0 <= exponent < math.inf:
+        raise InputError(f"exponent must be at least 0 and finite, got {exponent!r}.")
+    return _rescaled(confidence) ** exponent
 
 
 def log_odds_cost(confidence: npt.ArrayLike) -> Floats:
@@ -83,122 +53,80 @@ def log_odds_cost(confidence: npt.ArrayLike) -> Floats:
 
 
 def choose_exponent(
-    guess: npt.ArrayLike,
-    confidence: npt.ArrayLike,
-    predictions: npt.ArrayLike,
-    truth: npt.ArrayLike,
+    guess: Codes,
+    confidence: Floats,
+    predictions: Codes,
+    truth: Codes,
     *,
     tolerance: float,
     metric: str,
-    labels: npt.ArrayLike | None = None,
-    exponents: Sequence[int] | range = range(100),
+    labels: Codes | None = None,
+    exponents: Sequence[int] = range(100),
     n_groups: int = 2,
-) -> ExponentChoice:
-    """Return the exponent whose correction is most accurate on records with known groups.
+) -> int | None:
+    """Return the exponent whose correction is most accurate on records with known groups, the smallest in a tie.
 
-    The exponent is None when the tolerance cannot be met on these records.
-
-    Parameters
-    ----------
-    guess, predictions, truth : array-like of shape (n,)
-        The adversary's guesses (0 to K - 1), the model's predictions (0 or 1) and the true groups (0 to K - 1) of the
-        validation records.
-    confidence : array-like of shape (n,)
-        Confidence in each guess, finite and above 0.
-    tolerance : float
-        Disclosed bound on the unfairness, in [0, 1].
-    metric, labels
-        As for `core.fairness.unfairness`.
-    exponents : sequence of int
-        Exponents to try, at least 0; the smallest wins a tie.
-    n_groups : int
-        Number of groups, K. With more than two every exponent is a program of its own, so few should be tried.
+    None when no correction is found at any of the exponents, which rise. The other arguments are those of
+    `corrected_accuracy`.
     """
-    predicted = binary_array(predictions, name="predictions")
-    guesses, known = (group_array(v, n_groups, name=n) for v, n in ((guess, "guess"), (truth, "truth")))
-    n = one_length(guess=guesses, predictions=predicted, truth=known, confidence=np.atleast_1d(confidence))
-    tried = np.array(sorted({int(_exponent(k)) for k in exponents}), dtype=np.int64)
-    if tried.size == 0 or n == 0:
-        raise InputError("choose_exponent needs at least one exponent and one record, got none.")
-    base, bound = _rescaled(confidence), unit_interval(tolerance, name="tolerance")
-    if n_groups > 2:
-        return _choose_by_solving(guesses, base, predicted, known, tried, bound, metric, labels, n_groups)
-    correct = np.full(tried.size, np.count_nonzero(guesses == known), dtype=np.int64)
-    for _, rows in row_sets(metric, labels, n):
-        inside = slice(None) if rows is None else rows
-        problem = RowProblem(guess=guesses[inside], predictions=predicted[inside], cost=base[inside], tolerance=bound)
-        gained = _gained(problem, known[inside], tried)
-        if gained is None:
-            return _no_choice(tried, bound, smallest_tolerance(predicted, metric=metric, labels=labels))
-        correct += gained
-    return _best(tried, correct, n)
-
-
-def _best(tried: Ints, correct: npt.NDArray[Any], n: int) -> ExponentChoice:
-    best = int(np.nanargmax(correct))
-    return ExponentChoice(
-        exponent=int(tried[best]),
-        accuracy=proportion(int(correct[best]), n),
+    tried = np.array(exponents, dtype=np.int64)
+    found = corrected_accuracy(
+        guess,
+        confidence,
+        predictions,
+        truth,
+        tolerance=tolerance,
+        metric=metric,
+        labels=labels,
         exponents=tried,
-        curve=correct / n,
-        reason=f"Most accurate of {tried.size} exponents on {n} validation records; the smallest wins a tie.",
+        n_groups=n_groups,
     )
+    return None if np.isnan(found).all() else int(tried[np.nanargmax(found)])
 
 
-def _choose_by_solving(
-    guesses: Codes,
-    base: Floats,
-    predicted: Codes,
-    known: Codes,
-    tried: Ints,
+def corrected_accuracy(
+    guess: Codes,
+    confidence: Floats,
+    predictions: Codes,
+    truth: Codes,
+    *,
     tolerance: float,
     metric: str,
-    labels: npt.ArrayLike | None,
+    labels: Codes | None,
+    exponents: Ints,
     n_groups: int,
-) -> ExponentChoice:
-    """Correct the validation records once for each exponent."""
-    from core.correction.solve import correct
+) -> Floats:
+    """Return the accuracy of the corrected guesses at each exponent; nan where there is no correction.
 
-    right: list[float] = []
-    for exponent in tried.tolist():
-        found = correct(
-            guesses,
-            predicted,
-            tolerance=tolerance,
-            metric=metric,
-            labels=labels,
-            cost=base**exponent,
-            n_groups=n_groups,
-            time_limit=math.inf,
+    Guesses and truth are groups 0 to K - 1 of n validation records, predictions 0 or 1, the confidence in each guess
+    finite and above 0. With more than two groups every exponent is a program of its own, so few should be tried.
+    """
+    base, right = _rescaled(confidence), guess == truth
+    correct = np.full(exponents.size, np.count_nonzero(right), dtype=np.float64)
+    if n_groups > 2:
+        from core.correction.solve import correct as corrected
+
+        for i, exponent in enumerate(exponents.tolist()):
+            vector = corrected(
+                guess,
+                predictions,
+                tolerance=tolerance,
+                metric=metric,
+                labels=labels,
+                cost=base**exponent,
+                n_groups=n_groups,
+                time_limit=math.inf,
+            ).reconstruction
+            correct[i] = math.nan if vector is None else np.count_nonzero(vector == truth)
+        return correct / guess.size
+    for _, rows in row_sets(metric, labels, guess.size):
+        inside = slice(None) if rows is None else rows
+        problem = RowProblem(
+            guess=guess[inside], predictions=predictions[inside], cost=base[inside], tolerance=tolerance
         )
-        if found.certificate.status == SolverStatus.INFEASIBLE:
-            return _no_choice(
-                tried, tolerance, smallest_tolerance(predicted, metric=metric, labels=labels, n_groups=n_groups)
-            )
-        right.append(math.nan if found.reconstruction is None else float((found.reconstruction == known).sum()))
-    if np.isnan(right).all():
-        return replace(
-            _no_choice(tried, tolerance, math.inf),
-            reason="No correction of these records was found with the work allowed.",
-        )
-    return _best(tried, np.array(right, dtype=np.float64), known.size)
-
-
-def _no_choice(tried: Ints, tolerance: float, smallest: float) -> ExponentChoice:
-    told = "no tolerance can" if math.isinf(smallest) else f"the smallest that can is {smallest:.3g}"
-    return ExponentChoice(
-        exponent=None,
-        accuracy=None,
-        exponents=tried,
-        curve=np.full(tried.size, np.nan),
-        reason=f"No correction of these records meets the tolerance {tolerance:g}; {told}.",
-    )
-
-
-def _exponent(value: float) -> float:
-    if not 0 <= value < math.inf:
-        raise InputError(f"exponent must be at least 0 and finite, got {value!r}.")
-    return value
+        gained = _gained(problem, truth[inside], exponents)
+        correct += math.nan if gained is None else gained
+    return correct / guess.size
 
 
 def _rescaled(confidence: npt.ArrayLike) -> Floats:
@@ -267,8 +195,6 @@ def _gains(counts: Counts, cells: dict[tuple[int, int], _Cell], exponents: Ints)
 def _repair_gains(plan: Repairs, cells: dict[tuple[int, int], _Cell], exponents: Ints) -> tuple[Ints, Mask]:
     raised, lowered = cells[plan.raised], cells[plan.lowered]
     powers = exponents[:, None].astype(float)
-    cheapest = np.ones(exponents.size)
-    x, _, certain = best_repair(
-        plan, raised.base[: plan.x_limit] ** powers, lowered.base[: plan.y_limit] ** powers, cheapest
-    )
+    raising, lowering = raised.base[: plan.x_limit] ** powers, lowered.base[: plan.y_limit] ** powers
+    x, _, certain = best_repair(plan, raising, lowering, np.ones(exponents.size))
     return raised.gain[x] + lowered.gain[plan.y[x]], certain

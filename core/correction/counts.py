@@ -65,16 +65,9 @@ class Attained:
 class CountProblem:
     """Counts, records and constraints of some cells.
 
-    Attributes
-    ----------
-    old : (cells, groups) int array
-        Records of each cell by guess.
-    members : tuple of int arrays
-        For cell c and group g, at c * groups + g, the records' numbers by rising cost, ties in record order.
-    total : tuple of float arrays
-        At the same place F_cg, from 0 changes on.
-    sizes : tuple of (fewest, most) or None
-        Limits on each group's records over all cells.
+    `old`, of shape (cells, groups), counts the records of each cell by guess. For cell c and group g, at c * groups +
+    g, `members` are the records' numbers by rising cost, ties in record order, and `total` is F_cg, from 0 changes on.
+    `sizes` limit each group's records over all cells.
     """
 
     old: Ints

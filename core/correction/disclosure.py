@@ -1,24 +1,20 @@
 """What one attacker gains from being told a model's fairness: guess, correct, compare.
 
 The attacker has a guess for everybody, hears "the model satisfies this metric within this tolerance", and changes as
-few guesses as possible, the unsure ones first, until they agree with it (Ferry et al. 2023, III). What the pages and
-the sweep show is one `Disclosure`.
+few guesses as possible, the unsure ones first, until they agree with it (Ferry et al. 2023, III).
 
 The best attacker. A weak attacker who gains from the promise tells nothing about the release if a stronger one, or
 naming the largest group for everybody, was better before and stays better: whoever wants to know people's attribute
 takes the best. So the accuracy of the best attacker before is taken off that of the best after; the majority guess is
-among both.
+among both. Best after is over the corrected guesses and the majority guess, not over what was guessed before. An
+attacker could keep her old guess, which would make 0 the least there can be; below 0 the number says that the promise
+misleads whoever believes it.
 
-Best after is over the corrected guesses and the majority guess, not over what was guessed before. An attacker could
-keep her old guess, which would make 0 the least there can be; below 0 the number says that the promise misleads whoever
-believes it.
-
-Control. The promise "the model satisfies this metric within this tolerance" says something about people only through
-their predictions. Here the attacker corrects the very same guess with permuted predictions: dealt out within the row
-sets the metric compares groups on (everybody for statistical parity, each label for the others), so that the rates, the
-counts a correction may reach and the smallest tolerance stay exactly as they were, while the permuted answers are
-unrelated to the groups and the promise stays true of them up to chance. A gain that survives this does not come from
-what the model said about anybody.
+Control. The promise says something about people only through their predictions. Here the attacker corrects the very
+same guess with permuted predictions: dealt out within the row sets the metric compares groups on (everybody for
+statistical parity, each label for the others), so that the rates, the counts a correction may reach and the smallest
+tolerance stay exactly as they were, while the permuted answers are unrelated to the groups and the promise stays true
+of them up to chance. A gain that survives this does not come from what the model said about anybody.
 """
 
 from __future__ import annotations
@@ -29,6 +25,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.adversaries.permuted import permuted_predictions
@@ -43,7 +40,7 @@ from core.correction.bootstrap import (
     rightly_balanced,
     widened,
 )
-from core.correction.certificate import Correction, SolverCertificate
+from core.correction.certificate import SolverCertificate
 from core.correction.costs import choose_exponent, log_odds_cost, published_cost
 from core.correction.problem import smallest_tolerance, true_tolerance
 from core.correction.solve import correct
@@ -62,6 +59,8 @@ With log-odds the attacker also starts from the calibrated guess, so that with t
 probable answer that meets the tolerance; with more, the log-odds are those of the likeliest group against the second,
 whichever group a record is moved to. With the other costs she starts from the adversary's own guess, as published.
 """
+
+Guesses = npt.NDArray[np.integer]
 
 _SECONDS = 60.0
 """Time the integer programs of the paper may take."""
@@ -176,7 +175,7 @@ def disclose(
     """
     tolerance = unit_interval(tolerance, name="tolerance")
     cost = choice(cost, COSTS, name="cost")
-    achieved = _unfairness(attacked, attacked.truth, metric)
+    achieved = true_unfairness(attacked, attacked.truth, metric)
     used = true_tolerance(tolerance, achieved) if raise_until_true else tolerance
     guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
     prices, exponent = prices_of(attacked, held_out, used, metric, cost)
@@ -195,7 +194,37 @@ def disclose(
     if draws != 0 and correction.reconstruction is not None:
         people = Blocks.of(attacked, guess, prices, metric=metric)
         named = named_in_draws(people, tolerance, raise_until_true=raise_until_true, draws=draws, seed=seed)
-    return _measured(attacked, guess, correction, named, metric, cost, tolerance, used, achieved, exponent)
+    truth, after, k = attacked.truth, correction.reconstruction, attacked.n_groups
+    won = accurate = balanced = gain = None
+    if after is not None:
+        won, lost = won_and_lost(truth, guess, after)
+        accurate, balanced = accuracy(truth, after), balanced_accuracy(truth, after)
+        gain = paired_gain(won, lost, truth.size)
+        if named is not None:
+            size, now = named.size, rightly(named.size, named.after)
+            accurate = widened(accurate, now)
+            balanced = widened(balanced, rightly_balanced(size, named.after))
+            gain = widened(gain, now - rightly(size, named.before), within=(-1.0, 1.0))
+    return Disclosure(
+        metric=metric,
+        cost=cost,
+        told=tolerance,
+        used=used,
+        achieved=achieved,
+        reached=math.nan if after is None else true_unfairness(attacked, after, metric),
+        majority=proportion(int(np.bincount(truth).max()), truth.size),
+        before=accuracy(truth, guess),
+        balanced_before=balanced_accuracy(truth, guess),
+        after=accurate,
+        balanced_after=balanced,
+        gain=gain,
+        n_changed=correction.n_changed,
+        n_right=won,
+        groups=tuple(_recognition(g, truth, guess, after, named) for g in ((1, 0) if k == 2 else range(k))),
+        exponent=exponent,
+        smallest_tolerance=correction.smallest_tolerance,
+        certificate=correction.certificate,
+    )
 
 
 def prices_of(
@@ -220,69 +249,22 @@ def prices_of(
         labels=held_out.labels,
         n_groups=k,
         exponents=range(100) if k == 2 else _EXPONENTS_OF_MANY,
-    ).exponent
+    )
     return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
 
 
-def _measured(
-    attacked: AttackedRecords,
-    guess: Codes,
-    correction: Correction,
-    named: Named | None,
-    metric: str,
-    cost: str,
-    told: float,
-    used: float,
-    achieved: float,
-    exponent: int | None,
-) -> Disclosure:
-    truth, after, k = attacked.truth, correction.reconstruction, attacked.n_groups
-    n = truth.size
-    won = lost = None
-    accurate = balanced = gain = None
-    if after is not None:
-        won = int(np.count_nonzero((after == truth) & (guess != truth)))
-        lost = int(np.count_nonzero((after != truth) & (guess == truth)))
-        accurate, balanced = accuracy(truth, after), balanced_accuracy(truth, after)
-        gain = paired_gain(won, lost, n)
-    if named is not None and accurate is not None and balanced is not None and gain is not None:
-        size, now = named.size, rightly(named.size, named.after)
-        accurate = widened(accurate, now)
-        balanced = widened(balanced, rightly_balanced(size, named.after))
-        gain = widened(gain, now - rightly(size, named.before), within=(-1.0, 1.0))
-    return Disclosure(
-        metric=metric,
-        cost=cost,
-        told=told,
-        used=used,
-        achieved=achieved,
-        reached=math.nan if after is None else _unfairness(attacked, after, metric),
-        majority=proportion(int(np.bincount(truth).max()), n),
-        before=accuracy(truth, guess),
-        balanced_before=balanced_accuracy(truth, guess),
-        after=accurate,
-        balanced_after=balanced,
-        gain=gain,
-        n_changed=correction.n_changed if after is not None else None,
-        n_right=won,
-        groups=tuple(_recognition(g, truth, guess, after, named) for g in ((1, 0) if k == 2 else range(k))),
-        exponent=exponent,
-        smallest_tolerance=correction.smallest_tolerance,
-        certificate=correction.certificate,
-    )
-
-
-def _unfairness(records: AttackedRecords, groups: Codes, metric: str) -> float:
+def true_unfairness(records: AttackedRecords, groups: Codes, metric: str) -> float:
+    """Return the model's unfairness on some records, were these their groups."""
     return unfairness(records.predictions, groups, metric=metric, labels=records.labels)
 
 
-def _recognition(
-    group: int,
-    truth: Codes,
-    guess: Codes,
-    after: Codes | None,
-    named: Named | None,
-) -> GroupRecognition:
+def won_and_lost(truth: Guesses, before: Guesses, after: Guesses) -> tuple[int, int]:
+    """Return how many guesses became right, and how many wrong."""
+    was, now = before == truth, after == truth
+    return int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now))
+
+
+def _recognition(group: int, truth: Codes, guess: Codes, after: Codes | None, named: Named | None) -> GroupRecognition:
     member = truth == group
     now = None if after is None else accuracy(truth[member], after[member])
     if now is not None and named is not None:

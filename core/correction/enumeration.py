@@ -76,16 +76,8 @@ def cheapest_counts(
 ) -> tuple[Ints | None, float] | None:
     """Return the cheapest counts below a known objective, and the lower bound; None where it is of no use.
 
-    Parameters
-    ----------
-    problem : CountProblem
-        One row set, see `is_one_row_set`.
-    multipliers : (x, y)
-        What a record predicted 1, and one predicted 0, costs at the margin.
-    value : float
-        Objective of known counts; None is returned for the counts where nothing is cheaper.
-    deadline : float
-        Time, on `time.perf_counter`, after which the search gives up.
+    The multipliers are what a record predicted 1, and one predicted 0, costs at the margin; the deadline is on
+    `time.perf_counter`. The counts are None where nothing is cheaper than the `value` of known ones.
     """
     groups = [_Group(problem, g, multipliers) for g in range(problem.n_groups)]
     rate = problem.rates[0]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,15 +28,12 @@ from core.correction.disclosure import Disclosure, disclose
 from core.correction.problem import smallest_tolerance
 from core.errors import InputError
 from core.estimates import Estimate, proportion
-from core.fairness import METRICS, row_sets, unfairness
+from core.fairness import METRICS, group_codes, row_sets, unfairness
 from core.serialize import Result
 from core.validation import binary_array, choice, one_length
 
 if TYPE_CHECKING:
     import pandas
-
-if TYPE_CHECKING:
-    pass
 
 IDENTIFIABLE = METRICS[:3]
 """The metrics an estimate can name: all but equalized odds."""
@@ -82,7 +79,7 @@ def estimate_constraint(
     labels : array-like of shape (n,), 0 or 1
     """
     answers, known = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
-    groups = _codes(sensitive)
+    _, groups = group_codes(sensitive)
     n = one_length(predictions=answers, sensitive=groups, labels=known)
     measured = {metric: _measured(answers, groups, known, metric) for metric in METRICS}
     found = {metric: value for metric, value in measured.items() if not math.isnan(value)}
@@ -93,17 +90,7 @@ def estimate_constraint(
     return EstimatedConstraint(metric=taken, tolerance=found[taken], unfairness=measured, n=n)
 
 
-def _codes(sensitive: npt.ArrayLike) -> npt.NDArray[np.intp]:
-    groups = np.asarray(sensitive)
-    if groups.ndim != 1:
-        raise InputError(f"sensitive must be one-dimensional, got {groups.ndim} dimensions.")
-    try:
-        return np.unique(groups, return_inverse=True)[1]
-    except TypeError:
-        raise InputError("sensitive must hold values of one kind, got a mix that cannot be ordered.") from None
-
-
-def _measured(answers: Codes, groups: npt.NDArray[np.intp], labels: Codes, metric: str) -> float:
+def _measured(answers: Codes, groups: npt.NDArray[Any], labels: Codes, metric: str) -> float:
     """Return a metric's violation; nan where one group, or nobody, is left to compare on a row set."""
     for _, rows in row_sets(metric, labels, answers.size):
         if np.unique(groups if rows is None else groups[rows]).size < 2:
@@ -118,14 +105,12 @@ class Identification(Result):
     Attributes
     ----------
     trained : str or None
-        Metric the models were trained for; None for a method that is trained for none, such as correlation remover.
-    rate : Estimate or None
-        Share of seeds whose estimate names it, with Wilson interval over the seeds; None without a trained metric.
+        None for a method that is trained for no metric, such as correlation remover; there is no rate then.
     control_of_three : float or None
         What naming one of the three metrics an estimate can name at random would reach.
     unmitigated : Estimate or None
-        Control: share of seeds in which the model trained without any mitigation is given the same name, that is,
-        how far the name comes from the data; None where no such estimates were given.
+        Control: share of seeds in which the model trained without any mitigation is given the same name, that is, how
+        far the name comes from the data.
     shares : dict
         metric -> Estimate, the share of seeds in which it is named.
     """

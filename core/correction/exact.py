@@ -4,13 +4,16 @@ An optimum never changes guesses in both directions among records with the same 
 F(a) + G(b), with F and G the cumulated sorted costs to the left and right of today's counts a0 and b0.
 
 Full pass. For a fixed a every constraint bounds b from one side, so the allowed b form an interval; G is convex with
-its minimum 0 at b0, so the best b is b0 clipped to that interval. All a from 0 to P are tried at once.
+its minimum 0 at b0, so the best b is b0 clipped to that interval. All a from 0 to P are tried at once. Group shares
+limit the group's size m = a + b, an interval for b as well. An unfairness above `lower` means |D| > lower N min(m, N -
+m): b leaves a hole, the interval where the lower limit would be met as a tolerance (b too large above it, too small
+below), so that the allowed b form two intervals.
 
-Short search. Let group 1's rate be too low (D < 0; else exchange the groups). "High enough" means
--D <= t N min(m, N - m); it holds for all b up to a limit h(a) that does not fall as a grows. Raising a by x and
-lowering b by y is the natural repair: X is the smallest x that is enough with y = 0, Y the smallest y with x = 0.
-Only the X cheapest records of one cell and the Y cheapest of another are selected, and with V the cheapest allowed
-pair (x, y) among them, every solution left out costs at least one of:
+Short search, for a tolerance alone. Let group 1's rate be too low (D < 0; else exchange the groups). "High enough"
+means -D <= t N min(m, N - m); it holds for all b up to a limit h(a) that does not fall as a grows. Raising a by x and
+lowering b by y is the natural repair: X is the smallest x that is enough with y = 0, Y the smallest y with x = 0. Only
+the X cheapest records of one cell and the Y cheapest of another are selected, and with V the cheapest allowed pair (x,
+y) among them, every solution left out costs at least one of:
 
     a < a0:      one change there, and b <= h(a) <= h(a0), so Y changes:    cheapest + G(Y)
     b > b0:      one change there, and h(a) > b0, so at least X changes:     cheapest + F(X)
@@ -19,11 +22,6 @@ pair (x, y) among them, every solution left out costs at least one of:
 
 V is the optimum if it is at most each of these; otherwise (at tiny tolerances, where divisibility decides) the full
 pass is made. The objective is the same either way.
-
-More known. With group shares or an exact unfairness the full pass is made. For a fixed a the group's size m = a + b is
-limited by the shares, an interval for b. An unfairness above `lower` means |D| > lower N min(m, N - m): b leaves a
-hole, the interval where the lower limit would be met as a tolerance (b too large above it, too small below). So the
-allowed b form two intervals, today's b is clipped to each, and all a are tried at once.
 """
 
 from __future__ import annotations
@@ -49,20 +47,22 @@ def solve_rows(problem: RowProblem) -> Outcome:
     return full_search(problem, counts) if short is None else short
 
 
+def solve_rows_within(problem: RowProblem, *, lower: float, upper: float, sizes: tuple[int, int]) -> Outcome:
+    """Return the cheapest reconstruction of a row set within limits on its unfairness and on group 1's records.
+
+    The problem's own tolerance is not used; the unfairness must exceed `lower` where that is above 0.
+    """
+    counts = replace(problem.counts(), slack=upper * problem.guess.size)
+    if counts.n < 2:
+        return Outcome(vector=None, bound=math.inf)
+    return full_search(problem, counts, hole=lower * counts.n, sizes=sizes)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repairs:
     """The natural repairs of a row set: counts only, whatever the costs.
 
-    Attributes
-    ----------
-    raised, lowered : (prediction, guess)
-        Cells the x and the y changed records come from.
-    x_limit, y_limit : int
-        X and Y: enough changes in one cell when the other stays.
-    y : (X + 1,) int array
-        Fewest changes in the second cell for x = 0..X.
-    allowed : (X + 1,) bool array
-        Whether (x, y) meets every constraint.
+    Cells that x and y changed records come from; X and Y; for x = 0..X the fewest y, and whether (x, y) is allowed.
     """
 
     raised: tuple[int, int]
@@ -94,21 +94,12 @@ def repairs(counts: Counts) -> Repairs | None:
 
 
 def best_repair(plan: Repairs, raise_cost: Floats, lower_cost: Floats, cheapest: Any) -> tuple[Ints, Floats, Mask]:
-    """Return the cheapest natural repair and whether it is certainly the optimum.
+    """Return the cheapest natural repair: x, its cost (inf if none is allowed), and whether it is surely the optimum.
 
-    Parameters
-    ----------
-    raise_cost, lower_cost : arrays of shape (..., X) and (..., Y)
-        The cheapest costs of the two cells in rising order; leading axes are independent problems.
-    cheapest : array of shape (...)
-        A lower bound on every cost.
-
-    Returns
-    -------
-    x, value, certain : arrays of shape (...)
-        Number of records raised, cost of the repair (inf if none is allowed) and the verdict on it.
+    The cheapest X and Y costs of the two cells come in rising order along the last axis; leading axes are independent
+    problems, each with a lower bound on every cost, `cheapest`.
     """
-    up, down = _cumulated(raise_cost), _cumulated(lower_cost)
+    up, down = cumulated(raise_cost), cumulated(lower_cost)
     total = np.where(plan.allowed, up + down[..., plan.y], np.inf)
     x = np.asarray(total.argmin(axis=-1))
     value = np.take_along_axis(total, x[..., None], axis=-1)[..., 0]
@@ -129,22 +120,40 @@ def allowed_interval(counts: Counts, a: Ints) -> tuple[Ints, Ints]:
 
 
 def full_pass(
-    counts: Counts, a_cost: tuple[Floats, Floats], b_cost: tuple[Floats, Floats]
+    counts: Counts,
+    a_cost: tuple[Floats, Floats],
+    b_cost: tuple[Floats, Floats],
+    *,
+    hole: float = 0.0,
+    sizes: tuple[int, int] | None = None,
 ) -> tuple[int, int, float] | None:
     """Return the cheapest allowed (a, b) and its cost, or None when there is none.
 
     The costs are pairs: sorted costs of the records that can leave and that can join group 1, among those predicted 1
-    (`a_cost`) and 0.
+    (`a_cost`) and 0. The unfairness must exceed hole / N where that is above 0; `sizes` limit group 1's records.
     """
     a = np.arange(counts.positives + 1, dtype=np.int64)
-    lowest, highest = allowed_interval(counts, a)
-    b = np.clip(counts.b, lowest, np.maximum(lowest, highest))
-    total = np.full(a.size, np.inf)
-    possible = lowest <= highest
+    low, high = allowed_interval(counts, a)
+    if sizes is not None:
+        low, high = np.maximum(low, sizes[0] - a), np.minimum(high, sizes[1] - a)
+    intervals = [(low, high)]
+    if hole > 0:
+        fair = replace(counts, slack=hole)
+        first = counts.negatives - highest_b(fair.swapped(), counts.positives - a)
+        intervals = [(low, np.minimum(high, first - 1)), (np.maximum(low, highest_b(fair, a) + 1), high)]
     # Objective (6) of RC_e; by Theorem 1 its optima are those of RC. The records behind counts are the cheapest.
-    total[possible] = two_sided(a_cost)[a[possible]] + two_sided(b_cost)[b[possible]]
-    best = int(total.argmin())
-    return (best, int(b[best]), float(total[best])) if possible.any() else None
+    of_a, of_b = _two_sided(a_cost), _two_sided(b_cost)
+    best: tuple[int, int, float] | None = None
+    for lowest, highest in intervals:
+        possible = np.flatnonzero(lowest <= highest)
+        if possible.size == 0:
+            continue
+        b = np.clip(counts.b, lowest[possible], highest[possible])
+        total = of_a[possible] + of_b[b]
+        i = int(total.argmin())
+        if best is None or total[i] < best[2]:
+            best = int(possible[i]), int(b[i]), float(total[i])
+    return best
 
 
 def _short_search(problem: RowProblem, counts: Counts) -> Outcome | None:
@@ -162,11 +171,11 @@ def _short_search(problem: RowProblem, counts: Counts) -> Outcome | None:
     return Outcome(vector=vector, bound=float(value))
 
 
-def full_search(problem: RowProblem, counts: Counts, choose: Any = full_pass) -> Outcome:
-    """Sort all four cells and let `choose`, called like `full_pass`, find the counts."""
+def full_search(problem: RowProblem, counts: Counts, **more: Any) -> Outcome:
+    """Sort all four cells and let `full_pass`, which is told more, find the counts."""
     cells = {(p, g): problem.cell(p, g) for p in (0, 1) for g in (0, 1)}
     costs = {key: np.sort(problem.cost[cell]) for key, cell in cells.items()}
-    found = choose(counts, (costs[1, 1], costs[1, 0]), (costs[0, 1], costs[0, 0]))
+    found = full_pass(counts, (costs[1, 1], costs[1, 0]), (costs[0, 1], costs[0, 0]), **more)
     if found is None:
         return Outcome(vector=None, bound=math.inf)
     vector = problem.guess.copy()
@@ -217,64 +226,14 @@ def _cheapest(cost: Floats, cell: Mask, k: int) -> Floats:
     return inside
 
 
-def _cumulated(cost: Floats) -> Floats:
+def cumulated(cost: Floats) -> Floats:
     """Return 0 and the running sums along the last axis."""
     total = np.zeros((*cost.shape[:-1], cost.shape[-1] + 1))
     np.cumsum(cost, axis=-1, out=total[..., 1:])
     return total
 
 
-def two_sided(cost: tuple[Floats, Floats]) -> Floats:
+def _two_sided(cost: tuple[Floats, Floats]) -> Floats:
     """Return the cost of every count from 0 on, given the sorted costs of leaving and of joining."""
     leave, join = cost
-    return np.concatenate([_cumulated(leave)[::-1], np.cumsum(join)])
-
-
-def solve_rows_within(problem: RowProblem, *, lower: float, upper: float, sizes: tuple[int, int]) -> Outcome:
-    """Return the cheapest reconstruction of a row set.
-
-    Parameters
-    ----------
-    problem : RowProblem
-        The row set; its tolerance is not used.
-    lower, upper : float
-        Limits on the unfairness; it must exceed `lower` where that is above 0.
-    sizes : (fewest, most)
-        Limits on the records of group 1.
-    """
-    counts = replace(problem.counts(), slack=upper * problem.guess.size)
-    if counts.n < 2:
-        return Outcome(vector=None, bound=math.inf)
-
-    def choose(own: Counts, a_cost: Any, b_cost: Any) -> tuple[int, int, float] | None:
-        return _pass(own, a_cost, b_cost, lower * own.n, sizes)
-
-    return full_search(problem, counts, choose)
-
-
-def _pass(
-    counts: Counts, a_cost: Any, b_cost: Any, hole: float, sizes: tuple[int, int]
-) -> tuple[int, int, float] | None:
-    """Return the cheapest allowed (a, b) and its cost, like `exact.full_pass`."""
-    a = np.arange(counts.positives + 1, dtype=np.int64)
-    low, high = allowed_interval(counts, a)
-    low, high = np.maximum(low, sizes[0] - a), np.minimum(high, sizes[1] - a)
-    intervals = [(low, high)]
-    if hole > 0:
-        fair = replace(counts, slack=hole)
-        mirrored = fair.swapped()
-        first = counts.negatives - highest_b(mirrored, counts.positives - a)
-        last = highest_b(fair, a)
-        intervals = [(low, np.minimum(high, first - 1)), (np.maximum(low, last + 1), high)]
-    stay, leave = two_sided(a_cost), two_sided(b_cost)
-    best: tuple[int, int, float] | None = None
-    for lowest, highest in intervals:
-        possible = np.flatnonzero(lowest <= highest)
-        if possible.size == 0:
-            continue
-        b = np.clip(counts.b, lowest[possible], highest[possible])
-        total = stay[possible] + leave[b]
-        i = int(total.argmin())
-        if best is None or total[i] < best[2]:
-            best = int(possible[i]), int(b[i]), float(total[i])
-    return best
+    return np.concatenate([cumulated(leave)[::-1], np.cumsum(join)])

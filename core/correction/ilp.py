@@ -70,12 +70,8 @@ class _RowAnswer:
 def solve_rows_by_ilp(problem: RowProblem, *, per_record: bool, seconds: float) -> Outcome:
     """Return the best reconstruction CBC finds in the given time, with its lower bound.
 
-    Parameters
-    ----------
-    per_record : bool
-        Solve RC (one variable a record) rather than RC_e.
-    seconds : float
-        Time the model and CBC may take together. CBC looks at its clock now and then, so it may overrun a little.
+    RC (one variable a record) is solved rather than RC_e where it is asked `per_record`. The seconds are for the model
+    and CBC together, which looks at its clock now and then, so it may overrun a little.
     """
     counts = problem.counts()
     target = _nearest_allowed(counts)
@@ -254,12 +250,7 @@ class _CountAnswer:
 def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
     """Return the best counts CBC finds in the given time, with their lower bound.
 
-    Parameters
-    ----------
-    per_record : bool
-        One variable a record and group rather than one a count.
-    seconds : float
-        Time the models and CBC may take together. CBC looks at its clock now and then, so it may overrun a little.
+    As for `solve_rows_by_ilp`, with one variable a record and group rather than one a count.
     """
     if problem.meets(problem.old):
         return CountOutcome(counts=problem.old.copy(), bound=0.0)

@@ -6,27 +6,24 @@ price, whose exponent is chosen for the bound alone, so that only what is known 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from core.adversaries import AttackedRecords
-from core.arrays import Codes
-from core.correction.certificate import Correction, Disclosed, SolverCertificate
-from core.correction.disclosure import prices_of
+from core.correction.certificate import Disclosed, SolverCertificate
+from core.correction.disclosure import prices_of, true_unfairness, won_and_lost
+from core.correction.problem import true_tolerance
 from core.correction.solve import correct, correct_jointly
 from core.estimates import Estimate, accuracy, paired_gain
-from core.fairness import METRICS, unfairness
+from core.fairness import METRICS
 from core.serialize import Result
 from core.validation import choice, unit_interval
 
 KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
 """The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
 
-_STEP = 0.001
 
 _SECONDS = 30.0
 """Time each correction may take."""
@@ -88,7 +85,7 @@ def disclose_more(
     prices, _ = prices_of(attacked, held_out, tolerance, metric, cost)
     counts = np.bincount(attacked.truth, minlength=attacked.n_groups)
     shares = (counts / counts.sum()).tolist()
-    exact = _unfairness(attacked, metric)
+    exact = true_unfairness(attacked, attacked.truth, metric)
     told: dict[str, dict[str, Any]] = {
         "bound": {"tolerance": tolerance},
         "bound_shares": {"tolerance": tolerance, "group_shares": shares},
@@ -101,38 +98,25 @@ def disclose_more(
         for known, more in told.items()
     }
     found["all_metrics"] = correct_jointly(guess, [_true_bound(attacked, name) for name in METRICS[:3]], **common)
-    return _measured(attacked, guess, found)
-
-
-def _unfairness(attacked: AttackedRecords, metric: str) -> float:
-    return unfairness(attacked.predictions, attacked.truth, metric=metric, labels=attacked.labels)
-
-
-def _true_bound(attacked: AttackedRecords, metric: str) -> Disclosed:
-    bound = math.ceil(_unfairness(attacked, metric) / _STEP - 1e-9) * _STEP
-    return Disclosed(predictions=attacked.predictions, metric=metric, tolerance=min(1.0, bound), labels=attacked.labels)
-
-
-def _measured(attacked: AttackedRecords, guess: Codes, found: Mapping[str, Correction]) -> tuple[MoreDisclosed, ...]:
     truth, before = attacked.truth, accuracy(attacked.truth, guess)
     measured = []
     for known in KNOWLEDGE:
         correction = found[known]
         after = correction.reconstruction
-        gain = None
-        if after is not None:
-            won = int(np.count_nonzero((after == truth) & (guess != truth)))
-            lost = int(np.count_nonzero((after != truth) & (guess == truth)))
-            gain = paired_gain(won, lost, truth.size)
         measured.append(
             MoreDisclosed(
                 known=known,
                 before=before,
                 after=None if after is None else accuracy(truth, after),
-                gain=gain,
+                gain=None if after is None else paired_gain(*won_and_lost(truth, guess, after), truth.size),
                 n_changed=correction.n_changed,
                 certificate=correction.certificate,
                 reason=correction.reason,
             )
         )
     return tuple(measured)
+
+
+def _true_bound(attacked: AttackedRecords, metric: str) -> Disclosed:
+    bound = true_tolerance(0.0, true_unfairness(attacked, attacked.truth, metric))
+    return Disclosed(predictions=attacked.predictions, metric=metric, tolerance=bound, labels=attacked.labels)

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
-from core.correction.certificate import Shares
+from core.correction.certificate import Shares, interval_of
 from core.correction.problem import WIDENING
 from core.errors import InputError
 from core.fairness import row_sets
@@ -123,14 +123,8 @@ def soft_statistics(
 ) -> tuple[Floats, Floats, Floats, Mask]:
     """Return weights, groups, bounds and equalities of `core.projection.Constraints`.
 
-    Parameters
-    ----------
-    count : ndarray of shape (4,), int
-        Records by pattern, prediction + 2 · label.
-    parts : sequence of int or None
-        Label of each row set the metric compares groups on; None for all records.
-    n_groups, tolerance, group_shares
-        As for `soft_correct`.
+    Records are counted by pattern, prediction + 2 · label; `parts` are the labels of the row sets the metric compares
+    groups on, None for all records.
     """
     units, sizes = np.eye(n_groups), [int(size) for size in count]
     rows = _share_rows(group_shares, sum(sizes), units)
@@ -188,7 +182,10 @@ def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
         return [(0.0, 1.0)] * k
     if len(shares) != k:
         raise InputError(f"group_shares must have one entry a group ({k}), got {len(shares)}.")
-    known = [_interval(share) for share in shares]
+    known = [
+        (0.0, 1.0) if share is None else interval_of(share, name=f"group_shares of group {group}")
+        for group, share in enumerate(shares)
+    ]
     least, most = sum(low for low, _ in known), sum(high for _, high in known)
     if least > 1 + 1e-6 or most < 1 - 1e-6:
         raise InputError(f"group_shares must allow a sum of 1, got shares that sum to {least:.6g} to {most:.6g}.")
@@ -197,33 +194,12 @@ def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
     return known
 
 
-def _interval(share: float | tuple[float, float] | None) -> tuple[float, float]:
-    if share is None:
-        return 0.0, 1.0
-    limits = tuple(np.atleast_1d(np.asarray(share, dtype=np.float64)).tolist())
-    if len(limits) not in (1, 2):
-        raise InputError(f"A group share must be a number, an interval (low, high) or None, got {share!r}.")
-    low, high = (unit_interval(limit, name="A group share") for limit in (limits[0], limits[-1]))
-    if low > high:
-        raise InputError(f"A group share's interval must have its lower limit first, got ({low}, {high}).")
-    return low, high
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tilt:
     """What everybody's posterior was projected on, and the multipliers that came out.
 
-    Attributes
-    ----------
-    multipliers : ndarray of shape (statistics,)
-    parts : tuple of int or None
-        Label of each row set the metric compares groups on; None for all records.
-    tolerance : float or None
-        What was said of the fairness; None for nothing.
-    shares : sequence or None
-        What was said of the groups' shares; None for nothing.
-    true_shares : bool
-        Say the sample's own shares instead.
+    `parts` are the labels of the row sets the metric compares groups on, None for all records. What was said of
+    fairness and shares is None for nothing; with `true_shares` each sample's own are said.
     """
 
     constraints: Constraints

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes, Mask
+from core.arrays import Codes
 from core.correction.certificate import (
     Bound,
     Claim,
     Correction,
     Disclosed,
     Shares,
-    SolverCertificate,
     SolverStatus,
     Unfairness,
     bound_of,
@@ -172,7 +171,24 @@ def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> 
     run = _by_sorting if _is_plain(claim) or (solver == "exact" and _is_one_row_set(claim)) else _by_counts
     vector, bounds = run(claim, solver, started + time_limit)
     certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
-    return _correction(claim, vector, certificate, time_limit, time.perf_counter() - started)
+    needed, reason = None, ""
+    if certificate.status == SolverStatus.INFEASIBLE:
+        needed, reason = _why_infeasible(claim)
+    elif certificate.status == SolverStatus.NOT_SOLVED:
+        within = f"{time_limit:g} seconds" if np.isfinite(time_limit) else "the work allowed"
+        reason = f"No guesses that meet what is disclosed were found within {within}."
+    if reason:
+        vector = None
+    if vector is not None:
+        vector.flags.writeable = False
+    return Correction(
+        reconstruction=vector,
+        objective=None if vector is None else certificate.objective,
+        n_changed=None if vector is None else int(np.count_nonzero(vector != claim.guess)),
+        smallest_tolerance=needed,
+        certificate=replace(certificate, seconds=time.perf_counter() - started),
+        reason=reason,
+    )
 
 
 def _is_plain(claim: Claim) -> bool:
@@ -193,51 +209,37 @@ _Solved = tuple[Codes | None, list[float]]
 
 def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
     """Solve each row set of a single disclosure with two groups."""
-    vector: Codes | None = None
-    bounds: list[float] = []
-    for _, rows in claim.bounds[0].row_sets():
-        outcome = _solve_rows(claim, rows, solver, deadline - time.perf_counter())
+    bound, vector, bounds, complete = claim.bounds[0], claim.guess.copy(), [], True
+    for _, rows in bound.row_sets():
+        inside = slice(None) if rows is None else rows
+        problem = RowProblem(
+            guess=claim.guess[inside],
+            predictions=bound.predictions[inside],
+            cost=claim.cost[inside],
+            tolerance=bound.tolerance,
+        )
+        if not _is_plain(claim):
+            outcome = _solve_within(claim, problem)
+        elif solver == "exact":
+            outcome = solve_rows(problem)
+        else:
+            seconds = deadline - time.perf_counter()
+            outcome = solve_rows_by_ilp(problem, per_record=solver == "ilp_general", seconds=seconds)
         bounds.append(outcome.bound)
-        vector = _placed(claim, vector, rows, outcome) if len(bounds) == 1 or vector is not None else None
-    return vector, bounds
+        if outcome.vector is None:
+            complete = False
+        else:
+            vector[inside] = outcome.vector
+    return (vector if complete else None), bounds
 
 
-def _solve_rows(claim: Claim, rows: Mask | None, solver: str, seconds: float) -> Outcome:
-    bound, inside = claim.bounds[0], slice(None) if rows is None else rows
-    problem = RowProblem(
-        guess=claim.guess[inside],
-        predictions=bound.predictions[inside],
-        cost=claim.cost[inside],
-        tolerance=bound.tolerance,
-    )
-    if not _is_plain(claim):
-        return solve_rows_within(problem, lower=bound.lower, upper=bound.upper, sizes=_of_group_one(claim, problem))
-    if solver == "exact":
-        return solve_rows(problem)
-    return solve_rows_by_ilp(problem, per_record=solver == "ilp_general", seconds=seconds)
-
-
-def _of_group_one(claim: Claim, problem: RowProblem) -> tuple[int, int]:
-    """Return the limits on group 1's records that both groups' shares set."""
-    n = problem.guess.size
-    if claim.sizes is None:
-        return 0, n
-    (fewest, most), own = claim.sizes
-    return max(own[0], n - most), min(own[1], n - fewest)
-
-
-def _placed(
-    claim: Claim,
-    vector: Codes | None,
-    rows: Mask | None,
-    outcome: Outcome,
-) -> Codes | None:
-    """Write a row set's outcome into the vector of all records, which starts as the guess."""
-    if outcome.vector is None or rows is None:
-        return outcome.vector
-    whole = claim.guess.copy() if vector is None else vector
-    whole[rows] = outcome.vector
-    return whole
+def _solve_within(claim: Claim, problem: RowProblem) -> Outcome:
+    """Solve a row set within the limits on group 1's records that both groups' shares set."""
+    n, sizes = problem.guess.size, (0, problem.guess.size)
+    if claim.sizes is not None:
+        (fewest, most), own = claim.sizes
+        sizes = max(own[0], n - most), min(own[1], n - fewest)
+    return solve_rows_within(problem, lower=claim.bounds[0].lower, upper=claim.bounds[0].upper, sizes=sizes)
 
 
 def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
@@ -255,35 +257,6 @@ def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
         else:
             part.place(outcome.counts, vector)
     return (vector if complete else None), bounds
-
-
-def _correction(
-    claim: Claim,
-    vector: Codes | None,
-    certificate: SolverCertificate,
-    time_limit: float,
-    seconds: float,
-) -> Correction:
-    needed, reason = None, ""
-    if certificate.status == SolverStatus.INFEASIBLE:
-        needed, reason = _why_infeasible(claim)
-    elif certificate.status == SolverStatus.NOT_SOLVED:
-        within = f"{time_limit:g} seconds" if np.isfinite(time_limit) else "the work allowed"
-        reason = f"No guesses that meet what is disclosed were found within {within}."
-    changed = None
-    if certificate.status in (SolverStatus.INFEASIBLE, SolverStatus.NOT_SOLVED):
-        vector = None
-    if vector is not None:
-        changed = int(np.count_nonzero(vector != claim.guess))
-        vector.flags.writeable = False
-    return Correction(
-        reconstruction=vector,
-        objective=None if vector is None else certificate.objective,
-        n_changed=changed,
-        smallest_tolerance=needed,
-        certificate=replace(certificate, seconds=seconds),
-        reason=reason,
-    )
 
 
 def _why_infeasible(claim: Claim) -> tuple[float | None, str]:

@@ -147,17 +147,13 @@ class System:
         self.width = 2 * self.size + len(self.rows.multipliers)
 
     def fewest_changes(self, left: Left, margin: float = 0.0) -> Answer:
-        """Return feasible counts with nearly the fewest changes."""
+        """Return feasible counts with nearly the fewest changes; the margin tightens the rows."""
         from scipy.sparse import csr_array
 
         every = np.arange(self.size)
         ones = np.full(2 * self.size, -1.0)
         cuts = csr_array((ones, (np.tile(every, 2), np.arange(2 * self.size))), shape=(self.size, self.width))
         return self._run(cuts, -self.old.astype(float), math.inf, left, margin=margin, gap=0.2)
-
-    def tightened_changes(self, answer: Answer, left: Left) -> Ints | None:
-        """Return feasible counts with tighter rows, where the first counts broke a constraint by a hair."""
-        return None if answer.counts is None else self.fewest_changes(left, TIGHTENING).counts
 
     def relaxation(self, tangents: Tangents, value: float) -> Answer:
         """Solve the linear relaxation."""
@@ -339,7 +335,10 @@ class _Search:
                 return 0.0
             system = self.system(choice)
             answer = self.counted(system.fewest_changes(self.left()))
-            if self.accept(answer.counts) or self.accept(system.tightened_changes(answer, self.left())):
+            if self.accept(answer.counts):
+                return 0.0
+            # the counts may break a constraint by a hair
+            if answer.counts is not None and self.accept(system.fewest_changes(self.left(), TIGHTENING).counts):
                 return 0.0
             everywhere &= answer.infeasible
         return math.inf if everywhere else 0.0

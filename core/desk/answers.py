@@ -1,17 +1,12 @@
 """One question at the desk: planned from the past, priced, released and answered.
 
-Answers from the past: the combination of released sums that equals a new one, with the least noise.
-
 Every release is a known linear functional of the same unknown, the indicator of the disadvantaged, plus noise of a
 known law. A new sum that is a linear combination of released ones needs no new look at the data; among the
 combinations the one with the least variance is taken, so a question asked twice at a price counts twice. Whether one
 exists is first decided without the scales of the noise, which may lie ten powers of ten apart and then hide it.
-Whether there is one depends on questions and prices only, never on anybody's attribute.
 
-What a question would take: an answer from the past, a new sum, a new count, or nothing at all.
-
-Plans and answers' numbers look at questions, prices and what was released, which all who ask may know; never at the
-attribute. The ledger's transactions are the caller's.
+Plans look at questions, prices and what was released, which all who ask may know; never at anybody's attribute. The
+ledger's transactions are the caller's.
 """
 
 from __future__ import annotations
@@ -32,6 +27,7 @@ from core.desk.noise import (
     GRID,
     LEVEL,
     Amount,
+    Ints,
     Noise,
     RandBelow,
     amount_text,
@@ -57,15 +53,9 @@ _LEAST = 1e-300
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Combination:
-    """A functional as a combination of released ones.
+    """A functional as a combination of released ones, up to `constant` times the free direction.
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (k,)
-    constant : float
-        What is left over as a multiple of the free direction.
-    slack : float
-        The most by which the combination's sum can differ from the new one: Σ |difference of the scores|.
+    `slack` is the most by which the combination's sum can differ from the new one: Σ |difference of the scores|.
     """
 
     coefficients: Floats
@@ -74,17 +64,9 @@ class Combination:
 
 
 def combine(rows: Floats, scales: Floats, target: Floats, free: Floats | None) -> Combination | None:
-    """Return the combination of rows with the least variance that equals the target, or None if there is none.
+    """Return the combination of rows (k, n) with the least variance that equals the target (n,), or None.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (k, n)
-        The released functionals.
-    scales : ndarray of shape (k,), above 0
-        Scales of their noise.
-    target : ndarray of shape (n,)
-    free : ndarray of shape (n,) or None
-        A direction, such as all ones, of which any multiple may be left over because a gap does not depend on it.
+    Of `free`, a direction such as all ones, any multiple may be left over because a gap does not depend on it.
     """
     b = _without(target, free)
     if np.abs(b).max() <= _SAME:
@@ -151,20 +133,12 @@ def _without(vectors: Floats, free: Floats | None) -> Floats:
 
 
 _ENOUGH = (1 + LEVEL) / 2  # sum and count each may miss in half of the remaining cases
-Ints = npt.NDArray[np.int64]
 Load = Callable[[set[str]], Mapping[str, bytes]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Question:
-    """Predictions on the public grid, in the ledger's order of people.
-
-    Attributes
-    ----------
-    steps : ndarray of shape (n,)
-    people : ndarray of shape (n,), bool
-        Whom the metric is about.
-    """
+    """Predictions on the public grid, in the ledger's order of people, and which people the metric is about, (n,)."""
 
     metric: str
     steps: Ints
@@ -180,18 +154,9 @@ class Question:
 class Plan:
     """How a question can be answered.
 
-    Attributes
-    ----------
-    known : list of Released
-        What was released before.
-    rows : ndarray of shape (k, n)
-        The functionals these are of.
-    target, everybody : ndarray of shape (n,)
-        The new functional, and the one that counts the metric's people.
-    new_sum, new_count : Noise or None
-        What must be released, and charged, for it.
-    part, size : Combination or None
-        Sum and count as combinations of what is known; None while they must be released.
+    `rows` (k, n) are the functionals of what is known, released before; `target` (n,) is the new one, `everybody` (n,)
+    counts the metric's people. `new_sum` and `new_count` must be released, and charged, for it; `part` and `size` are
+    sum and count as combinations of what is known, None while they must be released.
     """
 
     known: list[Released]
@@ -252,16 +217,10 @@ def plan_for(
     again: bool,
     load: Load,
 ) -> Plan:
-    """Return how a question would be answered at a price (in millionths).
+    """Return how a question would be answered at a price in millionths; `positive` (n,) are those with label 1.
 
-    Parameters
-    ----------
-    positive : ndarray of shape (n,), bool, or None
-        Who has label 1.
-    again : bool
-        Release a new sum although the past answers the question, to know it better.
-    load : callable
-        Returns the stored questions with these digests.
+    `again` releases a new sum although the past answers the question, to know it better. `load` returns the stored
+    questions with these digests.
     """
     values, reach = question.values
     everybody = question.people.astype(np.float64)
@@ -375,7 +334,12 @@ def planned(
     load: Load,
 ) -> tuple[Question, Plan, int]:
     """Check a question about the registered people and return it with its plan and its price in millionths."""
-    price = _price(account, epsilon)
+    price = millionths(epsilon, name="epsilon")
+    if price < account.least:
+        raise InputError(
+            f"epsilon must be at least {amount_text(account.least)}, a thousandth of the budget of "
+            f"{quoted(account.name)}, got {amount_text(price)}."
+        )
     flat = np.asarray(scores)
     if flat.ndim != 1:
         raise InputError(f"scores must be one value a person, got {flat.ndim} dimensions.")
@@ -392,16 +356,6 @@ def planned(
         people = positive
     question = Question(metric, steps, people)
     return question, plan_for(question, account, positive, price, again=again, load=load), price
-
-
-def _price(account: Account, epsilon: Amount) -> int:
-    price = millionths(epsilon, name="epsilon")
-    if price < account.least:
-        raise InputError(
-            f"epsilon must be at least {amount_text(account.least)}, a thousandth of the budget of "
-            f"{quoted(account.name)}, got {amount_text(price)}."
-        )
-    return price
 
 
 def over_budget(account: Account, plan: Plan) -> str | None:

@@ -3,11 +3,10 @@
 The log is the truth, and following it is how its arithmetic is checked; the same pass serves the desk before each
 answer and whoever verifies an export.
 
-Who is who: names, the registered test set found again, and no second budget for the same people and attribute.
-
-People are found again by the normal form of their identifiers, under each registration in the form of its time. Test
-sets that only overlap are not recognised; their budgets add up for whoever is in both. Nor are people registered in
-form 1 who come with spellings that only a later form makes equal: the ledger has no identifiers to form anew.
+People are found again by the normal form of their identifiers, under each registration in the form of its time, so that
+nobody gets a second budget for the same people and attribute. Test sets that only overlap are not recognised; their
+budgets add up for whoever is in both. Nor are people registered in form 1 who come with spellings that only a later
+form makes equal: the ledger has no identifiers to form anew.
 
 Whether a file is the registered one is a fact about the attribute. So all wrong files are told the same sentence; one
 with the registered people and anything else different is put on record as a guess, once; and after `MOST_WRONG` of them
@@ -23,7 +22,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from core.datasets.columns import quoted
-from core.desk.noise import GRID, LEVEL, MILLION, Noise, epsilon_of, gap_value, standard_error
+from core.desk.noise import GRID, LEVEL, Noise, epsilon_of, gap_value, standard_error
 from core.desk.record import FIRST, METRICS, TIME, Damaged, Entry, LoggedAnswer, Registration, checked_body
 from core.desk.registration import FORMS, Columns, TestSet, normal_form
 from core.errors import InputError
@@ -31,25 +30,13 @@ from core.estimates import Estimate
 
 FORMAT = 1
 _CLOSE = 1e-9
-_MOST_SUMS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """One noisy number.
+    """One noisy number: the "sum" of a question, by its digest, or a "count"; itself in units of its noise.
 
-    Attributes
-    ----------
-    entry : int
-        The entry that released it.
-    part : str
-        "sum" of a question, or "count".
-    metric : str
-        Which people it is about.
-    question : str or None
-        Digest of the question; None for a count.
-    units : int
-        The number itself, in units.
+    `entry` released it, and `metric` says which people it is about.
     """
 
     entry: int
@@ -106,7 +93,7 @@ class Account:
     @property
     def least(self) -> int:
         """Return the least price of a sum in millionths, which bounds how many there can be."""
-        return -(-self.budget // _MOST_SUMS)
+        return -(-self.budget // 1000)
 
     @property
     def remaining(self) -> int:
@@ -144,17 +131,7 @@ class Account:
 
 @dataclass(slots=True)
 class Books:
-    """Everything a ledger's entries say.
-
-    Attributes
-    ----------
-    accounts : dict
-        By name.
-    number, hash : int, str
-        Of the last good entry.
-    key_hash : str
-        SHA-256 of the key of the seals.
-    """
+    """Everything a ledger's entries say: accounts by name, the last good entry's number and hash, the key's SHA-256."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
     number: int = 0
@@ -198,7 +175,18 @@ class Books:
         _rule(_whole(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
         _rule(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
         _check_answer(number, body, account.n(body["metric"]), [*account.released, *new])
-        answer = _logged(number, body, charged)
+        gap = Estimate(value=body["gap"], low=body["low"], high=body["high"], n=_whole(body["n"]), level=LEVEL)
+        answer = LoggedAnswer(
+            number=number,
+            asked=body["time"],
+            asker=body["asker"],
+            metric=body["metric"],
+            question=body["question"][:12],
+            gap=gap,
+            standard_error=body["standard_error"],
+            charged=epsilon_of(charged),
+            from_past=charged == 0,
+        )
         account.spent += charged
         account.released += new
         account.answers.append(answer)
@@ -210,13 +198,7 @@ class Books:
 
 
 def follow(entries: Iterable[Entry], books: Books | None = None, report: Callable[[int], None] | None = None) -> Books:
-    """Follow entries from the first (or on from where `books` are) and return what they say.
-
-    Raises
-    ------
-    Damaged
-        At the first entry that does not follow; `books` then hold what came before it.
-    """
+    """Follow entries from the first (or on from where `books` are); raise `Damaged` at one that does not follow."""
     books = Books() if books is None else books
     for entry in entries:
         books.add(entry)
@@ -278,22 +260,6 @@ def _check_answer(number: int, body: dict[str, Any], n: int, released: list[Rele
     _rule(good, f"entry {number} tells another standard error than the released numbers give")
 
 
-def _logged(number: int, body: dict[str, Any], charged: int) -> LoggedAnswer:
-    metric_n = _whole(body["n"])
-    gap = Estimate(value=body["gap"], low=body["low"], high=body["high"], n=metric_n, level=LEVEL)
-    return LoggedAnswer(
-        number=number,
-        asked=body["time"],
-        asker=body["asker"],
-        metric=body["metric"],
-        question=body["question"][:12],
-        gap=gap,
-        standard_error=body["standard_error"],
-        charged=charged / MILLION,
-        from_past=charged == 0,
-    )
-
-
 MOST_WRONG = 20
 """Wrong files about the registered people within a day, after which the test set is closed."""
 
@@ -302,12 +268,14 @@ _LONGEST = 80
 
 def turned_away(account: Account, test_set: TestSet, key: bytes, now: str) -> tuple[str, str | None] | None:
     """Return why a file is refused and, if it is a new guess, its seal for the record; None for the registered one."""
-    if (until := _closed_until(account, now)) is not None:
-        return (
-            f"The test set {quoted(account.name)} is closed until {until}: {MOST_WRONG} files that were not the "
-            "registered one were tried within a day.",
-            None,
-        )
+    if len(account.wrong_files) >= MOST_WRONG:
+        until = (datetime.strptime(account.wrong_files[-MOST_WRONG].time, TIME) + timedelta(days=1)).strftime(TIME)
+        if now < until:
+            return (
+                f"The test set {quoted(account.name)} is closed until {until}: {MOST_WRONG} files that were not the "
+                "registered one were tried within a day.",
+                None,
+            )
     whole, sealed = test_set.seal(key, account.form), account.body["seals"]
     if whole == sealed["whole"]:
         return None
@@ -315,13 +283,6 @@ def turned_away(account: Account, test_set: TestSet, key: bytes, now: str) -> tu
     guess = theirs and all(one.seal != whole for one in account.wrong_files)
     told = f"The test set must be the one registered as {quoted(account.name)}; this file is not the registered one."
     return told, whole if guess else None
-
-
-def _closed_until(account: Account, now: str) -> str | None:
-    if len(account.wrong_files) < MOST_WRONG:
-        return None
-    until = (datetime.strptime(account.wrong_files[-MOST_WRONG].time, TIME) + timedelta(days=1)).strftime(TIME)
-    return until if now < until else None
 
 
 def refuse_a_second_budget(

@@ -4,8 +4,6 @@ Entries are the truth; accounts hold the sum of their charges once more, with a 
 refuses to overspend. A transaction reads everything after it has taken the ledger's lock, so what it decides is still
 true when it commits. SQLite: BEGIN IMMEDIATE, WAL, flushed at each commit. PostgreSQL: SELECT ... FOR UPDATE.
 
-Finding, making and checking the database a ledger lives in.
-
 A file is looked at as bytes before SQLite may touch it, then read only, whole, before anything is written: a damaged or
 foreign one is refused and not a byte of it changes. A new file is made beside its place and moved there complete.
 """
@@ -85,13 +83,7 @@ class Transaction:
         self._connection, self._on_step = connection, on_step
 
     def books(self) -> Books:
-        """Return what the entries say, checked against the other tables.
-
-        Raises
-        ------
-        Damaged
-            If they do not hold together.
-        """
+        """Return what the entries say, checked against the other tables; raise `Damaged` if they do not agree."""
         books = follow(self.entries())
         head = self._connection.execute(sa.select(_ledger.c.key, _ledger.c.number, _ledger.c.hash)).first()
         key, number, last = head or ("", 0, "")
@@ -157,15 +149,7 @@ class Transaction:
 
 
 class Store:
-    """A database with a ledger in it.
-
-    Parameters
-    ----------
-    place : str
-        What to call the ledger in a sentence, without any password.
-    on_step : callable
-        Told the name of each step of a change as it is done.
-    """
+    """A database with a ledger in it, called `place` in sentences; `on_step` is told each step of a change as done."""
 
     def __init__(self, engine: sa.Engine, place: str, on_step: Step) -> None:
         self.engine, self.place, self._on_step = engine, place, on_step

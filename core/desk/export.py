@@ -17,7 +17,7 @@ from core.desk.budget import Books
 from core.desk.noise import epsilon_of
 from core.desk.record import TIME, Damaged, Entry, Verification, VerifiedBudget, canonical
 from core.errors import InputError
-from core.files import content_of, write_file
+from core.files import content_of
 
 _KIND = "FairLeak ledger export"
 _CLOCKS = timedelta(hours=1)
@@ -30,17 +30,6 @@ def export_bytes(entries: list[Entry]) -> bytes:
     """Return the export of all entries as the bytes of a file."""
     lines = [_header(len(entries), entries[-1].hash), *(_line(entry) for entry in entries)]
     return ("\n".join(lines) + "\n").encode("ascii")
-
-
-def write_export(content: bytes, path: str | Path) -> None:
-    """Write an export to a new file, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file is there already or cannot be written.
-    """
-    write_file(path, content, what="The export", new=True, mode=0o600)
 
 
 def _header(entries: int, last: str) -> str:
@@ -91,7 +80,17 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
         reason=reason,
         n_entries=books.number,
         seal=books.hash if books.number else None,
-        budgets=tuple(_budget(books, name) for name in sorted(books.accounts)),
+        budgets=tuple(
+            VerifiedBudget(
+                name=name,
+                form=account.form,
+                budget=epsilon_of(account.budget),
+                spent=epsilon_of(account.spent),
+                n_answers=len(account.answers),
+                n_charged=sum(answer.charged > 0 for answer in account.answers),
+            )
+            for name, account in sorted(books.accounts.items())
+        ),
     )
 
 
@@ -131,15 +130,3 @@ def _time(number: int, entry: Entry, latest: datetime) -> datetime:
     if latest - time > _CLOCKS:
         raise Damaged(f"entry {number} was written at {told}, and one before it at {latest:%Y-%m-%dT%H:%M:%SZ}")
     return time
-
-
-def _budget(books: Books, name: str) -> VerifiedBudget:
-    account = books.accounts[name]
-    return VerifiedBudget(
-        name=name,
-        form=account.form,
-        budget=epsilon_of(account.budget),
-        spent=epsilon_of(account.spent),
-        n_answers=len(account.answers),
-        n_charged=sum(answer.charged > 0 for answer in account.answers),
-    )

@@ -23,11 +23,12 @@ from core.desk.answers import (
     told,
 )
 from core.desk.budget import Account, Books, refuse_a_second_budget, title, turned_away
-from core.desk.export import export_bytes, write_export
+from core.desk.export import export_bytes
 from core.desk.noise import Amount, RandBelow, amount_text, discrete_laplace, epsilon_of, millionths
 from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration, now
 from core.desk.registration import FORM, Columns, TestSet, check_different
 from core.errors import InputError
+from core.files import write_file
 
 if TYPE_CHECKING:
     from core.desk.database import Store, Transaction
@@ -185,30 +186,26 @@ class Ledger:
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all registrations, in the order they were made."""
-        with self._store.reading() as look:
-            return tuple(look.books().accounts)
+        return tuple(self._books().accounts)
 
     def registration(self, name: str) -> Registration:
         """Return one registration, which says how the test set's file is read."""
-        with self._store.reading() as look:
-            return account_of(look.books(), name).registration()
+        return account_of(self._books(), name).registration()
 
     def status(self, name: str) -> LedgerStatus:
         """Return the state of one budget and everything that was answered from it."""
-        with self._store.reading() as look:
-            books = look.books()
+        books = self._books()
         return _status(account_of(books, name), books)
 
     def statuses(self) -> tuple[LedgerStatus, ...]:
         """Return the state of every budget at one moment, in the order they were registered."""
-        with self._store.reading() as look:
-            books = look.books()
+        books = self._books()
         return tuple(_status(account, books) for account in books.accounts.values())
 
     def export(self, path: str | Path) -> str:
         """Write all entries to a new file for `verify_export`, and return the last hash, to be noted elsewhere."""
         content, seal = self.record()
-        write_export(content, path)
+        write_file(path, content, what="The export", new=True, mode=0o600)
         return seal
 
     def record(self) -> tuple[bytes, str]:
@@ -217,6 +214,10 @@ class Ledger:
             look.books()
             entries = look.entries()
         return export_bytes(entries), entries[-1].hash
+
+    def _books(self) -> Books:
+        with self._store.reading() as look:
+            return look.books()
 
     def _asked(
         self,

@@ -1,16 +1,13 @@
 """Exact discrete Laplace noise on sums, budget amounts, and the gap's interval.
 
-Amounts of privacy budget as whole millionths of epsilon, so that sums are exact in Python, SQL and files.
-
 A question is a vector of scores, known to whoever asks; the secret is who is disadvantaged. Scores are rounded to the
 public grid of `GRID` steps and centred on the middle of their range, so the sum over the disadvantaged is a whole
 number of half steps, and one person who changes group changes it by at most the range (in half steps: `reach`).
 Noise is a whole number, too, with P(x) proportional to exp(-|x| epsilon / reach) (Ghosh, Roughgarden and Sundararajan
 2009), drawn by coin tosses on whole numbers from the operating system's entropy (Canonne, Kamath and Steinke 2020,
 algorithms 1 and 2). Hence the release is epsilon-differentially private as it stands: there is no floating-point
-Laplace sample whose gaps give the true sum away (Mironov 2012), and nothing to round afterwards.
-
-From a noisy sum and a noisy count to a gap with its interval; everything here is public arithmetic.
+Laplace sample whose gaps give the true sum away (Mironov 2012), and nothing to round afterwards. Amounts of budget are
+whole millionths of epsilon, so that their sums are exact in Python, SQL and files.
 
 With h the scores minus any constant, S = Σ h over the disadvantaged, T = Σ h over everybody and N0 disadvantaged among
 n people, the gap is (T - S)/(n - N0) - S/N0; it does not depend on the constant.
@@ -19,7 +16,6 @@ n people, the gap is (T - S)/(n - N0) - S/N0; it does not depend on the constant
 from __future__ import annotations
 
 import math
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -38,17 +34,7 @@ Amount = float | int | str | Decimal
 
 
 def millionths(value: Amount, *, name: str) -> int:
-    """Return an amount of epsilon in millionths.
-
-    Parameters
-    ----------
-    value : number or its text, in [0.000001, 1000], with at most six decimals
-
-    Raises
-    ------
-    InputError
-        If it is anything else.
-    """
+    """Return an amount of epsilon, in [0.000001, 1000] with at most six decimals, in millionths."""
     try:
         exact = Decimal(str(value)) * MILLION
         whole = int(exact) if exact.is_finite() else 0
@@ -81,17 +67,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The public law of one release's noise.
-
-    Attributes
-    ----------
-    reach : int
-        What one person can change, in units.
-    epsilon : int
-        In millionths.
-    unit : float
-        What one unit is worth.
-    """
+    """The law of a release's noise: what one person can change in units, epsilon in millionths, a unit's worth."""
 
     reach: int
     epsilon: int
@@ -128,16 +104,8 @@ def release(values: Ints, secret: npt.NDArray[np.bool_], noise: Noise, randbelow
     return int(values[secret].sum()) + discrete_laplace(noise.reach * MILLION, noise.epsilon, randbelow)
 
 
-def discrete_laplace(numerator: int, denominator: int, randbelow: RandBelow = secrets.randbelow) -> int:
-    """Return a whole number x drawn with probability proportional to exp(-|x| denominator / numerator).
-
-    Parameters
-    ----------
-    numerator, denominator : int, above 0
-        The scale as a fraction.
-    randbelow : callable
-        Returns a whole number in [0, k); the operating system's entropy by default.
-    """
+def discrete_laplace(numerator: int, denominator: int, randbelow: RandBelow) -> int:
+    """Return a whole number x drawn with probability proportional to exp(-|x| denominator / numerator)."""
     common = math.gcd(numerator, denominator)
     t, s = numerator // common, denominator // common
     while True:
@@ -195,14 +163,8 @@ def gap_value(total: float, part: float, count: float, n: int) -> float:
 def gap_interval(scores: Floats, *, part: float, reach: float, count: float, count_reach: float) -> Estimate:
     """Return the gap with an interval that holds it with probability `LEVEL` at least.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n,)
-        The scores, minus the constant that belongs to `part`.
-    part, count : float
-        Noisy S and N0.
-    reach, count_reach : float
-        Their largest errors at (1 + `LEVEL`)/2.
+    The scores (n,) are less the constant that belongs to `part`; `part` and `count` are the noisy S and N0, `reach` and
+    `count_reach` their largest errors at (1 + `LEVEL`)/2.
     """
     n, total = scores.size, float(scores.sum())
     least = np.concatenate([[0.0], np.cumsum(np.sort(scores))])  # S cannot be less with so many disadvantaged

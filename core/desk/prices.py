@@ -75,6 +75,6 @@ def prices(remaining: float, *, least: float = LEAST_PRICE) -> tuple[float, ...]
     return (*sorted({one for one in grid if max(least, remaining / 200) <= one < remaining}), remaining)
 
 
-def suggested_price(remaining: float, *, least: float = LEAST_PRICE, share: float = 0.05) -> float:
-    """Return the round price nearest to a share of what remains."""
-    return min(prices(remaining, least=least) or (least,), key=lambda one: abs(one - share * remaining))
+def suggested_price(remaining: float, *, least: float = LEAST_PRICE) -> float:
+    """Return the round price nearest to a twentieth of what remains."""
+    return min(prices(remaining, least=least) or (least,), key=lambda one: abs(one - 0.05 * remaining))

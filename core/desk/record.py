@@ -1,9 +1,8 @@
 """What a ledger says: its chain of entries, registrations, answers and verdicts.
 
-The ledger's entries as a chain: each hash covers the entry's text and the hash before it.
-
-Whoever changes, drops or inserts an entry changes every hash after it. Hashes without a key do not stop somebody who
-writes the whole chain anew: that shows when the last hash was noted elsewhere before.
+Each hash covers an entry's text and the hash before it: whoever changes, drops or inserts an entry changes every hash
+after it. Hashes without a key do not stop somebody who writes the whole chain anew: that shows when the last hash was
+noted elsewhere before.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The people a ledger answers questions about: identifiers' normal form, seals, and files.
 
-The normal form of identifiers: two spellings with one form are one person.
-
-A form decides who shares a budget, so a form never changes: registrations keep the number of theirs, and another rule
-is another number. That is why the look-alikes are a table of our own and not a library's, whose next edition would
-leave registered people unknown; Unicode's own list besides reads 0 as O and 1 as l, and "rn" as "m".
+Two spellings with one normal form are one person. A form decides who shares a budget, so a form never changes:
+registrations keep the number of theirs, and another rule is another number. That is why the look-alikes are a table of
+our own and not a library's, whose next edition would leave registered people unknown; Unicode's own list besides reads
+0 as O and 1 as l, and "rn" as "m".
 
 Form 2, for new registrations, makes equal (and so takes for one person, which is refused with both spellings):
 
@@ -23,9 +22,8 @@ points or commas, as 1.2.10, is no number and stays as it is. 1.10 is 1.1, and h
 Form 1, of registrations that do not name theirs: NFKC, without blanks around it. Whether people have a budget already
 was decided without regard to case, which people are registered was not.
 
-The order of people in a file does not matter: everything is kept by identifier, and sorted by it where it is hashed.
-Seals are keyed hashes. A plain hash of few people's attributes could be undone by trying all of them. Order and seals
-go by a form of the identifiers, the registration's.
+Seals are keyed hashes of what is sorted by the registration's form of the identifiers, so that the order of people in a
+file does not matter. A plain hash of few people's attributes could be undone by trying all of them.
 """
 
 from __future__ import annotations
@@ -364,13 +362,7 @@ def predictions_of(
 
 
 def frame_of(content: bytes, name: str) -> pandas.DataFrame:
-    """Return the table in the bytes of a CSV file, or of a Parquet file if its name ends in .parquet or .pq.
-
-    Raises
-    ------
-    InputError
-        If it is no table, or too large.
-    """
+    """Return the table in the bytes of a CSV file, or of a Parquet file if its name ends in .parquet or .pq."""
     import pandas as pd
 
     columns, _ = read_columns(content, name, max_columns=_MOST_COLUMNS, max_rows=_MOST_ROWS, office=False)

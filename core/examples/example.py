@@ -1,10 +1,16 @@
-"""What an example is: a small case with a question and steps; how numbers are written."""
+"""What an example is: a small case with a question and steps, made from its texts and the numbers put into them.
+
+The texts lie in ``texts/NAME.toml``, with places for numbers: {x} is written as "0.375", {x:+} with its sign, {x:2} or
+{x:+2} with two decimals at most, and {x:1%} in per cent with one decimal.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from core.serialize import Result
@@ -136,6 +142,77 @@ class Example(Result):
     steps: tuple[Step, ...]
     lesson: str
     source: str
+
+
+def texts(name: str) -> dict[str, Any]:
+    """Return the texts of an example as they lie there; what one leaves out is in the one it is `like`."""
+    content = tomllib.loads((files("core.examples") / "texts" / f"{name}.toml").read_text(encoding="utf-8"))
+    like = content.pop("like", None)
+    return content if like is None else texts(like) | content
+
+
+Columns = tuple[tuple[str, ...], Iterable[tuple[Cell, ...]]]
+"""Names of a table's columns, and its rows."""
+
+
+def told(
+    name: str,
+    numbers: Mapping[str, float | str],
+    *,
+    right: str | float,
+    within: float = 0.0,
+    table: Columns,
+    values: Sequence[Mapping[str, float]],
+    tables: Mapping[int, Columns] | None = None,
+) -> Example:
+    """Return an example with its numbers put into its texts.
+
+    Parameters
+    ----------
+    numbers : mapping of str to float or str
+        What stands for each {name} in the texts.
+    right, within
+        As of `Answer`.
+    values : sequence of mappings
+        Those of each step.
+    tables : mapping of int to (columns, rows)
+        The tables of the steps that have one, counted from 1.
+    """
+    put_in = {key: one if isinstance(one, str) else _Number(one) for key, one in numbers.items()}
+
+    def filled(content: Mapping[str, Any]) -> dict[str, str]:
+        return {key: one.format(**put_in) for key, one in content.items() if isinstance(one, str)}
+
+    def tabled(caption: str, columns: Columns) -> ExampleTable:
+        return ExampleTable(caption=caption, columns=columns[0], rows=tuple(columns[1]))
+
+    content = texts(name)
+    words, steps = filled(content), []
+    for i, (one, found) in enumerate(zip(content["step"], values, strict=True), start=1):
+        step = filled(one)
+        caption = step.pop("caption", "")
+        own = tabled(caption, tables[i]) if tables and i in tables else None
+        steps.append(Step(**step, values=found, table=own))
+    answer = Answer(
+        right=right,
+        within=within,
+        choices=tuple(content.get("choices", ())),
+        why=words.pop("why"),
+        hint=words.pop("hint"),
+    )
+    return Example(name=name, table=tabled(words.pop("caption"), table), answer=answer, steps=tuple(steps), **words)
+
+
+class _Number(float):
+    """A number that a text's place tells how to write."""
+
+    __slots__ = ()
+
+    def __format__(self, how: str) -> str:
+        if how.endswith("%"):
+            return f"{100 * float(self):.{how[:-1]}f}%"
+        write, places = (signed if how.startswith("+") else number), how.removeprefix("+")
+        return write(float(self), int(places) if places else 4)
 
 
 def number(value: float, places: int = 4) -> str:

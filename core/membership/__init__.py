@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.membership.attacks import (
-    FEWEST_SHADOWS,
-    TAUGHT,
-    MemberGuess,
-    Train,
-    gap_attack,
-    lira,
-    lira_boosted,
-    lira_from,
-    loss_attack,
-    released_attack,
-    train_shadows,
-    true_label_probability,
-)
+from core.membership.attack import TAUGHT, MemberGuess, Train, true_label_probability
+from core.membership.attacks import ATTACK_TITLES, ATTACKS
+from core.membership.attacks.gap import gap_attack
+from core.membership.attacks.lira import lira, lira_from
+from core.membership.attacks.lira_boosted import lira_boosted
+from core.membership.attacks.loss import loss_attack
+from core.membership.attacks.released import released_attack
 from core.membership.curves import THETAS, epsilon_curve, fairpick_curve, fairpick_differences, summarise_curve
 from core.membership.disparity import (
     DisparityResult,
@@ -31,8 +24,6 @@ from core.membership.disparity import (
 )
 from core.membership.fairpick import DELETION_REMINDER, fairpick_counts
 from core.membership.findings import (
-    ATTACK_TITLES,
-    ATTACKS,
     EPSILONS,
     AttackFindings,
     CurveBand,
@@ -51,8 +42,9 @@ from core.membership.people import MemberPeople, column_grouping, grouped_by, me
 from core.membership.privacy import AccountingFindings, accountings, ledger_of, most_caught
 from core.membership.roc import Roc, advantage, area, roc
 from core.membership.settings import TARGET_TITLES, TARGETS, MembershipSettings
-from core.membership.study import Attacked, attacked, findings_of, guesses, judge, study, study_steps, target_of
-from core.membership.targets import audited_target, default_depth, given_target
+from core.membership.shadows import FEWEST_SHADOWS, train_shadows
+from core.membership.study import Attacked, attacked, findings_of, guesses, judge, study, study_steps
+from core.membership.targets import audited_target, default_depth, given_target, target_of
 
 if TYPE_CHECKING:
     from core.models.dp_id3 import DPID3Classifier

@@ -7,24 +7,24 @@ this table (`core.estimates.over_repeats`).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from core.arrays import Mask
+from core.arrays import Floats, Mask
 from core.errors import InputError
 from core.estimates import Estimate, not_measured, over_repeats, rate_over_repeats
-from core.membership.attacks import network_attack
-from core.membership.attacks.lira import Train
-from core.membership.fairpick import Clusters, outsiders_at_random, random_deletion
+from core.membership.attack import Train
+from core.membership.attacks.network import network_attack
+from core.membership.fairpick import Clusters, clusters, fairpick, like_outsiders, outsiders_at_random, random_deletion
 from core.membership.findings import EPSILONS, CurveBand, CurvePoint
 from core.membership.judged_people import MembershipSplit, member_split
 from core.membership.people import MemberPeople
 from core.membership.roc import roc
 from core.membership.settings import MembershipSettings
-from core.membership.study import Attacked, attacked, clusters_of, left_by, pick, target_of, two_sides
-from core.membership.targets import quality
+from core.membership.study import Attacked, attacked, two_sides
+from core.membership.targets import quality, target_of
 from core.seeds import child_seed
 
 THETAS = (0.4, 0.6, 0.8, 1.0)
@@ -81,7 +81,8 @@ def fairpick_curve(
             now = replace(settings, theta=theta, seed=seed)
             wanted = [v for v in ("fairpick", "random") if (repeat, theta, v) not in known]
             if wanted:
-                found = clusters_of(people, split, now) if found is None else found
+                if found is None:
+                    found = clusters(two_sides(people, now.group), split.members, seed=seed)
                 yield from _deleted(people, now, train or target_of(people, now), split, found, repeat, wanted)
 
 
@@ -101,16 +102,17 @@ def _deleted(
         whole_point = _point(target, at=theta, repeat=repeat, variant=wanted[0])
         yield from (replace(whole_point, variant=variant) for variant in wanted)
         return
-    picked = pick(people, split, settings, found=found)
+    sides, seed = two_sides(people, settings.group), settings.seed
+    picked = fairpick(sides, split.members, found, theta=theta, seed=seed, literal=settings.literal)
     for variant in wanted:
         if variant == "random":
-            kept = random_deletion(split.members, picked.deleted.size, seed=settings.seed)
+            kept = random_deletion(split.members, picked.deleted.size, seed=seed)
             stay = round(split.outsiders.size * kept.size / max(split.members.size, 1))
-            outsiders = outsiders_at_random(split.outsiders, stay, seed=settings.seed)
-            left = split.keeping(kept, outsiders=outsiders)
+            outsiders = outsiders_at_random(split.outsiders, stay, seed=seed)
         else:
-            left = left_by(people, split, settings, picked, found=found)
-        target = attacked(people, whole, train, split=left)
+            kept = picked.kept
+            outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
+        target = attacked(people, whole, train, split=split.keeping(kept, outsiders=outsiders))
         yield _point(target, at=theta, repeat=repeat, variant=variant, deleted=int(picked.deleted.size))
 
 
@@ -164,8 +166,8 @@ def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
             variant=variant,
             repeats=len(own),
             values={
-                **{name: _band(own, name, rate=True) for name in RATES},
-                **{name: _band(own, name, rate=False) for name in (*GAPS, "deleted")},
+                name: _measured([getattr(p, name) for p in own], rate_over_repeats if name in RATES else over_repeats)
+                for name in (*RATES, *GAPS, "deleted")
             },
         )
         for (variant, at), own in sorted(by_setting.items())
@@ -190,23 +192,16 @@ def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
             at=at,
             variant="fairpick - random",
             repeats=len(own),
-            values={name: _difference(own, name) for name in (*RATES, *GAPS)},
+            values={
+                name: _measured([getattr(one, name) - getattr(other, name) for one, other in own], over_repeats)
+                for name in (*RATES, *GAPS)
+            },
         )
         for at, own in pairs.items()
     )
 
 
-def _difference(pairs: Sequence[tuple[CurvePoint, CurvePoint]], name: str) -> Estimate:
-    """Return the mean of one quantity's differences over the repeats in which both were measured."""
-    values = np.array([getattr(picked, name) - getattr(control, name) for picked, control in pairs])
-    values = values[~np.isnan(values)]
-    return over_repeats(values) if values.size else not_measured()
-
-
-def _band(points: Sequence[CurvePoint], name: str, *, rate: bool) -> Estimate:
+def _measured(values: Iterable[float], over: Callable[[Floats], Estimate]) -> Estimate:
     """Return one quantity over the repeats in which it was measured."""
-    values = np.array([getattr(point, name) for point in points], dtype=np.float64)
-    values = values[~np.isnan(values)]
-    if not values.size:
-        return not_measured()
-    return rate_over_repeats(values) if rate else over_repeats(values)
+    known = np.array([value for value in values if not math.isnan(value)])
+    return over(known) if known.size else not_measured()

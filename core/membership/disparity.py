@@ -132,14 +132,9 @@ class Disparities(Result):
 class RangeRow(Result):
     """Members called members among those the model was this sure of.
 
-    Attributes
-    ----------
-    low, high : float
-        Range of the probability the model gave to the true label; the last includes 1.
-    group, others : float
-        Flagged members in the range, as a share of all members of the group, and of the others.
-    difference : float
-        The first minus the second.
+    The range is of the probability the model gave to the true label; the last includes 1. `group` and `others` are
+    flagged members in the range, as a share of all members of the group, and of the others; `difference` is the first
+    minus the second.
     """
 
     low: float

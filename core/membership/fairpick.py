@@ -20,7 +20,6 @@ a share of them is kept as of the members there. Beside the control the same sha
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,32 +29,25 @@ from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.seeds import child_generator, child_seed
 from core.serialize import Result
-from core.validation import binary_array, one_length
 
 
-def checked_rows(people: npt.ArrayLike, n: int | None = None, *, name: str) -> Ints:
-    """Return rows of people, rising.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Everybody, in two groups: 1 is the protected one, 0 the others; `names` are theirs, by code.
 
-    Raises `InputError` if they are not whole numbers from 0 to n - 1, all different.
+    Features, of shape (n, d), are codes without those of the protected attribute.
     """
-    rows = np.asarray(people)
-    if rows.ndim != 1 or rows.dtype.kind not in "iu" or not rows.size:
-        raise InputError(f"{name} must be a list of rows, got {rows.dtype} of the shape {rows.shape}.")
-    rising = np.sort(rows).astype(np.int64)
-    if n is not None and (rising[0] < 0 or rising[-1] >= n):
-        wrong = rising[0] if rising[0] < 0 else rising[-1]
-        raise InputError(f"{name} must be rows from 0 to {n - 1}, got {wrong}.")
-    twice = rising[1:][np.diff(rising) == 0]
-    if twice.size:
-        raise InputError(f"{name} must hold each row once, got row {twice[0]} more than once.")
-    return rising
+
+    features: Floats
+    labels: Codes
+    groups: Codes
+    names: tuple[str, str]
 
 
 def whole(deletions: npt.ArrayLike, counts: npt.ArrayLike) -> Ints:
-    """Return whole deletions by largest remainders, of the same shape (k, groups).
+    """Return whole deletions by largest remainders, of the same shape (k, groups), at most as many as there are people.
 
-    Each is the real one rounded down or up, and so at most the whole number of people there are; each column adds up
-    to the real sum, rounded to the nearest. Of equal remainders the first cluster is rounded up.
+    Each column adds up to the real sum, rounded to the nearest. Of equal remainders the first cluster is rounded up.
     """
     x = np.asarray(deletions, dtype=np.float64)
     near = np.rint(x)
@@ -101,17 +93,11 @@ def differences(counts: npt.ArrayLike) -> Floats:
     return shares[:, 1] - shares[:, 0]
 
 
-def checked_theta(theta: float) -> float:
-    """Return `theta` if it is in (0, 1]."""
+def checked_arguments(counts: npt.ArrayLike, theta: float) -> tuple[Floats, float]:
+    """Return `counts` as floats and `theta`, if there is a solution for them."""
     number = isinstance(theta, (int, float, np.integer, np.floating)) and not isinstance(theta, bool)
     if not (number and 0.0 < theta <= 1.0):  # nan too
         raise InputError(f"theta must be in (0, 1], got {theta!r}.")
-    return float(theta)
-
-
-def checked_arguments(counts: npt.ArrayLike, theta: float) -> tuple[Floats, float]:
-    """Return `counts` as floats and `theta`, if there is a solution for them."""
-    theta = checked_theta(theta)
     n = np.asarray(counts, dtype=np.float64)
     if n.ndim != 2 or n.shape[1] != 2:
         raise InputError(f"counts must have one row a cluster and two columns, got the shape {n.shape}.")
@@ -123,7 +109,7 @@ def checked_arguments(counts: npt.ArrayLike, theta: float) -> tuple[Floats, floa
         raise InputError(f"counts must hold people of both groups, got none of group {int(np.argmax(empty))}.")
     if theta < 1.0 and not (n > 0).all(axis=1).any():
         raise InputError("FairPick needs groups that share a cluster, got two that share none.")
-    return n, theta
+    return n, float(theta)
 
 
 def fairpick_literal(counts: npt.ArrayLike, theta: float) -> tuple[Floats, int]:
@@ -160,16 +146,14 @@ MOST = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters(Result):
-    """Clusters of the people given.
+    """Clusters of the members.
 
     Attributes
     ----------
-    cluster : ndarray of shape (n,), int
-        Number of everybody's cluster within the label, from 0.
-    counts : dict
-        Label -> people by cluster and group, of shape (k, 2).
-    centres : dict
-        Label -> centres of the clusters, of shape (k, d), in standardised features.
+    cluster : ndarray of shape (m,), int
+        Number of each member's cluster within the label, from 0.
+    counts, centres : dict
+        Label -> members by cluster and group, of shape (k, 2); centres, of shape (k, d), in standardised features.
     mean, deviation : ndarray of shape (d,)
         By which features are standardised; the deviation of one that never varies is 1.
     """
@@ -180,31 +164,25 @@ class Clusters(Result):
     mean: Floats = field(repr=False)
     deviation: Floats = field(repr=False)
 
-    def nearest(self, codes: npt.ArrayLike, labels: npt.ArrayLike) -> Ints:
-        """Return the cluster of her label whose centre is nearest to each of other people, shape (m,).
-
-        The codes, of shape (m, d), are the features that the clusters were made of.
-        """
+    def nearest(self, sides: Sides, rows: Ints) -> Ints:
+        """Return the cluster of her label whose centre is nearest to each of these people."""
         from scipy.spatial.distance import cdist
 
-        features, y = (feature_array(codes) - self.mean) / self.deviation, binary_array(labels, name="labels")
-        one_length(codes=features, labels=y)
+        features, y = (sides.features[rows] - self.mean) / self.deviation, sides.labels[rows]
         found = np.zeros(y.size, dtype=np.int64)
         for label, centres in self.centres.items():
             found[y == label] = cdist(features[y == label], centres, "sqeuclidean").argmin(axis=1)
         return found
 
 
-def clusters(codes: npt.ArrayLike, labels: npt.ArrayLike, groups: npt.ArrayLike, *, seed: int = 0) -> Clusters:
-    """Return clusters within each label.
+def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
+    """Return clusters of the members within each label, in rising order of their rows.
 
-    The features, of shape (n, d), are without the protected attribute, and finite; labels and groups are 0 or 1, group
-    1 the protected one. Raises `InputError` if an array breaks its rule, a label is missing, or a group has fewer than
-    `FEWEST` people with a label.
+    Raises `InputError` if there is no feature, or a group has fewer than `FEWEST` members with a label.
     """
-    features, mean, deviation = _standardised(codes)
-    y, g = binary_array(labels, name="labels"), _two_groups(groups)
-    one_length(codes=features, labels=y, groups=g)
+    rows = np.sort(members)
+    y, g = sides.labels[rows], sides.groups[rows]
+    features, mean, deviation = _standardised(sides.features[rows])
     number, counts, centres = np.zeros(y.size, dtype=np.int64), {}, {}
     for label in (0, 1):
         here = np.flatnonzero(y == label)
@@ -235,32 +213,13 @@ def _counts(cluster: Ints, groups: Codes, k: int) -> Ints:
     return np.bincount(2 * cluster + groups, minlength=2 * k).reshape(k, 2)
 
 
-def feature_array(codes: npt.ArrayLike) -> Floats:
-    """Return `codes` as numbers if there is one row a person and one column a feature."""
-    values = np.asarray(codes, dtype=np.float64)
-    if values.ndim != 2:
-        raise InputError(f"codes must have one row a person and one column a feature, got {values.ndim} dimensions.")
-    return values
-
-
-def _standardised(codes: npt.ArrayLike) -> tuple[Floats, Floats, Floats]:
+def _standardised(values: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the features with mean 0 and deviation 1, and what these were; features that never vary stay 0."""
-    values = feature_array(codes)
-    if not np.isfinite(values).all():
-        raise InputError(f"codes must be finite, got {values[~np.isfinite(values)][0]}.")
     if not values.size:
         raise InputError(f"codes must hold people and features, got the shape {values.shape}.")
     mean, deviation = values.mean(axis=0), values.std(axis=0)
     deviation = np.where(deviation > 0, deviation, 1.0)
     return (values - mean) / deviation, mean, deviation
-
-
-def _two_groups(groups: npt.ArrayLike) -> Codes:
-    """Return `groups` if there are no more than two."""
-    given = np.asarray(groups)
-    if given.dtype.kind in "iu" and given.size and given.max() > 1:
-        raise InputError(f"FairPick compares two groups, 0 and 1, got {len(np.unique(given))} groups.")
-    return binary_array(given, name="groups")
 
 
 def _check(people: Ints, label: int) -> None:
@@ -288,10 +247,8 @@ class FairPick(Result):
     ----------
     kept, deleted : ndarray of int
         Rows, rising; together the members given.
-    deleted_by_group : dict
-        Group name -> people.
-    clusters : dict
-        Label -> number of clusters.
+    deleted_by_group, clusters : dict
+        Group name -> people; label -> number of clusters.
     ignored : int
         Negative deletions that were ignored; 0 unless as published.
     dd_before, dd_after : dict
@@ -308,60 +265,25 @@ class FairPick(Result):
 
     @property
     def largest_before(self) -> float:
-        """Return the largest absolute difference before."""
+        """Largest absolute difference before."""
         return max(float(np.abs(dd).max()) for dd in self.dd_before.values())
 
     @property
     def largest_after(self) -> float:
-        """Return the largest absolute difference after."""
+        """Largest absolute difference after."""
         return max(float(np.abs(dd).max()) for dd in self.dd_after.values())
 
 
 def fairpick(
-    codes: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    groups: npt.ArrayLike,
-    members: npt.ArrayLike,
-    *,
-    theta: float,
-    seed: int,
-    literal: bool = False,
-    leave_out: Collection[int] = (),
-    names: tuple[str, str] = ("others", "group"),
-    found: Clusters | None = None,
+    sides: Sides, members: Ints, found: Clusters, *, theta: float, seed: int, literal: bool = False
 ) -> FairPick:
-    """Return which members stay.
+    """Return which members stay, given what `clusters` found of them.
 
-    Raises `InputError` if an argument breaks its rule, there are more than two groups or only one label, or a group has
-    fewer than 10 members with a label.
-
-    Parameters
-    ----------
-    codes : array-like of shape (n, d)
-        Features of everybody.
-    labels, groups : array-like of shape (n,)
-        0 or 1, of everybody; group 1 is the protected one.
-    members : array-like of int
-        Rows of the training data.
-    theta : float in (0, 1]
-        Share of the differences that stays; 1 deletes nobody.
-    seed : int
-        Of the clusters and of who is deleted. A smaller theta deletes the same people and more.
-    literal : bool
-        As published, with negative deletions ignored.
-    leave_out : collection of int
-        Columns of the protected attribute.
-    names : tuple of str
-        Of group 0 and of group 1.
-    found : Clusters, optional
-        What `member_clusters` returned for the same members; found here otherwise.
+    A smaller theta deletes the same people and more. The published variant, which ignores negative deletions, is
+    `literal`. Raises `InputError` as `fairpick_counts` does.
     """
-    theta, rows = checked_theta(theta), checked_rows(members, len(np.asarray(groups)), name="members")
-    if found is None:
-        found = member_clusters(codes, labels, groups, rows, leave_out=leave_out, seed=seed)
-    y, g = np.asarray(labels)[rows], np.asarray(groups)[rows]
-    if found.cluster.size != rows.size:
-        raise InputError(f"found must be the clusters of the {rows.size} members, got {found.cluster.size} people.")
+    rows = np.sort(members)
+    y, g = sides.labels[rows], sides.groups[rows]
     order = child_generator(seed, "people FairPick deletes").permutation(rows.size)
     gone, ignored = np.zeros(rows.size, dtype=bool), 0
     before, after = {}, {}
@@ -374,7 +296,7 @@ def fairpick(
     return FairPick(
         kept=rows[~gone],
         deleted=rows[gone],
-        deleted_by_group={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(names)},
+        deleted_by_group={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)},
         clusters={label: len(counts) for label, counts in found.counts.items()},
         ignored=ignored,
         dd_before=before,
@@ -382,63 +304,24 @@ def fairpick(
     )
 
 
-def member_clusters(
-    codes: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    groups: npt.ArrayLike,
-    members: npt.ArrayLike,
-    *,
-    leave_out: Collection[int] = (),
-    seed: int,
-) -> Clusters:
-    """Return the clusters of the members; the arguments are those of `fairpick`, and theta is not among them."""
-    features, y, g = feature_array(codes), np.asarray(labels), np.asarray(groups)
-    rows = checked_rows(members, one_length(codes=features, labels=y, groups=g), name="members")
-    return clusters(np.delete(features[rows], sorted(leave_out), axis=1), y[rows], g[rows], seed=seed)
-
-
-def random_deletion(members: npt.ArrayLike, n_deleted: int, *, seed: int) -> Ints:
+def random_deletion(members: Ints, n_deleted: int, *, seed: int) -> Ints:
     """Return the members that stay, rising, after so many were deleted; each set of them is equally likely."""
-    rows = checked_rows(members, name="members")
-    if n_deleted > rows.size:
-        raise InputError(f"members must be at least as many as are deleted ({n_deleted}), got {rows.size}.")
+    rows = np.sort(members)
     order = child_generator(seed, "people deleted at random").permutation(rows.size)
     stays = np.ones(rows.size, dtype=bool)
     stays[order[:n_deleted]] = False
     return rows[stays]
 
 
-def like_outsiders(
-    codes: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    groups: npt.ArrayLike,
-    outsiders: npt.ArrayLike,
-    *,
-    like: FairPick,
-    found: Clusters,
-    seed: int,
-    leave_out: Collection[int] = (),
-) -> Ints:
-    """Return the outsiders that stay after FairPick, rising.
+def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, found: Clusters, seed: int) -> Ints:
+    """Return the outsiders that stay beside what FairPick left of the members, rising.
 
-    Raises `InputError` if an argument breaks its rule, or the clusters are of other members.
-
-    Parameters
-    ----------
-    codes, labels, groups, leave_out
-        As FairPick was given them.
-    outsiders : array-like of int
-        Rows.
-    seed : int
-        Of who stays. As among the members, numbers are rounded by largest remainders within each label and group.
+    As among the members, numbers are rounded by largest remainders within each label and group.
     """
-    features, y, g = feature_array(codes), np.asarray(labels), np.asarray(groups)
-    rows = checked_rows(outsiders, one_length(codes=features, labels=y, groups=g), name="outsiders")
+    y, g, rows = sides.labels, sides.groups, np.sort(outsiders)
     members = np.sort(np.concatenate([like.kept, like.deleted]))
-    if found.cluster.size != members.size:
-        raise InputError(f"found must be the clusters of the {members.size} members, got {found.cluster.size} people.")
     order = child_generator(seed, "outsiders left aside like the deleted").permutation(rows.size)
-    cluster = found.nearest(np.delete(features[rows], sorted(leave_out), axis=1), y[rows])
+    cluster = found.nearest(sides, rows)
     left, gone = np.isin(members, like.deleted), np.zeros(rows.size, dtype=bool)
     for label, counts in found.counts.items():
         cell = np.where(y[rows] == label, 2 * cluster + g[rows], -1)
@@ -448,7 +331,6 @@ def like_outsiders(
     return rows[~gone]
 
 
-def outsiders_at_random(outsiders: npt.ArrayLike, n: int, *, seed: int) -> Ints:
+def outsiders_at_random(outsiders: Ints, n: int, *, seed: int) -> Ints:
     """Return n outsiders, rising, drawn at random to stay beside the control."""
-    rows = np.sort(np.asarray(outsiders, dtype=np.int64))
-    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(rows)[:n])
+    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(np.sort(outsiders))[:n])

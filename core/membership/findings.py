@@ -14,20 +14,6 @@ from core.serialize import Result
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
 """Privacy budgets of the curves."""
 
-ATTACKS = ("loss", "confidence", "network", "lira")
-"""Attacks of a membership audit, in the order they finish; a release audit has others beside them."""
-
-ATTACK_TITLES = {
-    "loss": "Loss threshold",
-    "confidence": "Confidence threshold",
-    "network": "The paper's network",
-    "lira": "LiRA",
-    "gap": "Gap attack",
-    "released": "Boosting on everything released",
-    "lira_boosted": "LiRA's shadows, boosted",
-}
-"""Name of an attack -> what it is called."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetFindings(Result):
@@ -47,21 +33,17 @@ class AttackFindings(Result):
 
     Attributes
     ----------
-    name : str
-        One of `ATTACKS`.
     roc_by_group : tuple of Roc
         By group code; of two groups, 0 is the others and 1 the first group.
-    precision, recall : Estimate or None
-        Of the verdict; None for an attack that gives scores alone.
-    disparities : Disparities or None
+    precision, recall, disparities
         Of the verdict; None for an attack that gives scores alone.
     low_fpr : tuple of GapResult
         Gap in TPR at 1% FPR, a group each, as in `Disparities.results`.
     ranges : tuple of RangeTable
         Where the flags fall, a group each; empty without a verdict.
     muted : bool
-        Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that
-        a gap of the verdicts says nothing about leakage.
+        Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that a
+        gap of the verdicts says nothing about leakage.
     """
 
     name: str
@@ -77,18 +59,10 @@ class AttackFindings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairPickFindings(Result):
-    """What FairPick or its control deleted.
+    """What FairPick or its control deleted: rows by group, clusters by label.
 
-    Attributes
-    ----------
-    deleted : dict
-        Group name -> rows deleted.
-    clusters : dict
-        Label -> number of clusters.
-    ignored : int
-        Negative deletions the published variant asks for and drops.
-    largest_before, largest_after : float
-        Largest absolute difference of the groups' shares of a cluster, before and after.
+    `ignored` are negative deletions the published variant asks for and drops; `largest_before` and `largest_after` the
+    largest absolute difference of the groups' shares of a cluster.
     """
 
     theta: float

@@ -59,14 +59,13 @@ class MembershipSplit:
         return _together(self.judged_members, self.judged_outsiders)
 
     def keeping(self, kept: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
-        """Return the split after all members but these rows were deleted from the training data.
+        """Return the split after all members but these rows, `kept`, were deleted from the training data.
 
-        The deleted are neither members nor outsiders then, and neither known nor judged. Who is left among the members
-        is no random half any more if the deletion looked at records: an attack could then tell members from outsiders
-        by their records alone, without any leak. So the outsiders must be thinned by the same rule, see
-        `core.membership.like_outsiders`; those left aside are still `unseen`. `kept` are the members, and `outsiders`
-        the outsiders, that stay. Raises `InputError` if a row to keep is no member, or no outsider, or fewer than
-        `FEWEST` of the known or judged are kept.
+        The deleted are neither members nor outsiders then, and neither known nor judged. An attack could tell who is
+        left from the outsiders by their records alone, without any leak, if the deletion looked at records: so the
+        outsiders must be thinned by the same rule, see `core.membership.fairpick.like_outsiders`; those left aside are
+        still `unseen`. Raises `InputError` if a row to keep is no member, or no outsider, or fewer than `FEWEST` of the
+        known or judged are kept.
         """
         left: dict[str, Ints] = {}
         for side, rows in (("members", kept), ("outsiders", outsiders)):
@@ -185,8 +184,7 @@ def halves(member: npt.ArrayLike, *, seed: int) -> Mask:
     """Return who is in the second half; each half has as many members, and as many non-members, as the other.
 
     An odd one goes to the second half. Were the halves unlike, what is learned of one would say something of the
-    other's share of members, and scores of both would not be exchangeable where nothing leaks. The same people in the
-    same order get the same halves.
+    other's share of members. The same people in the same order get the same halves.
     """
     inside = np.asarray(member)
     rng = child_generator(seed, "halves of the judged")

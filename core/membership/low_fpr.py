@@ -36,7 +36,7 @@ from core.membership.resampling import (
     smallest_detectable,
     variances,
 )
-from core.membership.roc import members_above, position
+from core.membership.roc import checked_scores, members_above, position
 from core.seeds import child_generator
 from core.validation import one_length
 
@@ -63,7 +63,10 @@ def lira_gaps(
     scores that are distributed alike in both groups, among members and among non-members, adjusted over the groups
     measured; `significant` asks for an interval that leaves out 0 besides.
     """
-    values, inside = _checked(score, member, fpr, groups)
+    values, inside = checked_scores(score, both_kinds(member))
+    one_length(score=values, group=np.asarray(groups))
+    if not 0.0 < fpr < 1.0:
+        raise InputError(f"fpr must be in (0, 1), got {fpr!r}.")
     checked_draws(bootstraps, permutations)
     own = _Settings(fpr=fpr, level=level, bootstraps=bootstraps, permutations=permutations, seed=seed)
     pairs = one_against_others(groups, names, inside.size)
@@ -116,18 +119,6 @@ class _Side:
         return members_above(place, self.false_positives, self.true_positives)
 
 
-def _checked(score: npt.ArrayLike, member: npt.ArrayLike, fpr: float, groups: npt.ArrayLike) -> tuple[Floats, Codes]:
-    values, inside = np.asarray(score, dtype=np.float64), both_kinds(member)
-    if values.ndim != 1:
-        raise InputError(f"score must be one-dimensional, got {values.ndim} dimensions.")
-    if not np.isfinite(values).all():
-        raise InputError(f"score must be finite, got {values[~np.isfinite(values)][0]}.")
-    if not 0.0 < fpr < 1.0:
-        raise InputError(f"fpr must be in (0, 1), got {fpr!r}.")
-    one_length(score=values, group=np.asarray(groups), member=inside)
-    return values, inside
-
-
 def _reason(side: Codes, inside: Codes, names: tuple[str, str], fpr: float) -> str:
     """Return why the gap is not measured; empty if it is."""
     need = math.ceil(_LEAST / fpr - 1e-9)
@@ -140,26 +131,14 @@ def _reason(side: Codes, inside: Codes, names: tuple[str, str], fpr: float) -> s
 
 
 def _measured(
-    values: Floats,
-    side: Codes,
-    inside: Codes,
-    names: tuple[str, str],
-    own: _Settings,
-    *,
-    comparisons: int,
+    values: Floats, side: Codes, inside: Codes, names: tuple[str, str], own: _Settings, *, comparisons: int
 ) -> GapResult:
     """Return one comparison, its p-value not adjusted."""
     reason = _reason(side, inside, names, own.fpr)
     if reason:
-        nothing = not_measured(level=own.level)
+        none = not_measured(level=own.level)
         return GapResult(
-            group=names[0],
-            others=names[1],
-            fpr=own.fpr,
-            estimate=nothing,
-            rates=(nothing, nothing),
-            test=None,
-            reason=reason,
+            group=names[0], others=names[1], fpr=own.fpr, estimate=none, rates=(none, none), test=None, reason=reason
         )
     sides = [_side(values, side == code, inside == 1, own.fpr) for code in (1, 0)]
     caught = np.array([float(s.above(s.place)) for s in sides])

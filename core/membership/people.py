@@ -162,14 +162,8 @@ def _binned(numbers: Floats) -> tuple[Ints, tuple[str, ...]]:
 class Grouping:
     """Everybody's group.
 
-    Attributes
-    ----------
-    codes : ndarray of shape (n,), uint8
-        1 = first group of two; 0 to K - 1 where there are more.
-    names : tuple of str
-        By code.
-    attribute : str
-        What the groups differ in.
+    Codes are 1 for the first group of two, 0 to K - 1 where there are more; names are by code, and the attribute is
+    what the groups differ in.
     """
 
     codes: Codes = field(repr=False)
@@ -215,8 +209,8 @@ def column_grouping(people: MemberPeople, column: str) -> Grouping:
 def pair_groups(first: Grouping, second: Grouping) -> Grouping:
     """Return the groups by a pair of attributes, as "women, Black people"; pairs of values nobody has make none.
 
-    Raises `InputError` if both groupings are by the same attribute, of different numbers of people, or leave fewer than
-    two groups.
+    Raises `InputError` if both groupings are by the same attribute, of different people, or leave fewer than two
+    groups.
     """
     one_length(first=first.codes, second=second.codes)
     if first.attribute == second.attribute:
@@ -240,14 +234,9 @@ def regrouped(people: MemberPeople, grouping: Grouping) -> MemberPeople:
 
 def grouped_by(people: MemberPeople, by: str | Grouping | tuple[str | Grouping, str | Grouping]) -> MemberPeople:
     """Return the same people grouped by a column, by a grouping, or by a pair of these."""
-    if isinstance(by, tuple):
-        first, second = (_grouping(people, part) for part in by)
-        return regrouped(people, pair_groups(first, second))
-    return regrouped(people, _grouping(people, by))
-
-
-def _grouping(people: MemberPeople, by: str | Grouping) -> Grouping:
-    return by if isinstance(by, Grouping) else column_grouping(people, by)
+    parts = by if isinstance(by, tuple) else (by,)
+    found = [part if isinstance(part, Grouping) else column_grouping(people, part) for part in parts]
+    return regrouped(people, pair_groups(*found) if len(found) == 2 else found[0])
 
 
 def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> Grouping:

@@ -9,14 +9,14 @@ the seed of the noise.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.membership.findings import TargetFindings
 from core.membership.judged_people import member_split
 from core.membership.people import MemberPeople
 from core.membership.settings import MembershipSettings
 from core.membership.study import attacked
-from core.membership.targets import id3_target, quality
+from core.membership.targets import quality, target_of
 from core.models.tree_budget import ACCOUNTINGS, BudgetLedger
 from core.serialize import Result
 from core.validation import privacy_budget, unit_interval
@@ -79,7 +79,7 @@ def accountings(people: MemberPeople, settings: MembershipSettings) -> tuple[Acc
     split = member_split(people.n, seed=settings.seed)
     found = []
     for accounting in ACCOUNTINGS:
-        train = id3_target(people, epsilon=settings.epsilon, max_depth=settings.max_depth, accounting=accounting)
+        train = target_of(people, replace(settings, target="dp_id3", accounting=accounting))
         target = attacked(people, settings, train, split=split)
         found.append(
             AccountingFindings(

@@ -102,15 +102,9 @@ def resampled(counts: Tally, draws: int, rng: np.random.Generator) -> Floats:
 def gap_estimate(
     weights: npt.ArrayLike, flagged: npt.ArrayLike, people: npt.ArrayLike, drawn: Floats, *, level: float
 ) -> Estimate:
-    """Return Σ weight · flagged / people, with its interval.
+    """Return Σ weight · flagged / people over strata, with its interval.
 
-    Parameters
-    ----------
-    weights, flagged, people : array-like of one shape
-        Of the strata; a weight is -1, 0 or 1.
-    drawn : ndarray of shape (draws,)
-        The same of the bootstrap's samples.
-    level : float in (0, 1)
+    Weights are -1, 0 or 1; `drawn` holds the same of the bootstrap's samples.
     """
     w, k, n = (np.asarray(values) for values in (weights, flagged, people))
     w, k, n = w[w != 0], k[w != 0], n[w != 0]
@@ -158,15 +152,11 @@ def share_as_extreme(found: float, drawn: Floats) -> float:
 
 
 def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
-    """Return the p-value of Σ weight · rate = 0.
+    """Return the p-value of Σ weight · rate = 0, given the permutations' flagged people, of shape (draws, 2, 2).
 
-    The weights have the shape (2, 2); `drawn`, of shape (draws, 2, 2), are flagged people of the permutations.
-
-    Notes
-    -----
-    What is compared is the gap over its standard error. So the p-value is exact where both sides are flagged alike,
-    and still right in large samples where they are not and the gap is zero all the same (Chung and Romano 2013): of
-    the advantage gap, where both sides' rates may differ by the same amount.
+    What is compared is the gap over its standard error. So the p-value is exact where both sides are flagged alike, and
+    still right in large samples where they are not and the gap is zero all the same (Chung and Romano 2013): of the
+    advantage gap, where both sides' rates may differ by the same amount.
     """
     w = np.asarray(weights, dtype=np.float64)
     n = counts.people

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, not_measured, proportion
-from core.membership.guess import best_threshold
+from core.membership.attack import best_threshold
 from core.membership.judged_people import halves
 from core.serialize import Result
 from core.validation import binary_array, one_length
@@ -52,12 +52,9 @@ def position(fpr: float, outsiders: int) -> float:
 def members_above(place: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
     """Return the expected number of members above the non-member at each place, ties broken at random.
 
-    Parameters
-    ----------
-    place : array-like of float in [0, n + 1]
-        From 1 for the highest of n non-members; between whole places it is interpolated, at n + 1 everybody is above.
-    false_positives, true_positives : ndarray of shape (k,), int
-        Non-members and members at or above each distinct score, falling, after a 0 each.
+    A place is 1 for the highest of n non-members; between whole places it is interpolated, at n + 1 everybody is above.
+    False and true positives, of shape (k,), are non-members and members at or above each distinct score, falling, after
+    a 0 each.
     """
     places = np.asarray(place, dtype=np.float64)
     below = np.floor(places)
@@ -78,17 +75,8 @@ def _above(place: Floats, false_positives: Ints, true_positives: Ints) -> Floats
 
 
 def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, level: float) -> Estimate:
-    """Return the TPR at an FPR, and its interval.
+    """Return the TPR at an FPR in (0, 1], and its interval; false and true positives are those of `members_above`.
 
-    Parameters
-    ----------
-    fpr : float in (0, 1]
-    false_positives, true_positives : ndarray of shape (k,), int
-        As for `members_above`.
-    level : float in (0, 1)
-
-    Notes
-    -----
     Where fewer than 10 members lie above the threshold, or below it, the interval is widened to hold Wilson's: so few
     show too little variance, none shows none.
     """
@@ -125,7 +113,7 @@ def _quantile(q: float, shares: Floats, members: int) -> int:
 
 
 FEWEST_PEOPLE = 10
-"""Fewest members, and fewest non-members, of whom a curve is drawn."""
+"""Fewest members, and fewest non-members, of whom a curve is drawn, or an advantage measured."""
 
 RESOLUTION = 10
 """Fewest false positives an FPR must allow to be read."""
@@ -146,10 +134,9 @@ class Roc(Result):
     n_outsiders: int
 
     def tpr_at(self, fpr: float) -> Estimate:
-        """Return the TPR at this FPR, ties broken at random, so that it is the FPR on average where nothing leaks.
+        """Return the TPR at this FPR with its interval, see `core.membership.roc`.
 
-        The interval takes members and non-members, and with them the threshold, for a sample; see
-        `core.membership.roc`. All is nan where `resolution_reason` gives a reason.
+        All is nan where `resolution_reason` gives a reason.
         """
         if self.resolution_reason(fpr):
             return not_measured(level=self.auc.level)
@@ -169,9 +156,8 @@ class Roc(Result):
     def resolution_reason(self, fpr: float) -> str:
         """Return why the TPR at this FPR cannot be read off these people, or "" if it can.
 
-        An FPR must allow `RESOLUTION` false positives among the non-members, and not all scores may be the same: then
-        the attack orders nobody, and a TPR would say something of the coin alone. Raises `InputError` if the rate is
-        outside (0, 1].
+        An FPR must allow `RESOLUTION` false positives among the non-members, and not all scores may be the same: then a
+        TPR would say something of the coin alone. Raises `InputError` if the rate is outside (0, 1].
         """
         if not 0.0 < fpr <= 1.0:
             raise InputError(f"An FPR must be in (0, 1], got {fpr!r}.")
@@ -198,7 +184,7 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     level : float in (0, 1)
         Of the interval of the area.
     """
-    scores, truth = _checked(score, member)
+    scores, truth = checked_scores(score, member)
     n_members = int(truth.sum())
     n_outsiders = truth.size - n_members
     for told, count in (("members", n_members), ("non-members", n_outsiders)):
@@ -213,21 +199,23 @@ def group_rocs(
     score: npt.ArrayLike, member: npt.ArrayLike, groups: npt.ArrayLike, n_groups: int, *, level: float = 0.95
 ) -> tuple[Roc, ...]:
     """Return the curve of each group among its own people, by code; an empty one for a group that is too small."""
-    scores, truth = _checked(score, member)
-    codes = np.asarray(groups)
+    scores, truth = checked_scores(score, member)
+    codes, nothing, curves = np.asarray(groups), np.empty(0), []
     one_length(score=scores, groups=codes)
-    return tuple(_of_group(scores[codes == code], truth[codes == code], level) for code in range(n_groups))
+    for code in range(n_groups):
+        own = codes == code
+        members = int(truth[own].sum())
+        outsiders = int(own.sum()) - members
+        if min(members, outsiders) >= FEWEST_PEOPLE:
+            curves.append(roc(scores[own], truth[own], level=level))
+        else:
+            auc = not_measured(level=level)
+            curves.append(Roc(fpr=nothing, tpr=nothing, auc=auc, n_members=members, n_outsiders=outsiders))
+    return tuple(curves)
 
 
-def _of_group(score: Floats, member: Codes, level: float) -> Roc:
-    members, outsiders = int(member.sum()), int(member.size - member.sum())
-    if min(members, outsiders) >= FEWEST_PEOPLE:
-        return roc(score, member, level=level)
-    nothing = np.empty(0)
-    return Roc(fpr=nothing, tpr=nothing, auc=not_measured(level=level), n_members=members, n_outsiders=outsiders)
-
-
-def _checked(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats, Codes]:
+def checked_scores(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats, Codes]:
+    """Return scores and membership as arrays."""
     scores, truth = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
     one_length(score=scores, member=truth)
     if (odd := scores[~np.isfinite(scores)]).size:
@@ -299,10 +287,6 @@ def _separated(value: float, m: int, n: int, z: float) -> tuple[float, float]:
     return (limit, 1.0) if value == 1.0 else (0.0, 1.0 - limit)
 
 
-FEWEST = 10
-"""Fewest members, and fewest non-members, whose advantage is measured."""
-
-
 def advantage(
     score: npt.ArrayLike,
     member: npt.ArrayLike,
@@ -313,7 +297,7 @@ def advantage(
     """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
 
     The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average. Raises `InputError` if
-    there are fewer than `FEWEST` members or non-members.
+    there are fewer than `FEWEST_PEOPLE` members or non-members.
 
     Parameters
     ----------
@@ -332,8 +316,8 @@ def advantage(
     scores, inside = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
     one_length(score=scores, member=inside)
     for told, count in (("members", int(inside.sum())), ("non-members", int((1 - inside).sum()))):
-        if count < FEWEST:
-            raise InputError(f"A membership advantage needs at least {FEWEST} {told}, got {count}.")
+        if count < FEWEST_PEOPLE:
+            raise InputError(f"A membership advantage needs at least {FEWEST_PEOPLE} {told}, got {count}.")
     if verdict is None:
         second = halves(inside, seed=seed)
         called = np.zeros(inside.size, dtype=np.uint8)
@@ -342,8 +326,7 @@ def advantage(
     else:
         called = binary_array(verdict, name="verdict")
         one_length(verdict=called, member=inside)
-    rates = [proportion(int(called[inside == kind].sum()), int((inside == kind).sum())) for kind in (1, 0)]
-    true, false = rates
+    true, false = (proportion(int(called[inside == kind].sum()), int((inside == kind).sum())) for kind in (1, 0))
     value = true.value - false.value
     below = float(np.hypot(true.value - true.low, false.high - false.value))
     above = float(np.hypot(true.high - true.value, false.value - false.low))

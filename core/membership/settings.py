@@ -39,22 +39,50 @@ class MembershipSettings(Settings):
         FairPick's share of the distribution differences that stays.
     """
 
-    target: Annotated[str, Param("Target", "The attacked model, or given.", options=TARGET_TITLES)] = "dp_id3"
+    target: Annotated[
+        str,
+        Param("Model under attack", "The attacked model: {options}; given: on the page alone.", options=TARGET_TITLES),
+    ] = "dp_id3"
     epsilon: Annotated[
-        float, Param("Privacy budget", "Privacy budget of dp_id3.", least=LEAST_EPSILON, infinite=True)
+        float,
+        Param("Privacy budget of the tree (ε)", "Privacy budget of dp_id3.", least=LEAST_EPSILON, infinite=True),
     ] = math.inf
-    max_depth: Annotated[int, Param("Depth", "Of the trees.", least=1)] = 14
+    max_depth: Annotated[
+        int,
+        Param(
+            "Depth of the trees",
+            "Of the trees; the page and the command take it from the number of columns.",
+            least=1,
+            step=1,
+            flag="--depth",
+        ),
+    ] = 14
     accounting: Annotated[str, Param("Accounting", "How dp_id3 counts its budget: {options}.", options=ACCOUNTINGS)] = (
         "savings"
     )
     theta: Annotated[
-        float, Param("FairPick's θ", "Rows are deleted by FairPick; 1 deletes nobody.", least=0.0, most=1.0, above=True)
+        float,
+        Param(
+            "FairPick's θ",
+            "Rows are deleted by FairPick; 1 deletes nobody.",
+            least=0.0,
+            most=1.0,
+            step=0.1,
+            above=True,
+        ),
     ] = 1.0
-    literal: Annotated[bool, Param("As published", "FairPick as published, which drops negative deletions.")] = False
+    literal: Annotated[
+        bool, Param("As published", "Whether FairPick is as published and drops negative deletions.")
+    ] = False
     shadows: Annotated[int, Param("Shadow models", "Shadow models of LiRA.", least=0)] = 64
     online: Annotated[bool, Param("Online", "Whether LiRA trains shadows with and without each judged person.")] = True
     group: Annotated[
-        int, Param("Group", "Code of the group that is set against all others, in FairPick and in curves.", least=0)
+        int,
+        Param(
+            "Group, against all others",
+            "Code of the group that is set against all others, in FairPick and in curves.",
+            least=0,
+        ),
     ] = 1
     seed: Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)] = 42
     level: Annotated[float, Param("Level", "Of the intervals.", least=0.0, most=1.0, above=True, below=True)] = 0.95

@@ -9,34 +9,24 @@ measured on all who were drawn as outsiders.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from core.arrays import Codes, Floats
 from core.errors import InputError
-from core.estimates import Estimate
-from core.membership.attacks import (
-    MemberGuess,
-    confidence_attack,
-    lira,
-    loss_attack,
-    network_attack,
-    precision_recall,
-    true_label_probability,
-)
-from core.membership.attacks.lira import Train
-from core.membership.disparity import OTHERS, Disparities, RangeTable, disparities, is_muted
-from core.membership.disparity import recall_by_range as ranges_of
-from core.membership.fairpick import Clusters, FairPick, fairpick, like_outsiders, member_clusters
-from core.membership.findings import ATTACKS, AttackFindings, FairPickFindings, MembershipFindings
+from core.membership.attack import Evidence, MemberGuess, Report, Train, precision_recall, true_label_probability
+from core.membership.attacks import ATTACKS, FOUND
+from core.membership.disparity import OTHERS, RangeTable, disparities, is_muted, recall_by_range
+from core.membership.fairpick import FairPick, Sides, clusters, fairpick, like_outsiders
+from core.membership.findings import AttackFindings, FairPickFindings, MembershipFindings
 from core.membership.judged_people import MembershipSplit, member_split
 from core.membership.low_fpr import lira_gaps
 from core.membership.people import MemberPeople
 from core.membership.roc import group_rocs, roc
 from core.membership.settings import MembershipSettings
-from core.membership.targets import NO_SHADOWS, GivenTarget, quality, target_by_name
+from core.membership.targets import GivenTarget, quality, target_of
 from core.models import GIVEN
 
 
@@ -66,7 +56,13 @@ class Attacked:
     @property
     def not_run(self) -> dict[str, str]:
         """Attacks of `core.membership.ATTACKS` that cannot be run on this target, and why."""
-        return {"lira": NO_SHADOWS} if isinstance(self.train, GivenTarget) else {}
+        if not isinstance(self.train, GivenTarget):
+            return {}
+        return {
+            name: f"{FOUND[name].title} needs a model that can be trained again on other people, not given predictions."
+            for name in ATTACKS
+            if "shadows" in FOUND[name].needs
+        }
 
     @property
     def predicted(self) -> Codes | None:
@@ -94,21 +90,6 @@ class Attacked:
         )
 
 
-def target_of(people: MemberPeople, settings: MembershipSettings) -> Train:
-    """Return the target of these settings.
-
-    The audited model must be made with `core.membership.audited_target`, given predictions with
-    `core.membership.given_target`.
-    """
-    return target_by_name(
-        settings.target,
-        people,
-        epsilon=settings.epsilon,
-        max_depth=settings.max_depth,
-        accounting=settings.accounting,
-    )
-
-
 def attacked(
     people: MemberPeople,
     settings: MembershipSettings,
@@ -126,82 +107,47 @@ def attacked(
     split = member_split(people.n, seed=settings.seed) if split is None else split
     picked = None
     if settings.theta != 1.0:
-        found = clusters_of(people, split, settings)
-        picked = pick(people, split, settings, found=found)
-        split = left_by(people, split, settings, picked, found=found)
+        sides, seed = two_sides(people, settings.group), settings.seed
+        found = clusters(sides, split.members, seed=seed)
+        picked = fairpick(sides, split.members, found, theta=settings.theta, seed=seed, literal=settings.literal)
+        outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
+        split = split.keeping(picked.kept, outsiders=outsiders)
     probability = train(split.members, settings.seed)
     return Attacked(people=people, settings=settings, split=split, train=train, probability=probability, picked=picked)
 
 
-def pick(people: MemberPeople, split: MembershipSplit, settings: MembershipSettings, *, found: Clusters) -> FairPick:
-    """Return what FairPick deletes among the members of a split, given what `clusters_of` returned for them."""
-    sides = two_sides(people, settings.group)
-    return fairpick(
-        sides.codes,
-        sides.labels,
-        sides.groups,
-        split.members,
-        theta=settings.theta,
-        seed=settings.seed,
-        literal=settings.literal,
-        leave_out=sides.protected,
-        names=(sides.group_names[0], sides.group_names[1]),
-        found=found,
-    )
-
-
-def left_by(
-    people: MemberPeople, split: MembershipSplit, settings: MembershipSettings, picked: FairPick, *, found: Clusters
-) -> MembershipSplit:
-    """Return the split after FairPick: without the deleted, and with outsiders like the members that stay."""
-    sides = two_sides(people, settings.group)
-    outsiders = like_outsiders(
-        sides.codes,
-        sides.labels,
-        sides.groups,
-        split.outsiders,
-        like=picked,
-        found=found,
-        seed=settings.seed,
-        leave_out=sides.protected,
-    )
-    return split.keeping(picked.kept, outsiders=outsiders)
-
-
-def clusters_of(people: MemberPeople, split: MembershipSplit, settings: MembershipSettings) -> Clusters:
-    """Return FairPick's clusters of the members, which do not depend on theta."""
-    sides = two_sides(people, settings.group)
-    return member_clusters(
-        sides.codes, sides.labels, sides.groups, split.members, leave_out=sides.protected, seed=settings.seed
-    )
-
-
-def two_sides(people: MemberPeople, group: int) -> MemberPeople:
-    """Return the same people in two groups: 1 is the group of this code, 0 all others."""
-    if people.n_groups == 2:
-        return people
-    names = (OTHERS, people.group_names[group])
-    return replace(people, groups=(people.groups == group).astype(np.uint8), group_names=names)
+def two_sides(people: MemberPeople, group: int) -> Sides:
+    """Return the same people in two groups: 1 is the group of this code (of two, the first), 0 all others."""
+    groups, names = people.groups, (people.group_names[0], people.group_names[1])
+    if people.n_groups > 2:
+        groups, names = (groups == group).astype(np.uint8), (OTHERS, people.group_names[group])
+    features = np.delete(people.codes.astype(np.float64), sorted(people.protected), axis=1)
+    return Sides(features=features, labels=people.labels, groups=groups, names=names)
 
 
 def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
-    """Return what an attack found out.
-
-    `people` may be the same people in other groups.
-    """
+    """Return what an attack found out; `people` may be the same people in other groups."""
     people = target.people if people is None else people
     level, seed = target.settings.level, target.settings.seed
     rows, member = guess.rows, target.inside[guess.rows]
     groups, names = people.groups[rows], people.group_names
     curve = roc(guess.score, member, level=level)
-    measured: Disparities | None = None
-    precision: Estimate | None = None
-    recall: Estimate | None = None
+    measured = precision = recall = None
     ranges: tuple[RangeTable, ...] = ()
     if guess.verdict is not None:
         precision, recall = precision_recall(guess.verdict, member, level=level)
         measured = disparities(guess.verdict, groups, member, names=names, level=level, seed=seed)
-        ranges = _ranges(target, guess, measured, groups, member, names)
+        certainty = true_label_probability(target.probability[rows], target.people.labels[rows])
+        ranges = tuple(
+            recall_by_range(
+                certainty,
+                guess.verdict,
+                (groups == names.index(found.group)).astype(np.uint8),
+                member,
+                names=(found.group, found.others),
+            )
+            for found in measured.results
+        )
     return AttackFindings(
         name=guess.name,
         roc=curve,
@@ -213,26 +159,6 @@ def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None =
         ranges=ranges,
         muted=is_muted(curve.auc),
     )
-
-
-def _ranges(
-    target: Attacked,
-    guess: MemberGuess,
-    measured: Disparities,
-    groups: Codes,
-    member: Codes,
-    names: tuple[str, ...],
-) -> tuple[RangeTable, ...]:
-    assert guess.verdict is not None
-    certainty = true_label_probability(target.probability[guess.rows], target.people.labels[guess.rows])
-    tables = []
-    for found in measured.results:
-        side = (groups == names.index(found.group)).astype(np.uint8)
-        tables.append(ranges_of(certainty, guess.verdict, side, member, names=(found.group, found.others)))
-    return tuple(tables)
-
-
-Report = Callable[[int, int], None]
 
 
 def study(
@@ -262,11 +188,15 @@ def study(
 
 
 def study_steps(settings: MembershipSettings) -> int:
-    """Return how many steps a study reports: one for each attack but LiRA, one for each of its shadow models.
+    """Return how many steps a study reports: one for each attack, or one for each of its shadow models."""
+    return sum(attack_steps(name, settings) for name in ATTACKS)
 
-    Given predictions have no shadow models.
-    """
-    return len(ATTACKS) - 1 + (0 if settings.target == GIVEN else settings.shadows)
+
+def attack_steps(name: str, settings: MembershipSettings) -> int:
+    """Return how many steps an attack reports; given predictions have no shadow models."""
+    if "shadows" not in FOUND[name].needs:
+        return 1
+    return 0 if settings.target == GIVEN else settings.shadows
 
 
 def findings_of(target: Attacked) -> MembershipFindings:
@@ -288,29 +218,28 @@ def findings_of(target: Attacked) -> MembershipFindings:
 
 def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | None = None) -> Iterator[MemberGuess]:
     """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there."""
-    people, split, seed, given = target.people, target.split, target.settings.seed, target.probability
-    total = study_steps(target.settings)
+    settings, total, done = target.settings, study_steps(target.settings), 0
+    named = (target.probability > 0.5).astype(np.uint8) if target.predicted is None else target.predicted
+    evidence = Evidence(
+        probability=target.probability,
+        predicted=named,
+        labels=target.people.labels,
+        split=target.split,
+        seed=settings.seed,
+        balance=target.picked is not None,
+        train=target.train,
+        shadows=settings.shadows,
+        online=settings.online,
+    )
 
-    def tick(done: int) -> None:
+    def tick(steps: int, _: int = 0) -> None:
         if report is not None:
-            report(done, total)
+            report(done + steps, total)
 
-    quick = {"loss": loss_attack, "confidence": confidence_attack}
-    for steps, (name, attack) in enumerate(quick.items(), 1):
-        if name not in there:
-            yield attack(given, people.labels, split)
-            tick(steps)
-    if "network" not in there:
-        yield network_attack(given, people.labels, split, seed=seed, balance=target.picked is not None)
-        tick(len(quick) + 1)
-    if "lira" not in {*there, *target.not_run}:
-        yield lira(
-            target.train,
-            given,
-            people.labels,
-            split,
-            shadows=target.settings.shadows,
-            online=target.settings.online,
-            seed=seed,
-            report=lambda done, _: tick(len(quick) + 1 + done),
-        )
+    for name in ATTACKS:
+        attack, steps = FOUND[name], attack_steps(name, settings)
+        if name not in {*there, *target.not_run}:
+            yield attack.judge(replace(evidence, report=tick))
+            if "shadows" not in attack.needs:  # else each of them was told
+                tick(steps)
+        done += steps

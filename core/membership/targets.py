@@ -1,6 +1,6 @@
 """Models under attack: trained on some rows with a seed, asked for everybody's P(label = 1).
 
-A target is a callable (see `core.membership.attacks.Train`), so that an attack with shadow models can train it again on
+A target is a callable (see `core.membership.attack.Train`), so that an attack with shadow models can train it again on
 other rows. All know the people as codes of the public domains; only the audited fair model reads the audit's features.
 
 Given predictions. Its members are the records that the table says it was trained on, its outsiders the test records.
@@ -22,23 +22,16 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
 from core.estimates import accuracy, proportion
-from core.membership.attacks.lira import Train
+from core.membership.attack import Train, checked
 from core.membership.findings import TargetFindings
-from core.membership.guess import checked
 from core.membership.people import MemberPeople
-from core.membership.settings import TARGETS
+from core.membership.settings import MembershipSettings
 from core.models import GIVEN, fit_model
-
-NO_SHADOWS = "LiRA needs a model that can be trained again on other people, not given predictions."
-"""Why LiRA is not run on such a target."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GivenTarget:
-    """The model behind given scores.
-
-    The dataset holds scores and sets.
-    """
+    """The model behind the scores of a dataset that says which records it was trained on."""
 
     dataset: AuditDataset
 
@@ -84,20 +77,15 @@ _TREES = 50
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ID3Target:
-    """A tree by DP-ID3; see `core.models.DPID3Classifier`.
+    """The target of Zhang et al. (2020): a tree by DP-ID3, private for a finite epsilon.
 
-    Attributes
-    ----------
-    people : MemberPeople
-        The columns' domains are public.
-    epsilon : float, at least 1e-6, or infinite
-    accounting : {"savings", "literal", "naive"}
+    The columns' domains are public. See `core.models.DPID3Classifier`; it raises `InputError` when it is trained.
     """
 
     people: MemberPeople
-    epsilon: float
-    max_depth: int
-    accounting: str
+    epsilon: float = math.inf
+    max_depth: int = 14
+    accounting: str = "savings"
 
     def fit(self, rows: Ints, seed: int) -> Any:
         """Return the tree trained on these rows."""
@@ -124,13 +112,9 @@ class ID3Target:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LibraryTarget:
-    """A scikit-learn classifier on one indicator a value.
+    """A scikit-learn classifier on one indicator a value, of shape (n, values of all columns).
 
-    Attributes
-    ----------
-    estimator : callable
-        Takes a seed and returns an unfitted classifier with `predict_proba`.
-    indicators : ndarray of shape (n, values of all columns), float32
+    The estimator takes a seed and returns an unfitted classifier with `predict_proba`.
     """
 
     people: MemberPeople
@@ -170,21 +154,8 @@ class AuditedTarget:
         return model.scores(x, s)
 
 
-def id3_target(
-    people: MemberPeople, *, epsilon: float = math.inf, max_depth: int = 14, accounting: str = "savings"
-) -> ID3Target:
-    """Return the target of Zhang et al. (2020): an ID3 tree, with differential privacy for a finite epsilon.
-
-    Raises `InputError` when it is trained: if epsilon, depth or accounting break their rules.
-    """
-    return ID3Target(people=people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
-
-
 def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> LibraryTarget:
-    """Return any scikit-learn classifier as a target.
-
-    The estimator takes a seed and returns an unfitted classifier with `predict_proba`.
-    """
+    """Return any scikit-learn classifier as a target, see `LibraryTarget`."""
     starts = np.concatenate([[0], np.cumsum(people.n_values)])
     indicators = np.zeros((people.n, int(starts[-1])), dtype=np.float32)
     indicators[np.arange(people.n)[:, None], people.codes + starts[:-1]] = 1.0
@@ -200,25 +171,18 @@ def audited_target(config: AuditConfig, dataset: AuditDataset) -> AuditedTarget:
     return AuditedTarget(config=config, dataset=dataset)
 
 
-def target_by_name(
-    name: str,
-    people: MemberPeople,
-    *,
-    epsilon: float = math.inf,
-    max_depth: int = 14,
-    accounting: str = "savings",
-) -> Train:
-    """Return one of `TARGETS` but the audited model, which `audited_target` makes with the audit's settings and data.
+def target_of(people: MemberPeople, settings: MembershipSettings) -> Train:
+    """Return the target of these settings.
 
-    Raises `InputError` if there is no such target, or it needs the audit's settings and data.
+    The audited model must be made with `core.membership.audited_target`, given predictions with
+    `core.membership.given_target`: raises `InputError` for these, which need the audit's settings and data.
     """
+    name, depth = settings.target, settings.max_depth
     if name == "dp_id3":
-        return id3_target(people, epsilon=epsilon, max_depth=max_depth, accounting=accounting)
+        return ID3Target(people=people, epsilon=settings.epsilon, max_depth=depth, accounting=settings.accounting)
     if name in ("audited", GIVEN):
         raise InputError("The audited model can be a target only with the audit's settings and data, got none.")
-    if name not in TARGETS:
-        raise InputError(f"target must be one of {', '.join(TARGETS)}, got {name!r}.")
-    return library_target(people, lambda seed: _estimator(name, max_depth, seed))
+    return library_target(people, lambda seed: _estimator(name, depth, seed))
 
 
 def _estimator(name: str, max_depth: int, seed: int) -> Any:

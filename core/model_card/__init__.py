@@ -12,13 +12,12 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 """
 
 from core.model_card.advice import Advice, Tried, advise
+from core.model_card.card_people import ReleasedPeople, attacker_posterior, attacker_posteriors, released_people
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
-from core.model_card.natural_models import FAMILIES, NaturalModels, natural_models
-from core.model_card.pinned_people import DRAWS, CommonValue, Draws, InCommon, Pinned, in_common, pinned, worst_of_draws
+from core.model_card.pinned_people import DRAWS, Draws, InCommon, Pinned, in_common, pinned
 from core.model_card.published_counts import STATISTIC_TITLES, STATISTICS
-from core.model_card.release import MOST_MODELS, Disputed, Published, PublishedNumber, Release
-from core.model_card.released_people import ReleasedPeople, attacker_posterior, attacker_posteriors, released_people
+from core.model_card.release import MOST_MODELS, Published, Release
 from core.model_card.study import (
     ReleaseSettings,
     ReleaseStudy,
@@ -34,22 +33,17 @@ __all__ = [
     "DISTANCE_MEDIAN",
     "DISTANCE_WORST",
     "DRAWS",
-    "FAMILIES",
     "MOST_MODELS",
     "STATISTICS",
     "STATISTIC_TITLES",
     "Advice",
-    "CommonValue",
-    "Disputed",
     "Draws",
     "InCommon",
     "Measured",
     "Meter",
-    "NaturalModels",
     "Pinned",
     "Prediction",
     "Published",
-    "PublishedNumber",
     "Release",
     "ReleaseSettings",
     "ReleaseStudy",
@@ -63,7 +57,6 @@ __all__ = [
     "in_common",
     "measured",
     "meter",
-    "natural_models",
     "pinned",
     "predict",
     "project",
@@ -72,5 +65,4 @@ __all__ = [
     "settled_as_most",
     "study",
     "unpredicted",
-    "worst_of_draws",
 ]

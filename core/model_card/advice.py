@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from core.model_card.equations import posterior_array
 from core.model_card.meter import Meter, meter, predict
-from core.model_card.pinned_people import DRAWS, worst_of_draws
+from core.model_card.pinned_people import worst_of_draws
 from core.model_card.published_counts import Floats
 from core.model_card.release import Release
 from core.serialize import Result
@@ -21,11 +21,8 @@ from core.validation import binary_array
 if TYPE_CHECKING:
     import pandas
 
-DECIMALS = (None, 4, 3, 2, 1)
-"""Roundings tried, from exact to coarse."""
-
-EPSILONS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
-"""Privacy budgets tried, from little to much noise."""
+_DECIMALS = (None, 4, 3, 2, 1)
+_EPSILONS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +89,6 @@ def advise(
     *,
     sensitive: npt.ArrayLike,
     seed: int = 0,
-    draws: int = DRAWS,
     report: Callable[[int, int], None] | None = None,
 ) -> Advice:
     """Return the finest precision that pins nobody down; the release's own precision is one of those tried.
@@ -101,8 +97,8 @@ def advise(
     ----------
     posterior : array-like of shape (n,), in [0, 1]
     sensitive : array-like of shape (n,), 0 or 1
-    seed, draws : int
-        Each privacy budget is tried with this many draws of the noise, or the first few where these pin somebody down.
+    seed : int
+        Each privacy budget is tried with `DRAWS` draws of the noise, or the first few where these pin somebody down.
     report : callable, optional
         Called with (done, total); may raise `core.errors.Cancelled` to stop.
 
@@ -121,7 +117,7 @@ def advise(
             report(done, len(plans))
         if epsilon is None or release.sizes:
             plan = release.with_precision(decimals=decimals, epsilon=epsilon)
-            tried.append(_tried(q, plan, s, seed, draws, predicted))
+            tried.append(_tried(q, plan, s, seed, predicted))
     if report is not None:
         report(len(plans), len(plans))
     rounded = _finest([row for row in tried if row.epsilon is None])
@@ -137,15 +133,16 @@ def advise(
 
 def _plans(release: Release) -> list[tuple[int | None, float | None]]:
     """Return (decimals, epsilon) of every precision tried, from fine to coarse, the release's own among them."""
-    decimals = {*DECIMALS, *([] if release.epsilon is not None else [release.decimals])}
-    epsilons = {*EPSILONS, *([] if release.epsilon is None else [release.epsilon])}
+    decimals, epsilons = set(_DECIMALS), set(_EPSILONS)
+    if release.epsilon is None:
+        decimals.add(release.decimals)
+    else:
+        epsilons.add(release.epsilon)
     rounded = sorted(decimals, key=lambda places: math.inf if places is None else places, reverse=True)
     return [*((places, None) for places in rounded), *((None, one) for one in sorted(epsilons, reverse=True))]
 
 
-def _tried(
-    q: Floats, release: Release, s: npt.NDArray[np.uint8], seed: int, draws: int, predicted: dict[Meter, float]
-) -> Tried:
+def _tried(q: Floats, release: Release, s: npt.NDArray[np.uint8], seed: int, predicted: dict[Meter, float]) -> Tried:
     """Return what one precision pins, at worst over the draws of its noise.
 
     Precisions that leave the same open, as exact and finely rounded numbers do, are tried out once.
@@ -153,7 +150,7 @@ def _tried(
     read = meter(q, release)
     if read not in predicted:
         predicted[read] = predict(q, release, seed=seed, metered=read).bits.value
-    worst = worst_of_draws(q, release, sensitive=s, seed=seed, draws=draws)
+    worst = worst_of_draws(q, release, sensitive=s, seed=seed)
     return Tried(
         decimals=release.decimals,
         epsilon=release.epsilon,

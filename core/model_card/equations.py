@@ -1,9 +1,7 @@
-"""Published numbers as linear equations in the memberships; their modes, and the projection.
+"""Published numbers as linear equations in the memberships; the projection on them, and their independent modes.
 
-What published numbers say about memberships, as linear equations: Σ_i a_i s_i in [low, high], or equal up to noise.
-
-With group sizes known the features are the predictions, h_i on the people of the part, and the limits whole numbers
-(`core.model_card.counts`). Without them
+Σ_i a_i s_i lies in [low, high], or equals a value up to noise. With group sizes known the features are the
+predictions, h_i on the people of the part, and the limits whole numbers (`core.model_card.published_counts`). Without:
 
 - a rate r1 says Σ s_i (h_i − r1) = 0 and a rate r0 says Σ s_i (h_i − r0) = P − n r0; rounded, each limit of the rate
   gives one inequality, and none of it is an approximation;
@@ -16,14 +14,10 @@ With group sizes known the features are the predictions, h_i on the people of th
   people that is an interval; beyond, where it is a fraction of a person, its mean −d V/n and its variance 2 d² V²/n²
   are taken. The projection repeats it around its own μ.
 
-The numbers of a release as independent modes: what each says, and what precision leaves open of it.
-
-With the statistics' features A (one row a number, in people), the posterior q, K = A diag(q(1 − q)) Aᵀ their covariance
-before the release, and R the diagonal matrix of what the precision leaves open (in people²: step²/12 when rounded, the
-variance of the privacy noise; at least 1/(2πe), which makes ½ log₂(K/R) the entropy of a count), the modes are the
-eigenvectors of R^(−½) K R^(−½).
-
-The posterior after the release: the closest distribution that agrees with the published numbers.
+With the features A (one row a number, in people), the posterior q, K = A diag(q(1 − q)) Aᵀ their covariance before the
+release, and R the diagonal matrix of what the precision leaves open (in people²: step²/12 when rounded, the variance of
+the privacy noise; at least 1/(2πe), which makes ½ log₂(K/R) the entropy of a count), the modes are the eigenvectors of
+R^(−½) K R^(−½).
 """
 
 from __future__ import annotations
@@ -40,94 +34,8 @@ from core.model_card.release import Published, Release
 from core.projection import Constraints, Projection
 from core.projection import project as project_on
 
-LATTICE = 1.0 / (2.0 * math.pi * math.e)
-"""Least variance of a number in people²: a normal law of this variance has entropy 0, as a known count has."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Rows:
-    """Features (rows, cells) and what is left open of each (rows,), in people²."""
-
-    features: Floats
-    variance: Floats
-
-
-def expected_rows(release: Release, q: Floats) -> Rows:
-    """Return the rows at the group sizes and counts a posterior (n,) expects."""
-    if release.epsilon is not None:
-        rows = noisy_features(release)
-        return Rows(features=rows, variance=np.full(len(rows), max(2 * release.noise_scale**2, LATTICE)))
-    expected, spread = release.cells.expected(q), release.cells.expected(q * (1.0 - q))
-    step = 0.0 if release.decimals is None else 10.0**-release.decimals
-    features: list[Floats] = []
-    variance: list[Floats] = []
-    if release.sizes:
-        sized = [part for part in release.size_parts.values() if part != "all"]
-        for part in sized if len(sized) == 2 else ["all", *sized]:
-            features.append(release.cells.inside(part)[None, :].astype(np.float64))
-            variance.append(np.array([LATTICE]))
-    blocks = {part: _part_rows(release, part, expected, spread, step) for part in release.parts}
-    settled = all(part in blocks and blocks[part][1].max() <= LATTICE for part in ("label 1", "label 0"))
-    for part, (rows, open_) in blocks.items():
-        if not (part == "all" and settled and release.sizes):
-            features.append(rows)
-            variance.append(open_)
-    found = np.vstack(features)
-    kept = _different(found)
-    return Rows(features=found[kept], variance=np.concatenate(variance)[kept])
-
-
-def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, step: float) -> tuple[Floats, Floats]:
-    """Return the rows of all models in a part."""
-    cells = release.cells
-    inside = cells.inside(part).astype(np.float64)
-    accepted = cells.predictions * inside
-    people, size = float(cells.size(part)), float(expected @ inside)
-    other = people - size
-    names = [name for stat in release.statistics for name in number_names(stat) if part_of(name) == part]
-    steps = {name: _people_a_unit(name, size, other) * step for name in names}
-    if release.sizes:
-        finest = min(steps.values())
-        return accepted, np.full(len(accepted), max(finest**2 / 12, LATTICE))
-    features, variance = [], []
-    for name in names:
-        rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other)
-        extra = np.zeros(len(accepted))
-        if name.endswith("_gap"):
-            gap = rates[0] - rates[1]
-            shift = cells.positives(part) / people + gap * (people - 2 * size) / people
-            extra = 2 * (gap * float(spread @ inside) / people) ** 2
-        else:
-            shift = rates[0] if name.endswith("_1") else rates[1]
-        features.append(accepted - shift[:, None] * inside)
-        variance.append(np.maximum(steps[name] ** 2 / 12 + extra, LATTICE))
-    return np.vstack(features), np.concatenate(variance)
-
-
-def _people_a_unit(name: str, size: float, other: float) -> float:
-    """Return how many people one unit of a number is."""
-    if name.endswith("_gap"):
-        return size * other / (size + other)
-    return size if name.endswith("_1") else other
-
-
-def _different(rows: Floats) -> npt.NDArray[np.intp]:
-    """Return the first of each set of equal rows, in their order."""
-    seen: dict[bytes, int] = {}
-    for i, row in enumerate(rows):
-        seen.setdefault(row.tobytes(), i)
-    return np.array(list(seen.values()), dtype=np.intp)
-
-
-def noisy_features(release: Release) -> Floats:
-    """Return what noisy numbers count: group 1 in each stratum, then those of them each model accepts."""
-    inside = np.stack([release.cells.inside(part) for part in release.strata]).astype(np.float64)
-    accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
-    return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
-
-
 _SIZE_REACH = 4.0
-"""Standard deviations within which the unknown size of a group is taken to lie."""
+"""Standard deviations z within which the unknown size of a group is taken to lie."""
 
 _FEW = 300
 """People of a part up to whom the curvature of a gap is an interval."""
@@ -135,27 +43,14 @@ _FEW = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Equations:
-    """Linear equations in the memberships.
+    """Linear equations in the memberships: Σ a s lies in [low, high], infinite where there is no limit, up to noise."""
 
-    Attributes
-    ----------
-    pattern : ndarray of shape (n,), int
-        Cell of each person; everybody in a cell has the same features.
-    features : ndarray of shape (rows, cells)
-    low, high : ndarray of shape (rows,)
-        Limits of Σ a s; infinite where there is none.
-    variance : ndarray of shape (rows,)
-        Of the noise; 0 for numbers without.
-    curved : bool
-        Whether they depend on the posterior they were made with.
-    """
-
-    pattern: npt.NDArray[np.intp]
-    features: Floats
+    pattern: npt.NDArray[np.intp]  # (n,): cell of each person; everybody in a cell has the same features
+    features: Floats  # (rows, cells)
     low: Floats
     high: Floats
-    variance: Floats
-    curved: bool = False
+    variance: Floats  # of the noise; 0 for numbers without
+    curved: bool = False  # whether they depend on the posterior they were made with
 
     def constraints(self) -> Constraints:
         """Return them as constraints of the projection."""
@@ -227,11 +122,18 @@ def _noisy_equations(published: Published) -> Equations:
     value = np.concatenate([noise.sizes, noise.sums.ravel()])
     return Equations(
         pattern=release.cells.pattern,
-        features=noisy_features(release),
+        features=_noisy_features(release),
         low=value,
         high=value,
         variance=np.full(value.size, noise.variance),
     )
+
+
+def _noisy_features(release: Release) -> Floats:
+    """Return what noisy numbers count: group 1 in each stratum, then those of them each model accepts."""
+    inside = np.stack([release.cells.inside(part) for part in release.strata]).astype(np.float64)
+    accepted = release.cells.predictions[None, :, :] * inside[:, None, :]
+    return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
 
 
 def _add_sizes(published: Published, rows: _Collected) -> None:
@@ -330,84 +232,6 @@ def _add_gap(
         rows.add(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Modes:
-    """The modes of a release.
-
-    Attributes
-    ----------
-    posterior : ndarray of shape (n,)
-    values : ndarray of shape (modes,)
-        Eigenvalues: variance before the release over what is left open of it.
-    features : ndarray of shape (modes, cells)
-        R^(−½) A, turned to the modes.
-    """
-
-    release: Release
-    posterior: Floats
-    values: Floats
-    features: Floats
-
-    @property
-    def weight(self) -> Floats:
-        """Share of each mode that is told, values / (values + 1)."""
-        return self.values / (self.values + 1.0)
-
-    @property
-    def df_bits(self) -> float:
-        """Return tr(K (K + R)⁻¹) / (2 ln 2)."""
-        return float(self.weight.sum()) / (2 * math.log(2))
-
-    @property
-    def person(self) -> Floats:
-        """Return a_iᵀ (K + R)⁻¹ a_i of each person, shape (n,)."""
-        own = (self.features**2 / (self.values + 1.0)[:, None]).sum(axis=0)
-        return np.asarray(own[self.release.cells.pattern])
-
-    def distance(self, sensitive: npt.NDArray[np.uint8]) -> float:
-        """Return xᵀ (K + R)⁻¹ x / (2 ln 2), x = A (s − q): the formula's own gain; its mean over s ~ q is `df_bits`."""
-        cells = self.release.cells
-        off = self.features @ (cells.members(sensitive) - cells.expected(self.posterior))
-        return float((off**2 / (self.values + 1.0)).sum()) / (2 * math.log(2))
-
-
-def modes_of(posterior: npt.ArrayLike, released: Release | Published) -> Modes:
-    """Return the modes; of a `Published` one at its own numbers, else at the expected ones.
-
-    Parameters
-    ----------
-    posterior : array-like of shape (n,), in [0, 1]
-        P(s = 1) of each person before the release.
-    released : Release or Published
-    """
-    release = released if isinstance(released, Release) else released.release
-    q = posterior_array(posterior, release.n)
-    rows = expected_rows(release, q) if isinstance(released, Release) else _published_rows(released, q)
-    features = rows.features / np.sqrt(rows.variance)[:, None]
-    values, vectors = np.linalg.eigh((features * release.cells.expected(q * (1.0 - q))) @ features.T)
-    return Modes(release=release, posterior=q, values=np.maximum(values, 0.0), features=vectors.T @ features)
-
-
-def _published_rows(published: Published, q: Floats) -> Rows:
-    """Return the features of published numbers, with what each leaves open.
-
-    Of w + 1 whole numbers the variance is ((w + 1)² − 1)/12. The two limits of a rounded rate follow each other and
-    count as one number, between them; it leaves open as many people as they differ by in expectation.
-    """
-    told = equations(published, q)
-    width = told.high - told.low
-    single = np.isfinite(width)
-    rounding = ((width[single] + 1.0) ** 2 - 1.0) / 12.0
-    features = [told.features[single]]
-    variance = [np.maximum(told.variance[single] + rounding, LATTICE)]
-    if not single.all():
-        pairs = told.features[~single].reshape(-1, 2, told.features.shape[1])
-        apart = np.abs((pairs[:, 0] - pairs[:, 1]) @ published.release.cells.expected(q))
-        features.append(pairs.mean(axis=1))
-        variance.append(np.maximum(apart**2 / 12.0, LATTICE))
-    return Rows(features=np.vstack(features), variance=np.concatenate(variance))
-
-
 _ROUNDS = 6
 """Times gaps of groups of unknown size are linearised anew, at most."""
 
@@ -460,3 +284,131 @@ def project(posterior: npt.ArrayLike, published: Published) -> Projection:
         if moved <= _STILL * float(np.sqrt((found.probability * (1.0 - found.probability)).sum())):
             break
     return found
+
+
+LATTICE = 1.0 / (2.0 * math.pi * math.e)
+"""Least variance of a number in people²: a normal law of this variance has entropy 0, as a known count has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Modes:
+    """The modes of a release at a posterior (n,)."""
+
+    release: Release
+    posterior: Floats
+    values: Floats  # (modes,): variance before the release over what is left open of it
+    features: Floats  # (modes, cells): R^(−½) A, turned to the modes
+
+    @property
+    def weight(self) -> Floats:
+        """Share of each mode that is told, values / (values + 1)."""
+        return self.values / (self.values + 1.0)
+
+    @property
+    def df_bits(self) -> float:
+        """Return tr(K (K + R)⁻¹) / (2 ln 2)."""
+        return float(self.weight.sum()) / (2 * math.log(2))
+
+    @property
+    def person(self) -> Floats:
+        """Return a_iᵀ (K + R)⁻¹ a_i of each person, shape (n,)."""
+        own = (self.features**2 / (self.values + 1.0)[:, None]).sum(axis=0)
+        return np.asarray(own[self.release.cells.pattern])
+
+    def distance(self, sensitive: npt.NDArray[np.uint8]) -> float:
+        """Return xᵀ (K + R)⁻¹ x / (2 ln 2), x = A (s − q): the formula's own gain; its mean over s ~ q is `df_bits`."""
+        cells = self.release.cells
+        off = self.features @ (cells.members(sensitive) - cells.expected(self.posterior))
+        return float((off**2 / (self.values + 1.0)).sum()) / (2 * math.log(2))
+
+
+def modes_of(posterior: npt.ArrayLike, released: Release | Published) -> Modes:
+    """Return the modes at a posterior (n,); of a `Published` one at its own numbers, else at the expected ones."""
+    release = released if isinstance(released, Release) else released.release
+    q = posterior_array(posterior, release.n)
+    rows, variance = _expected_rows(released, q) if isinstance(released, Release) else _published_rows(released, q)
+    features = rows / np.sqrt(variance)[:, None]
+    values, vectors = np.linalg.eigh((features * release.cells.expected(q * (1.0 - q))) @ features.T)
+    return Modes(release=release, posterior=q, values=np.maximum(values, 0.0), features=vectors.T @ features)
+
+
+def _published_rows(published: Published, q: Floats) -> tuple[Floats, Floats]:
+    """Return the features (rows, cells) of published numbers, and the variance (rows,) each leaves open, in people².
+
+    Of w + 1 whole numbers the variance is ((w + 1)² − 1)/12. The two limits of a rounded rate follow each other and
+    count as one number, between them; it leaves open as many people as they differ by in expectation.
+    """
+    told = equations(published, q)
+    width = told.high - told.low
+    single = np.isfinite(width)
+    rounding = ((width[single] + 1.0) ** 2 - 1.0) / 12.0
+    features = [told.features[single]]
+    variance = [np.maximum(told.variance[single] + rounding, LATTICE)]
+    if not single.all():
+        pairs = told.features[~single].reshape(-1, 2, told.features.shape[1])
+        apart = np.abs((pairs[:, 0] - pairs[:, 1]) @ published.release.cells.expected(q))
+        features.append(pairs.mean(axis=1))
+        variance.append(np.maximum(apart**2 / 12.0, LATTICE))
+    return np.vstack(features), np.concatenate(variance)
+
+
+def _expected_rows(release: Release, q: Floats) -> tuple[Floats, Floats]:
+    """Return features and variances at the group sizes and counts a posterior (n,) expects."""
+    if release.epsilon is not None:
+        rows = _noisy_features(release)
+        return rows, np.full(len(rows), max(2 * release.noise_scale**2, LATTICE))
+    expected, spread = release.cells.expected(q), release.cells.expected(q * (1.0 - q))
+    step = 0.0 if release.decimals is None else 10.0**-release.decimals
+    features: list[Floats] = []
+    variance: list[Floats] = []
+    if release.sizes:
+        sized = [part for part in release.size_parts.values() if part != "all"]
+        for part in sized if len(sized) == 2 else ["all", *sized]:
+            features.append(release.cells.inside(part)[None, :].astype(np.float64))
+            variance.append(np.array([LATTICE]))
+    blocks = {part: _part_rows(release, part, expected, spread, step) for part in release.parts}
+    settled = all(part in blocks and blocks[part][1].max() <= LATTICE for part in ("label 1", "label 0"))
+    for part, (rows, open_) in blocks.items():
+        if not (part == "all" and settled and release.sizes):
+            features.append(rows)
+            variance.append(open_)
+    found = np.vstack(features)
+    first: dict[bytes, int] = {}  # of equal rows
+    for i, row in enumerate(found):
+        first.setdefault(row.tobytes(), i)
+    kept = list(first.values())
+    return found[kept], np.concatenate(variance)[kept]
+
+
+def _part_rows(release: Release, part: str, expected: Floats, spread: Floats, step: float) -> tuple[Floats, Floats]:
+    """Return the rows of all models in a part."""
+    cells = release.cells
+    inside = cells.inside(part).astype(np.float64)
+    accepted = cells.predictions * inside
+    people, size = float(cells.size(part)), float(expected @ inside)
+    other = people - size
+    names = [name for stat in release.statistics for name in number_names(stat) if part_of(name) == part]
+    steps = {name: _people_a_unit(name, size, other) * step for name in names}
+    if release.sizes:
+        finest = min(steps.values())
+        return accepted, np.full(len(accepted), max(finest**2 / 12, LATTICE))
+    features, variance = [], []
+    for name in names:
+        rates = (accepted @ expected / size, (cells.positives(part) - accepted @ expected) / other)
+        extra = np.zeros(len(accepted))
+        if name.endswith("_gap"):
+            gap = rates[0] - rates[1]
+            shift = cells.positives(part) / people + gap * (people - 2 * size) / people
+            extra = 2 * (gap * float(spread @ inside) / people) ** 2
+        else:
+            shift = rates[0] if name.endswith("_1") else rates[1]
+        features.append(accepted - shift[:, None] * inside)
+        variance.append(np.maximum(steps[name] ** 2 / 12 + extra, LATTICE))
+    return np.vstack(features), np.concatenate(variance)
+
+
+def _people_a_unit(name: str, size: float, other: float) -> float:
+    """Return how many people one unit of a number is."""
+    if name.endswith("_gap"):
+        return size * other / (size + other)
+    return size if name.endswith("_1") else other

@@ -1,16 +1,12 @@
 """What a release is worth in bits: by formula, as predicted from draws, and as measured.
 
-How far chance moves the gain of one release, and so what one measured gain says of the expected one.
-
 In the linear-Gaussian picture of `Modes` a mode of weight w gains ½ w nats on average, with variance
 ½ w (2 − w) and third cumulant w² (3 − 2w) (half a chi-squared for w = 1; cumulants of a quadratic form). People are no
 normal variables: the excess kurtosis of each adds to the variance. A gamma law, shifted, has all three cumulants.
 
-The gain a release is expected to bring, before any true attribute is seen.
-
-Where few people settle that is the meter's formula. Where many do, a posterior does not move by a little, and the
-formula falls short. Then the release is tried out: everybody's attribute is drawn from the attacker's posterior,
-published as precisely as the release will be, projected, and the gain read off.
+Where few people settle, the expected gain is the meter's formula. Where many do, a posterior does not move by a little,
+and the formula falls short. Then the release is tried out: everybody's attribute is drawn from the attacker's
+posterior, published as precisely as the release will be, projected, and the gain read off.
 """
 
 from __future__ import annotations
@@ -33,9 +29,7 @@ from core.validation import binary_array
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter(Result):
-    """Bits of a release.
-
-    With A, K and R as in `core.model_card.equations`, features, covariance and what the precision leaves open:
+    """Bits of a release, with A, K and R as in `core.model_card.equations`.
 
     Attributes
     ----------
@@ -184,11 +178,6 @@ def formula_chance(modes: Modes) -> Chance:
     return Chance(mean=modes.df_bits, deviation=math.sqrt(max(variance, 0.0)), skewness=skewness, noise=noise)
 
 
-def distance_variance(modes: Modes) -> float:
-    """Return the variance of `Modes.distance` over s ~ q, exactly."""
-    return max(_NAT**2 * float((modes.weight**2).sum()) / 2 + _kurtosis(modes), 0.0)
-
-
 def _kurtosis(modes: Modes) -> float:
     """Return what people being no normal variables adds: Σ_i (B_ii)² κ₄(q_i), B = Aᵀ(K + R)⁻¹A/(2 ln 2)."""
     spread = modes.posterior * (1.0 - modes.posterior)
@@ -196,7 +185,7 @@ def _kurtosis(modes: Modes) -> float:
     return float(np.sum(own**2 * spread * (1.0 - 6.0 * spread)))
 
 
-def student(freedom: int) -> float:
+def _student(freedom: int) -> float:
     """Return the quantile of Student's law that leaves 2.5% above it."""
     from scipy.special import stdtrit
 
@@ -344,18 +333,15 @@ def predict(
     right. Draws that leave a published number without one of its groups are drawn again.
     """
     modes = modes_of(posterior, released)
-    chance, n = formula_chance(modes), modes.release.n
+    chance, draws = formula_chance(modes), 0
+    bits = Estimate(value=chance.mean, low=math.nan, high=math.nan, n=modes.release.n)
     if (meter_of(modes) if metered is None else metered).share > _FEW_SETTLE or _sizes_open(released):
         gains = _tried_out(modes, released, child_generator(seed, "predicted bits"))
         if gains is not None:
             mean, error, deviation, draws = gains
             chance = replace(chance, mean=mean, deviation=math.hypot(deviation, error))
-            half = student(draws - 2) * error
-            return _prediction(chance, Estimate(value=mean, low=mean - half, high=mean + half, n=draws), draws)
-    return _prediction(chance, Estimate(value=chance.mean, low=math.nan, high=math.nan, n=n), 0)
-
-
-def _prediction(chance: Chance, bits: Estimate, draws: int) -> Prediction:
+            half = _student(draws - 2) * error
+            bits = Estimate(value=mean, low=mean - half, high=mean + half, n=draws)
     low, high = chance.range()
     return Prediction(bits=bits, draws=draws, low=low, high=high, chance=chance)
 
@@ -375,7 +361,7 @@ def _tried_out(
     q = modes.posterior
     gains: list[float] = []
     distances: list[float] = []
-    variance = distance_variance(modes)
+    variance = max(_NAT**2 * float((modes.weight**2).sum()) / 2 + _kurtosis(modes), 0.0)  # of the distances, exactly
     for _ in range(4 * MOST_DRAWS):
         s = (rng.random(q.size) < q).astype(np.uint8)
         try:
@@ -389,16 +375,13 @@ def _tried_out(
         mean, error, explained, left = _controlled(np.array(gains), np.array(distances), modes.df_bits, variance)
         enough = error <= _CLOSE * abs(mean) and explained >= _EXPLAINED * (explained + left)
         if enough or len(gains) == MOST_DRAWS:
-            wider = student(len(gains) - 2) / student(10**6)
+            wider = _student(len(gains) - 2) / _student(10**6)
             return mean, error, math.sqrt(explained + left * wider**2), len(gains)
     return None
 
 
 def _controlled(gains: Floats, distances: Floats, mean: float, variance: float) -> tuple[float, float, float, float]:
-    """Return mean, standard error, variance explained and left, by regression on distances of known mean and variance.
-
-    A control variate with one coefficient, by least squares.
-    """
+    """Return mean, standard error, variance explained and left, by least squares on distances of a known law."""
     off = distances - distances.mean()
     squares = max(float(off @ off), 1e-300)
     slope = float(off @ gains) / squares

@@ -34,13 +34,7 @@ _TOLERANCES = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NaturalModels(Result):
-    """Predictions of a family.
-
-    Attributes
-    ----------
-    predictions : ndarray of shape (k, n), uint8
-        One row a model, over the released records.
-    """
+    """Predictions of a family, one row a model, over the released records."""
 
     predictions: npt.NDArray[np.uint8]
     names: tuple[str, ...]
@@ -58,27 +52,11 @@ def natural_models(
     seed: int = 0,
     report: Callable[[int, int], None] | None = None,
 ) -> NaturalModels:
-    """Train a family on the training records and return its predictions on the released ones.
+    """Train a family of 1 to 200 models on the training records and return its predictions on the released `rows`.
 
-    Parameters
-    ----------
-    rows : ndarray of int
-        The released records.
-    count : int in 1..200
-    family : {"mixed", "seeds", "depths", "features", "tolerances"}
-    metric : str
-        What the fair models of "tolerances" are fair in.
-    without : sequence of str
-        Features none of the models sees.
-    seed : int
-        The first models of two counts are the same, but for "tolerances", whose sweep is as fine as the count.
-    report : callable, optional
-        Called with (done, count); may raise `core.errors.Cancelled` to stop.
-
-    Raises
-    ------
-    InputError
-        If the family or a feature is unknown, no feature is left, or the count is out of range.
+    The fair models of "tolerances" are fair in the metric; no model sees the features `without`. The first models of
+    two counts are the same, but for "tolerances", whose sweep is as fine as the count. `report` is called with (done,
+    count) and may raise `core.errors.Cancelled` to stop.
     """
     choice(family, FAMILIES, name="family")
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_MODELS:
@@ -163,11 +141,7 @@ def _estimator(learner: str, depth: int, categorical: npt.NDArray[np.bool_], see
         from sklearn.ensemble import HistGradientBoostingClassifier
 
         return HistGradientBoostingClassifier(max_iter=40, max_depth=depth, early_stopping=False, random_state=seed)
-    return _logistic(categorical)
-
-
-def _logistic(categorical: npt.NDArray[np.bool_]) -> Any:
-    """Return a logistic regression on standardised numbers and one column a category."""
+    # Logistic regression on standardised numbers and one column a category.
     from sklearn.compose import ColumnTransformer
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

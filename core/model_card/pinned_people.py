@@ -1,8 +1,7 @@
 """People pinned down by a release, over draws of its noise, and what they have in common.
 
-Draws of a release's privacy noise: what one draw leaves open, the worst of several shows.
-
-The first draw is the one a study looks at, so that whoever tries several never says less than the study shows.
+What one draw of the privacy noise leaves open, the worst of several shows. The first is the one a study looks at, so
+that whoever tries several never says less than the study shows.
 """
 
 from __future__ import annotations
@@ -121,24 +120,15 @@ def noise_generator(seed: int, *, epsilon: float | None = None, draw: int = 0) -
     return child_generator(seed, f"advice {epsilon} {draw}" if draw else "release noise")
 
 
-def worst_of_draws(
-    posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0, draws: int = DRAWS
-) -> Draws:
-    """Return the most people that a release pins down in any draw of its noise.
+def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0) -> Draws:
+    """Return the most people that a release pins down in any of the draws of its noise, or in the only one without.
 
-    Parameters
-    ----------
-    posterior : array-like of shape (n,), in [0, 1]
-    release : Release
-        Without noise there is one draw.
-    sensitive : array-like of shape (n,), 0 or 1
-    seed, draws : int
-        Draws to look at, or the first few where these pin somebody down.
+    Fewer draws are looked at where the first few pin somebody down.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
     q = posterior_array(posterior, release.n)
     most, known, done = 0, True, 0
-    for draw in range(1 if release.epsilon is None else draws):
+    for draw in range(1 if release.epsilon is None else DRAWS):
         if draw >= _ENOUGH and (most or not known):
             break
         rng = noise_generator(seed, epsilon=release.epsilon, draw=draw)
@@ -154,15 +144,7 @@ _FEW_NUMBERS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommonValue(Result):
-    """One value of a column that the pinned have more often than the rest.
-
-    Attributes
-    ----------
-    column, value : str
-        A range "37 to 47" for numbers (quarters of everybody's).
-    among_pinned, among_rest : Estimate
-        Shares.
-    """
+    """One value of a column that the pinned have more often than the rest: a range "37 to 47" for numbers."""
 
     column: str
     value: str
@@ -191,15 +173,13 @@ class InCommon(Result):
     median_cell_rest: float
 
 
-def in_common(found: Pinned, columns: pandas.DataFrame, release: Release, *, most: int = 8) -> InCommon:
+def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:
     """Return what the pinned have in common.
 
     Parameters
     ----------
     columns : pandas.DataFrame of n rows
         What is known of everybody.
-    most : int
-        Values returned at most.
 
     Raises
     ------
@@ -213,15 +193,15 @@ def in_common(found: Pinned, columns: pandas.DataFrame, release: Release, *, mos
     size = release.cells.people[release.cells.pattern]
     sizes, counts = np.unique(size[chosen], return_counts=True)
     return InCommon(
-        values=_values(columns, chosen, most) if found.count else (),
+        values=_values(columns, chosen) if found.count else (),
         cell_sizes=tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
         median_cell=float(np.median(size[chosen])) if found.count else math.nan,
         median_cell_rest=float(np.median(size[~chosen])) if found.count < release.n else math.nan,
     )
 
 
-def _values(columns: pandas.DataFrame, chosen: npt.NDArray[np.bool_], most: int) -> tuple[CommonValue, ...]:
-    """Return the values the chosen have clearly more often."""
+def _values(columns: pandas.DataFrame, chosen: npt.NDArray[np.bool_]) -> tuple[CommonValue, ...]:
+    """Return up to 8 values the chosen have clearly more often."""
     n_chosen, n_rest = int(chosen.sum()), int((~chosen).sum())
     found = []
     for name in columns.columns:
@@ -233,7 +213,7 @@ def _values(columns: pandas.DataFrame, chosen: npt.NDArray[np.bool_], most: int)
             if one.low > rest.high:
                 found.append(CommonValue(column=str(name), value=value, among_pinned=one, among_rest=rest))
     found.sort(key=lambda row: row.among_rest.value - row.among_pinned.value)
-    return tuple(found[:most])
+    return tuple(found[:8])
 
 
 def _split(column: Any) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:

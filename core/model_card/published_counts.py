@@ -6,11 +6,10 @@ rounded number is an interval of counts; only the whole numbers in it are possib
 part say the same c. Counts of the two labels add up to those of everybody. So much follows without a solver, and
 most contradictions come to light here.
 
-Group sizes that nobody published but the numbers tell: only some sizes make whole people of all of them.
-
-A gap or a rate is a fraction whose denominators are the sizes of the groups. About a few hundred people the numbers of
-a few models often fit one size alone, even rounded to two or three decimals; exact numbers hardly ever fit two. Whoever
-tries every size knows it then, so leaving sizes out of a card hides them only where more than one is left.
+Sizes that nobody published the numbers may tell. A gap or a rate is a fraction whose denominators are the sizes of the
+groups: about a few hundred people the numbers of a few models often fit one size alone, even rounded to two or three
+decimals; exact numbers hardly ever fit two. Whoever tries every size knows it then, so leaving sizes out of a card
+hides them only where more than one is left.
 """
 
 from __future__ import annotations
@@ -66,24 +65,10 @@ def part_of(name: str) -> str:
 
 
 def value_of(name: str, counts: Floats, size: float | Floats, positives: float | Floats, people: float) -> Floats:
-    """Return a number of every model.
+    """Return a number of every model: rates r1 = c/n1, r0 = (P − c)/(n − n1), the gap r1 − r0.
 
-    Parameters
-    ----------
-    name : str
-        "sp_gap", "tpr_rate_1" and so on.
-    counts : ndarray of shape (k,)
-        c, accepted people of group 1 in the part.
-    size : float
-        n1, people of group 1 there, of n.
-    positives : ndarray of shape (k,)
-        P, accepted people there.
-    people : float
-        n.
-
-    Notes
-    -----
-    Rates r1 = c/n1, r0 = (P − c)/(n − n1); the gap is r1 − r0.
+    `counts` are c, accepted people of group 1 in the part; `size` n1, people of group 1 there, of n `people`;
+    `positives` P, accepted people there.
     """
     one, zero = counts / size, (positives - counts) / (people - size)
     if name.endswith("_gap"):
@@ -109,22 +94,12 @@ def each_number(statistics: tuple[str, ...]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Cells:
-    """The cells of a release.
+    """The people with the same predictions of all models and the same label make a cell."""
 
-    Attributes
-    ----------
-    pattern : ndarray of shape (n,), int
-        Cell of each person.
-    predictions : ndarray of shape (k, cells), uint8
-    labels : ndarray of shape (cells,), uint8, or None
-    people : ndarray of shape (cells,), int
-        People in each.
-    """
-
-    pattern: npt.NDArray[np.intp]
-    predictions: npt.NDArray[np.uint8]
-    labels: npt.NDArray[np.uint8] | None
-    people: npt.NDArray[np.int64]
+    pattern: npt.NDArray[np.intp]  # (n,): the cell of each person
+    predictions: npt.NDArray[np.uint8]  # (k, cells)
+    labels: npt.NDArray[np.uint8] | None  # (cells,)
+    people: npt.NDArray[np.int64]  # (cells,): how many there are in each
 
     @classmethod
     def of(cls, predictions: npt.NDArray[np.uint8], labels: npt.NDArray[np.uint8] | None) -> Cells:
@@ -171,16 +146,11 @@ PEOPLE_ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Counts:
-    """Whole numbers of people.
+    """Whole numbers of people, by part.
 
-    Attributes
-    ----------
-    sizes : dict of str to int
-        Part -> people of group 1 in it, where known: published, or following from what is.
-    limits : dict of str to ndarray of shape (k, 2), int
-        Part -> least and most accepted people of group 1 of every model, for parts of known size.
-    told : dict of str to ndarray of shape (k,), bool
-        Part -> models of which any number was published for it.
+    `sizes` are the people of group 1 in it, where known: published, or following from what is. For parts of known size,
+    `limits` (k, 2) are the least and most accepted people of group 1 of every model, and `told` (k,) says of which
+    models any number was published.
     """
 
     sizes: dict[str, int]
@@ -212,14 +182,7 @@ def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Floats], sizes: dict[str, int]) -> Counts:
-    """Return what the numbers of named models say in counts.
-
-    Raises
-    ------
-    InputError
-        If a statistic belongs to an empty group, a number fits no whole number of people, or two contradict each
-        other.
-    """
+    """Return what the numbers of named models say in counts; refuse those that fit none, or contradict each other."""
     least: dict[str, npt.NDArray[np.int64]] = {}
     told: dict[str, npt.NDArray[np.bool_]] = {}
     for part in ("all", *_WITHIN):
@@ -327,22 +290,16 @@ def _same_predictions(cells: Cells, models: Sequence[str], part: str, limits: np
             limits[i] = (size - high, size - low) if flipped else (low, high)
 
 
-MOST_TRIED = 100_000
+_MOST_TRIED = 100_000
 """People of a part up to whom every size is tried."""
 
 
 def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the known sizes and those that are the only ones to fit a part's numbers.
-
-    Raises
-    ------
-    InputError
-        If no size fits.
-    """
+    """Return the known sizes and those that are the only ones to fit a part's numbers; one must fit."""
     known = dict(sizes)
     for part in PARTS.values():
         names = [name for name in limits if part_of(name) == part]
-        if part in known or not names or cells.size(part) > MOST_TRIED:
+        if part in known or not names or cells.size(part) > _MOST_TRIED:
             continue
         possible = _possible(cells, part, {name: limits[name] for name in names})
         if not possible.size:

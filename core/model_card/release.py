@@ -6,8 +6,6 @@ independent Laplace noise, the number of people of group 1 and for each model ho
 every gap and rate follows from these. One person's attribute changes the size of one stratum by 1 and each of k counts
 by at most 1; so a scale of (1 + k)/ε keeps ε for the whole release (Dwork et al. 2006). Strata cost nothing extra: each
 person is in one.
-
-Typed numbers that a table contradicts: what is published of a model is not what the people at hand give.
 """
 
 from __future__ import annotations
@@ -547,15 +545,7 @@ class Disputed(Result):
 
 
 def disputed(published: Published, sensitive: npt.ArrayLike) -> tuple[Disputed, ...]:
-    """Return the numbers whose interval does not hold what the people give, in the order of the numbers.
-
-    Parameters
-    ----------
-    published : Published
-        Typed numbers, without privacy noise.
-    sensitive : array-like of shape (n,), 0 or 1
-        The true attribute.
-    """
+    """Return the typed numbers, without noise, whose interval does not hold what the people give, in their order."""
     s = binary_array(np.asarray(sensitive), name="sensitive")
     found = []
     for number in published.numbers:

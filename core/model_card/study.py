@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from core.errors import InputError
 from core.estimates import Estimate
+from core.model_card.card_people import ReleasedPeople
 from core.model_card.equations import project
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
 from core.model_card.pinned_people import Draws, InCommon, Pinned, in_common, noise_generator, pinned, worst_of_draws
 from core.model_card.published_counts import STATISTIC_TITLES, Floats
 from core.model_card.release import MOST_MODELS, Disputed, Published, Release, disputed
-from core.model_card.released_people import ReleasedPeople
 from core.serialize import Result, plain
 from core.study import Param
 from core.validation import LEAST_EPSILON
@@ -35,7 +35,7 @@ class ReleaseSettings(Result):
     count: Annotated[
         int,
         Param(
-            "Models",
+            "Models on the card",
             "How many models are compared.",
             least=1,
             most=MOST_MODELS,
@@ -44,13 +44,13 @@ class ReleaseSettings(Result):
     ] = 1
     statistics: Annotated[
         tuple[str, ...],
-        Param("Statistics", "What is published of each model: {options}.", options=STATISTIC_TITLES, some=True),
+        Param("What is published", "What is published of each model: {options}.", options=STATISTIC_TITLES, some=True),
     ] = ("sp_gap", "tpr_gap", "fpr_gap")
     sizes: Annotated[bool, Param("Group sizes", "Whether sizes are published too.")] = True
     decimals: Annotated[int | None, Param("Decimals", "Decimals the numbers are rounded to.", least=0, most=12)] = 3
     epsilon: Annotated[
         float | None,
-        Param("Privacy budget", "Privacy budget of all numbers together.", least=LEAST_EPSILON, most=1_000.0),
+        Param("Privacy budget ε", "Privacy budget of all numbers together.", least=LEAST_EPSILON, most=1_000.0),
     ] = None
     seed: Annotated[int, Param("Seed", "Draws the privacy noise.", least=0, most=2**32 - 1)] = 0
 

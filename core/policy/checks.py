@@ -26,8 +26,7 @@ class Check(Result):
     definition : str
         What the number is, against which control, in one or two sentences.
     needs : tuple of str
-        What must be at hand beyond a table: "predictions", "scores", "a model that can be trained again",
-        "planned answers", "a guard".
+        What must be at hand beyond a table: "predictions", "scores", "planned answers", "a guard".
     """
 
     name: str
@@ -148,3 +147,9 @@ CHECKS = {check.name: check for check in _ALL}
 """Name -> Check, in the order of a policy."""
 
 assert len(CHECKS) <= MOST_TESTED
+
+
+def check_title(check: str, attribute: str) -> str:
+    """Return a check's title for this attribute, its first letter large."""
+    title = CHECKS[check].title.format(attribute=attribute)
+    return title[:1].upper() + title[1:]

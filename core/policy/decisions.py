@@ -30,7 +30,7 @@ from statistics import NormalDist
 
 from core.errors import InputError
 from core.estimates import Estimate, holm
-from core.policy.checks import CHECKS, Check
+from core.policy.checks import CHECKS, check_title
 from core.policy.limits import Limit, Policy, check_policy, in_range, level_text, limit_text, range_text, value_text
 from core.policy.verdict import Basis, CheckVerdict, Measurement, Outcome, Status, Verdict, headline_and_detail, overall
 from core.settings import told
@@ -41,15 +41,7 @@ _ALIKE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """An estimate, and the limit it is to keep to.
-
-    Attributes
-    ----------
-    estimate : Estimate
-        With a finite value.
-    freedom : int or None
-        See `core.policy.Measurement`.
-    """
+    """An estimate with a finite value, and the limit it is to keep to; `freedom` as of `core.policy.Measurement`."""
 
     estimate: Estimate
     limit: float
@@ -94,10 +86,7 @@ class Decision:
 def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
     """Return the decision on each claim, by its name.
 
-    Parameters
-    ----------
-    level : float in [0.5, 1)
-        One minus the chance that any claim at its limit is called kept or broken.
+    `level`, in [0.5, 1), is one minus the chance that any claim at its limit is called kept or broken.
     """
     done = {
         name: Decision(verdict=Status.PASS if claim.kept else Status.FAIL)
@@ -154,12 +143,8 @@ def p_value(estimate: Estimate, limit: float, *, freedom: int | None = None) -> 
     return min(1.0, 2.0 * float(stdtr(freedom, -t)))
 
 
-def at_level(estimate: Estimate, level: float, *, freedom: int | None = None) -> Estimate:
-    """Return the estimate with its interval at another level, each side scaled by its own half width."""
-    return _scaled(estimate, 1.0 - level, freedom)
-
-
-def _scaled(estimate: Estimate, alpha: float, freedom: int | None) -> Estimate:
+def at_alpha(estimate: Estimate, alpha: float, *, freedom: int | None = None) -> Estimate:
+    """Return the estimate with its interval at level 1 - alpha, each side scaled by its own half width."""
     below, above = _half_widths(estimate)
     factor = _quantile(alpha, freedom) / _quantile(1.0 - estimate.level, freedom)
     value = estimate.value
@@ -192,7 +177,7 @@ def _quantile(alpha: float, freedom: int | None) -> float:
 
 def _decided(claim: Claim, alpha: float, told_apart: bool) -> Estimate:
     """Return the interval at the level of a step; rounding must not move it over the limit, or off it."""
-    found = _scaled(claim.estimate, alpha, claim.freedom)
+    found = at_alpha(claim.estimate, alpha, freedom=claim.freedom)
     low, high = found.low, found.high
     if told_apart and claim.limit > found.value:
         high = min(high, claim.limit)
@@ -239,10 +224,19 @@ def judge(
     limits = {limit.check: (item, limit) for item, limit in enumerate(policy.limits, start=1)}
     claims = {name: claim for name, (_, limit) in limits.items() if (claim := _claim(limit, found.get(name)))}
     decisions = decide(claims, level=policy.level)
-    asked = [_asked(item, limit, found.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
-    rows = [*asked, *(_not_asked(name, found.get(name)) for name in CHECKS if name not in limits)]
+    rows = [_asked(item, limit, found.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
+    rows += [
+        CheckVerdict(
+            check=name,
+            verdict=Status.NOT_ASKED,
+            measurement=found.get(name),
+            why="The policy sets no limit to it.",
+        )
+        for name in CHECKS
+        if name not in limits
+    ]
     rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays
-    named = tuple(replace(row, title=_title(CHECKS[row.check], attribute)) for row in rows)
+    named = tuple(replace(row, title=check_title(row.check, attribute)) for row in rows)
     headline, detail = headline_and_detail(named, level=policy.level, failed_tests=failed_tests)
     worst = overall(named, failed_tests=failed_tests)
     return Verdict(overall=worst, headline=headline, detail=detail, rows=named, policy=policy)
@@ -292,35 +286,20 @@ def _claim(limit: Limit, measurement: Measurement | None) -> Claim | None:
 
 
 def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: Decision | None) -> CheckVerdict:
-    verdict = decision.verdict if decision else Status.NOT_RUN
+    found = decision or Decision(verdict=Status.NOT_RUN)
     row = CheckVerdict(
         check=limit.check,
-        verdict=verdict,
+        verdict=found.verdict,
         limit=limit,
         item=item,
         measurement=measurement,
-        decided=decision.decided if decision else None,
-        p_value=decision.p_value if decision else math.nan,
-        p_adjusted=decision.p_adjusted if decision else math.nan,
+        decided=found.decided,
+        p_value=found.p_value,
+        p_adjusted=found.p_adjusted,
         why=_why(limit, measurement, decision) if decision and measurement else _why_not_run(limit, measurement),
-        blocks=limit.required and verdict != Status.PASS,
+        blocks=limit.required and found.verdict != Status.PASS,
     )
     return replace(row, blocks=False) if row.excused else row
-
-
-def _not_asked(name: str, measurement: Measurement | None) -> CheckVerdict:
-    return CheckVerdict(
-        check=name,
-        verdict=Status.NOT_ASKED,
-        limit=None,
-        item=0,
-        measurement=measurement,
-        decided=None,
-        p_value=math.nan,
-        p_adjusted=math.nan,
-        why="The policy sets no limit to it.",
-        blocks=False,
-    )
 
 
 def _why(limit: Limit, measurement: Measurement, decision: Decision) -> str:
@@ -369,8 +348,3 @@ def _why_not_run(limit: Limit, measurement: Measurement | None) -> str:
     if measurement.outcome == Outcome.DONE:
         return "There was nothing to measure."
     return "It was not run, and no reason was given."
-
-
-def _title(check: Check, attribute: str) -> str:
-    title = check.title.format(attribute=attribute)
-    return title[:1].upper() + title[1:]

@@ -1,10 +1,9 @@
 """A release policy: its limits, its file, the policies that come along, how values are written.
 
 A file gives `schema = 1`, then the policy's name, version, author, date and rationale, and, if it is not 0.95, the
-level. A table [[limit]] for each limit follows, with check, value (as a share: 0.02 is 2 points), author, date and
-rationale; required, if_not_run and source may be left out. A limit without a source has none, and every table says so.
-`core/policy/default.toml` is an example. Values, intervals and limits are written in the unit of their check, with a
-true minus.
+level. A table [[limit]] for each limit follows; required, if_not_run and source may be left out, and a limit without a
+source has none, as every table says. `core/policy/default.toml` is an example. Values are written in the unit of their
+check, with a true minus.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Annotated, Any
 
 from core.errors import InputError
 from core.estimates import Estimate, decimals_beside, percent
-from core.policy.checks import CHECKS, Check
+from core.policy.checks import CHECKS
 from core.serialize import Result
 from core.settings import Place, Tables, broken, naming, params, parsed, read_table, toml_text, validate, values_of
 from core.study import Param
@@ -264,25 +263,25 @@ _LEAST_OF_LIMIT = {"points": 1, "percent": 0, "gap": 2, "ratio": 1, "bits": 2, "
 _MOST = 6
 
 
-def value_text(check: Check | str, value: float, *, limit: float | None = None) -> str:
+def value_text(check: str, value: float, *, limit: float | None = None) -> str:
     """Write a check's value: "+7.0 points", "82.9%", "0.131", "2.9 columns"; nan as "n/a".
 
     Beside a limit it has as many decimals as tell it from the limit.
     """
-    unit = _unit(check)
+    unit = CHECKS[check].unit
     if math.isnan(value):
         return "n/a"
     places = _places(unit, (value,), limit, _PLACES[unit])
     return _with_unit(_number(unit, value, places, signed=unit == "points"), unit)
 
 
-def estimate_text(check: Check | str, estimate: Estimate, *, limit: float | None = None) -> tuple[str, str]:
+def estimate_text(check: str, estimate: Estimate, *, limit: float | None = None) -> tuple[str, str]:
     """Write an estimate as value and interval: ("+7.0 points", "95%: 6.5 to 7.4").
 
     The interval is "no interval" where there is none, and empty where there is no value either. A percentage loses its
     decimal when the interval is wide. Beside a limit there are as many decimals as tell value and ends from it.
     """
-    unit = _unit(check)
+    unit = CHECKS[check].unit
     if math.isnan(estimate.value):
         return "n/a", ""
     least = 0 if unit == "percent" and "." not in percent(estimate) else _PLACES[unit]
@@ -296,31 +295,29 @@ def estimate_text(check: Check | str, estimate: Estimate, *, limit: float | None
     return value, f"{level_text(estimate.level)}: {low} to {high}{'%' if unit == 'percent' else ''}"
 
 
-def control_text(check: Check | str, control: Estimate) -> str:
+def control_text(check: str, control: Estimate) -> str:
     """Write a control's value: a rate, where the check is a rate or a difference of rates, else a bare number."""
-    if _unit(check) in _FACTOR:
+    if CHECKS[check].unit in _FACTOR:
         return percent(control)
     return f"{control.value:.3f}".replace("-", "−")
 
 
-def range_text(check: Check | str, estimate: Estimate, limit: float) -> str:
+def range_text(check: str, estimate: Estimate, limit: float) -> str:
     """Write an interval as "6.5 to 7.4 points", with as many decimals as tell its ends from a limit."""
-    unit = _unit(check)
+    unit = CHECKS[check].unit
     ends = (estimate.low, estimate.high)
     places = _places(unit, ends, limit, _PLACES[unit])
     low, high = (_number(unit, end, places) for end in ends)
     return _with_unit(f"{low} to {high}", unit)
 
 
-def limit_text(check: Check | str, value: float) -> str:
+def limit_text(check: str, value: float) -> str:
     """Write a limit as "at most 5.0 points" or "at least 0.8", with all the decimals it has, six at most."""
-    unit = _unit(check)
-    least = _LEAST_OF_LIMIT[unit]
-    number = _number(unit, value, _MOST)
-    whole, _, rest = number.partition(".")
-    rest = rest.rstrip("0").ljust(least, "0")
+    unit = CHECKS[check].unit
+    whole, _, rest = _number(unit, value, _MOST).partition(".")
+    rest = rest.rstrip("0").ljust(_LEAST_OF_LIMIT[unit], "0")
     text = f"{whole}.{rest}" if rest else whole
-    return f"{'at least' if _check(check).at_least else 'at most'} {_with_unit(text, unit)}"
+    return f"{'at least' if CHECKS[check].at_least else 'at most'} {_with_unit(text, unit)}"
 
 
 def level_text(level: float) -> str:
@@ -331,14 +328,6 @@ def level_text(level: float) -> str:
 def source_text(limit: Limit) -> str:
     """Write a limit's source, or that there is none."""
     return limit.source.strip() or NO_SOURCE
-
-
-def _check(check: Check | str) -> Check:
-    return CHECKS[check] if isinstance(check, str) else check
-
-
-def _unit(check: Check | str) -> str:
-    return _check(check).unit
 
 
 def _places(unit: str, values: Sequence[float], limit: float | None, least: int) -> int:

@@ -118,14 +118,14 @@ class CheckVerdict(Result):
 
     check: str
     verdict: Status
-    limit: Limit | None
-    item: int
-    measurement: Measurement | None
-    decided: Estimate | None
-    p_value: float
-    p_adjusted: float
+    limit: Limit | None = None
+    item: int = 0
+    measurement: Measurement | None = None
+    decided: Estimate | None = None
+    p_value: float = math.nan
+    p_adjusted: float = math.nan
     why: str
-    blocks: bool
+    blocks: bool = False
     title: str = ""
 
     @property
@@ -215,12 +215,17 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
     if not n:
         return "Do not release yet: no required check could be run.", _joined(_optional(others))
     if worst == Status.PASS:
-        return _kept(n, bool(others or excused)), _joined(_claim(level), excused, _optional(others))
+        claim = (
+            f"Decided at {level_text(level)} confidence over all limits together; "
+            "it holds for these attacks on this model and this table, and says nothing about others."
+        )
+        return _kept(n, bool(others or excused)), _joined(claim, excused, _optional(others))
     warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
     headline = f"{warning}: {_of_all(required[worst], n, worst)}."
     if required[worst] == n:
         return headline, _joined(excused, _optional(others))
-    return headline, _joined(_further(required, worst), _passing(required[Status.PASS]), excused, _optional(others))
+    passing = f"{_sentence(in_words(required[Status.PASS]))} {_counted(required[Status.PASS], Status.PASS)}."
+    return headline, _joined(_further(required, worst), passing, excused, _optional(others))
 
 
 def _kept(n: int, others: bool) -> str:
@@ -228,13 +233,6 @@ def _kept(n: int, others: bool) -> str:
     if n == 1:
         return f"The one {kind} of the policy is kept."
     return f"{'Both' if n == 2 else f'All {in_words(n)}'} {kind}s of the policy are kept."
-
-
-def _claim(level: float) -> str:
-    return (
-        f"Decided at {level_text(level)} confidence over all limits together; "
-        "it holds for these attacks on this model and this table, and says nothing about others."
-    )
 
 
 def _of_all(count: int, n: int, verdict: Status) -> str:
@@ -257,17 +255,10 @@ def _further(required: Counter[Status], worst: str) -> str:
     return f"{_sentence(told)}; {also} a release."
 
 
-def _passing(count: int) -> str:
-    return f"{_sentence(in_words(count))} {_counted(count, Status.PASS)}."
-
-
 def _excused(rows: Sequence[CheckVerdict]) -> str:
     """Write which checks the policy lets go because they could not be run."""
     titles = [f"“{row.title or row.check}”" for row in rows if row.excused]
-    if not titles:
-        return ""
-    listed = titles[0] if len(titles) == 1 else f"{', '.join(titles[:-1])} and {titles[-1]}"
-    return f"Not tested, which the policy allows here: {listed}."
+    return f"Not tested, which the policy allows here: {_listed(titles)}." if titles else ""
 
 
 def _optional(others: Counter[Status]) -> str:
@@ -279,8 +270,12 @@ def _optional(others: Counter[Status]) -> str:
     if n == 1:
         return f"One more limit is not required; it {_ONE[found[0][0]]}."
     told = [f"{in_words(count)} {_counted(count, verdict)}" for verdict, count in found]
-    listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-    return f"{_sentence(in_words(n))} more limits are not required; {listed}."
+    return f"{_sentence(in_words(n))} more limits are not required; {_listed(told)}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _counted(count: int, verdict: Status) -> str:
@@ -293,10 +288,6 @@ def _sentence(text: str) -> str:
 
 def _joined(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
-
-
-_SPAN = {"columns": 1.0}
-"""Half the scale of a limit of 0, by unit; 0.05 for the others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,8 +321,8 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     if row.limit is None or estimate is None or math.isnan(estimate.value) or row.verdict == Status.NOT_RUN:
         return None
     shown = row.decided or estimate
-    limit, unit = float(row.limit.value), CHECKS[row.check].unit
-    span = abs(limit) or _SPAN.get(unit, 0.05)
+    limit = float(row.limit.value)
+    span = abs(limit) or (1.0 if CHECKS[row.check].unit == "columns" else 0.05)
     ends = [estimate.value if math.isnan(x) else x for x in (estimate.value, shown.low, shown.high)]
     places = [0.5 + (x - limit) / span / 2 for x in ends]
     value, low, high = (min(1.0, max(0.0, place)) for place in places)
@@ -340,10 +331,7 @@ def bullet(row: CheckVerdict) -> Bullet | None:
 
 
 def verdict_frame(verdict: Verdict) -> pandas.DataFrame:
-    """Return a verdict as a table: a row a check, in the verdict's order; numbers as shares, nan where there are none.
-
-    `basis` says whether a number was measured, declared, or rests on both; a limit's `source` is never empty.
-    """
+    """Return a verdict as a table: a row a check, in the verdict's order; numbers as shares, nan for none."""
     import pandas as pd
 
     return pd.DataFrame([_row(row) for row in verdict.rows])

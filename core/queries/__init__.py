@@ -3,7 +3,6 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.queries.black_box import EpsilonAudit, black_box_epsilon
 from core.queries.compressed import RECOVERY_METHODS, recover_compressed, recover_opportunity, reveal_compressed
 from core.queries.decoders import DECODERS, PROGRAMS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
@@ -25,20 +24,15 @@ from core.queries.mechanisms import (
     Rounded,
     SmoothCauchy,
     SmoothLaplace,
-    SumsRelease,
 )
 from core.queries.paper_table import (
     MEASURED_LEAKAGES,
     NOISELESS_ATTACKS,
-    PAPER_SHARE,
     TABLE_1,
-    NoiselessRow,
-    PublishedRow,
     complete_from,
-    noiseless_leakages,
     noiseless_row,
 )
-from core.queries.propagation import balanced_guess, decode_many, decode_noisy
+from core.queries.propagation import balanced_guess, decode_noisy
 from core.queries.reveal import (
     Recovery,
     partition_absolute,
@@ -50,43 +44,36 @@ from core.queries.reveal import (
     sizes_from_answer,
 )
 from core.queries.sensitivity import global_sensitivity, local_sensitivity, smooth_sensitivity
-from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, question_numbers, repeats_for
+from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, repeats_for
 
 __all__ = [
     "DECODERS",
     "DESIGNS",
     "MEASURED_LEAKAGES",
     "NOISELESS_ATTACKS",
-    "PAPER_SHARE",
     "PROGRAMS",
     "RECOVERY_METHODS",
     "TABLE_1",
     "Answered",
     "Asking",
-    "EpsilonAudit",
     "ErrorQuantiles",
     "Exact",
     "LaplaceGlobal",
     "Leak",
     "Mechanism",
-    "NoiselessRow",
     "NoisySums",
-    "PublishedRow",
     "QuestionAccuracy",
     "Reading",
     "Recovery",
     "Rounded",
     "SmoothCauchy",
     "SmoothLaplace",
-    "SumsRelease",
     "Trials",
     "accuracy_limit",
     "accuracy_limit_with_prior",
     "answer_error",
     "balanced_guess",
-    "black_box_epsilon",
     "complete_from",
-    "decode_many",
     "decode_noisy",
     "design_scores",
     "equal_opportunity_gap",
@@ -96,11 +83,9 @@ __all__ = [
     "local_sensitivity",
     "most_questions",
     "needed",
-    "noiseless_leakages",
     "noiseless_row",
     "partition_absolute",
     "prior_given_sizes",
-    "question_numbers",
     "read_answers",
     "recover_compressed",
     "recover_flips",

@@ -1,11 +1,4 @@
-"""Recovery from few answers by compressed sensing (Hamman et al. 2023, algorithm 2).
-
-The linear programs of the attacks, through HiGHS' dual simplex.
-
-Rows are ranges, so answers known to within a rounding step need no second copy of the matrix. Nothing can be removed
-from these dense programs beforehand, so HiGHS' presolve, which takes as long as solving, is off. A solution is
-handed on only after its rows and bounds were recomputed. Matrices are passed as sparse: scipy turns dense ones over
-with all warnings made errors, in every thread of the process.
+"""Recovery of attributes from few answers by linear programs (Hamman et al. 2023, algorithm 2).
 
 With r = 1/N1 and s_j = r − v_j, which is 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged, the answers
 SP = H v become H s = H r − SP (the published equation 7 has the opposite sign, which recovers nobody). The programs
@@ -40,36 +33,23 @@ from core.validation import binary_array, choice
 TOLERANCE = 1e-6  # of a row, relative to its size; HiGHS works to 1e-7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ProgramSolution:
     """What came of a program: `x` of shape (n,) when it is solved to the optimum, else None and why."""
 
     x: Floats | None
     status: RecoveryStatus
-    reason: str
+    reason: str = ""
 
 
 def solve_program(
-    cost: Floats,
-    matrix: Floats,
-    low: Floats,
-    high: Floats,
-    *,
-    upper: float = np.inf,
-    time_limit: float = 60.0,
+    cost: Floats, matrix: Floats, low: Floats, high: Floats, *, upper: float = np.inf, time_limit: float = 60.0
 ) -> ProgramSolution:
-    """Minimise cost · x subject to low <= matrix x <= high and 0 <= x <= upper.
+    """Minimise cost · x (n,) subject to low <= matrix x <= high (m,) and 0 <= x <= upper; the limit is in seconds.
 
-    Parameters
-    ----------
-    cost : ndarray of shape (n,)
-    matrix : ndarray of shape (m, n)
-    low, high : ndarray of shape (m,)
-        Equal where the row is an equation.
-    upper : float
-        Upper bound of every variable.
-    time_limit : float
-        Seconds.
+    HiGHS' dual simplex, without the presolve that takes as long as solving these dense programs. The matrix is passed
+    as sparse: scipy turns dense ones over with all warnings made errors, in every thread of the process. A solution is
+    handed on only after its rows and bounds were recomputed.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csc_array
@@ -81,17 +61,15 @@ def solve_program(
         options={"presolve": False, "time_limit": time_limit},
     )
     if found.status == 2:
-        return ProgramSolution(x=None, status=RecoveryStatus.INFEASIBLE, reason="No attributes explain every answer.")
+        return ProgramSolution(None, RecoveryStatus.INFEASIBLE, "No attributes explain every answer.")
     if found.status != 0 or found.x is None:
-        return ProgramSolution(x=None, status=RecoveryStatus.NOT_SOLVED, reason=f"The solver stopped: {found.message}")
+        return ProgramSolution(None, RecoveryStatus.NOT_SOLVED, f"The solver stopped: {found.message}")
     x = np.clip(found.x, 0.0, upper)
     reached = matrix @ x
     room = TOLERANCE * (1.0 + np.abs(matrix) @ np.abs(x))
     if ((reached < low - room) | (reached > high + room)).any():
-        return ProgramSolution(
-            x=None, status=RecoveryStatus.NOT_SOLVED, reason="The solver's solution does not meet the answers."
-        )
-    return ProgramSolution(x=x, status=RecoveryStatus.RECOVERED, reason="")
+        return ProgramSolution(None, RecoveryStatus.NOT_SOLVED, "The solver's solution does not meet the answers.")
+    return ProgramSolution(x, RecoveryStatus.RECOVERED)
 
 
 RECOVERY_METHODS = ("l1", "nonnegative", "box", "sizes_unknown")
@@ -129,11 +107,6 @@ def recover_compressed(
         P(advantaged) before any answer; for "box" only.
     slack : float, at least 0
         Answers are known to within plus or minus this: half a step of rounding.
-
-    Returns
-    -------
-    Recovery
-        "infeasible" is a status of it, with a reason.
 
     Raises
     ------
@@ -201,7 +174,7 @@ def _sparse(h: Floats, target: Floats, room: float, sizes: tuple[int, int], meth
     if found.x is None:
         return found
     x = found.x[:n] - found.x[n:] if signed else found.x
-    return ProgramSolution(x=1.0 - x if turned else x, status=found.status, reason=found.reason)
+    return ProgramSolution(1.0 - x if turned else x, found.status)
 
 
 def _without_sizes(h: Floats, sp: Floats, room: float) -> Recovery:
@@ -213,7 +186,7 @@ def _without_sizes(h: Floats, sp: Floats, room: float) -> Recovery:
         return _recovery(found, 1.0, before=everybody)
     s = found.x / n
     c = _nearest_two_values(s)
-    return _recovery(ProgramSolution(x=s / c, status=found.status, reason=found.reason), c, before=everybody)
+    return _recovery(ProgramSolution(s / c, found.status), c, before=everybody)
 
 
 def _nearest_two_values(s: Floats) -> float:

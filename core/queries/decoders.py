@@ -100,13 +100,7 @@ class Reading:
 
 
 def read_answers(answered: Answered, decoder: str) -> list[Reading]:
-    """Return what one kind of attacker makes of the answers, one reading a repeat.
-
-    Raises
-    ------
-    InputError
-        If there is no such decoder.
-    """
+    """Return what one kind of attacker makes of the answers, one reading a repeat."""
     choice(decoder, (*DECODERS, *PROGRAMS), name="decoder")
     repeats, m, _ = answered.scores.shape
     if not m:

@@ -16,13 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:
-    """Return scores as a float array of shape (m, n), one row a question; a single row may be given flat.
-
-    Raises
-    ------
-    InputError
-        If a score is no number in [0, 1], there is no question or nobody, or a row has not `n` scores.
-    """
+    """Return scores in [0, 1] as a float array of shape (m, n), one row a question; a single row may be given flat."""
     try:
         h = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):
@@ -92,13 +86,7 @@ def counted(probability: Floats, total: int) -> Floats:
 
 
 def gap_weights(sensitive: npt.ArrayLike) -> Floats:
-    """Return v, shape (n,): 1/N1 for the advantaged, −1/N0 for the disadvantaged, so that SP = H v (equation 4).
-
-    Raises
-    ------
-    InputError
-        If one of the groups is empty.
-    """
+    """Return v, shape (n,): 1/N1 for the advantaged, −1/N0 for the disadvantaged, so that SP = H v (equation 4)."""
     a = attribute_array(sensitive)
     n_advantaged = int(a.sum())
     return np.where(a == 1, 1.0 / n_advantaged, -1.0 / (a.size - n_advantaged))

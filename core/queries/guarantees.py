@@ -14,10 +14,8 @@ An attacker who knows the group sizes links people: given the sizes, a person of
 else changed too, two flips in all (such vectors can be coupled so that they differ in two places). So 2ε takes the
 place of ε, and the prior that of the prior given the sizes, P(a_j = 1 | Σ a = N1), which is a Poisson binomial law.
 
-How far off the answers are: the median and the 95th percentile of the absolute error.
-
-Never the mean: Cauchy noise has none, and the average of any sample of it is an accident. Closed forms where there are
-any, draws otherwise.
+How far off the answers are is told by the median and the 95th percentile of the absolute error, never by its mean:
+Cauchy noise has none, and the average of any sample of it is an accident.
 """
 
 from __future__ import annotations
@@ -140,7 +138,6 @@ def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, 
 
     Parameters
     ----------
-    n_advantaged, n_disadvantaged : int, at least 1
     m : int, at least 1
         Questions answered together.
 
@@ -194,9 +191,6 @@ def _two_laws(distance: float, scale: float, noise: str) -> float:
     return 1 - math.exp(-distance / (2 * scale)) / 2
 
 
-RANGE = 1.0  # a gap lies in [-1, 1]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorQuantiles(Result):
     """Absolute error of one answer.
@@ -215,8 +209,8 @@ class ErrorQuantiles(Result):
 
     @property
     def exceeds_range(self) -> bool:
-        """Return whether half of the answers are off by more than a gap can be: such an answer cannot be used."""
-        return self.median > RANGE
+        """Return whether half of the answers are off by more than a gap, in [-1, 1], can be: none can be used."""
+        return self.median > 1.0
 
 
 def answer_error(

@@ -1,7 +1,5 @@
 """Ways of answering bias queries, from exact to private.
 
-Floating point
---------------
 A sample of Laplace or Cauchy noise in double precision cannot take every value: its lowest bits have gaps, and the
 gaps sit elsewhere for another true answer, so that a released double can give its true answer away (Mironov 2012, "On
 significance of the least significant bits for differential privacy"). The answers here are therefore rounded to a
@@ -9,29 +7,6 @@ grid a thousand times finer than the noise but some 10¹² times coarser than a 
 and cut depend on the number of people and questions and on ε only, never on the attribute, so both are processing
 after the fact. What is left is that a sample falls on the wrong side of a cell's edge with a probability of about
 10⁻¹²; the mechanisms are for studying what leaks and at what price, with a generator given by the caller.
-
-Laplace noise for the worst attribute vector there could be (Hamman et al. 2023, theorems 5 and 6).
-
-ε-differentially private among vectors in which both groups occur; the scale is public.
-
-Noise fitted to the groups there are, through the smooth sensitivity (Hamman et al. 2023, theorems 7 and 8).
-
-Private among vectors in which both groups occur. The scale depends on the group sizes and so is itself not public: it
-is for showing, not for releasing.
-
-Noisy sums: release the size of the disadvantaged group and its sums of scores, and compute the gaps from them.
-
-Not in the paper. The scores are public, so all that is secret in a gap is N0 and, for each question i, the sum
-T_i = Σ_{a_j = 0} (h_ij − mid_i) over the disadvantaged; mid_i, the middle of question i's scores, makes the sum move as
-little as can be. One person changing group moves N0 by 1 and the sums by |h_ij − mid_i| together, at most
-D = max_j Σ_i |h_ij − mid_i|, which anybody can compute. With Laplace noise of scale 1/ε₀ on N0 and D/ε₁ on each sum,
-ε₀ + ε₁ = ε, the release is ε-differentially private, without exception: a group may be empty.
-
-With C_i = Σ_j (h_ij − mid_i), public, the gap is (C_i − T_i)/N1 − T_i/N0. An error of e in T_i costs e (1/N0 + 1/N1),
-one of e in N0 at most e × half the range of the scores × (1/N0 + 1/N1); the sum of both is least for
-ε₀ : ε₁ = √(half range) : √D (the mean half range, when questions differ), which is the split unless `count_share` says
-otherwise. The means of the groups are cut to the range their question's scores have, so a gap stays in [−1, 1]. Counts
-and sums are rounded to a public grid.
 """
 
 from __future__ import annotations
@@ -63,13 +38,7 @@ def positive_epsilon(epsilon: float) -> None:
 def people(
     scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None
 ) -> tuple[Floats, npt.NDArray[np.uint8]]:
-    """Return scores (m, n) and attribute (n,) of those a question is about: with labels, the people with label 1.
-
-    Raises
-    ------
-    InputError
-        If a score lies outside [0, 1], lengths differ, a value is not 0 or 1, or nobody has label 1.
-    """
+    """Return scores (m, n) and attribute (n,) of those a question is about: with labels, the people with label 1."""
     a = binary_array(sensitive, name="sensitive")
     h = score_matrix(scores, n=a.size)
     if labels is None:
@@ -167,17 +136,8 @@ class Mechanism:
         """Return the answers of `draws` independent runs, shape (draws, m)."""
         return self._answers(*people(scores, sensitive, None), rng, draws)
 
-    def observed(
-        self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int
-    ) -> Floats:
-        """Return all that the one who asks gets to see in `draws` runs, shape (draws, k); mostly the answers."""
-        return self._seen(*people(scores, sensitive, None), rng, draws)
-
     def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         return np.tile(self.exact(h, a), (draws, 1))
-
-    def _seen(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
-        return self._answers(h, a, rng, draws)
 
     def why(self, as_published: bool) -> str:
         """Return one sentence: what the published or the corrected version does, and why they differ."""
@@ -262,7 +222,10 @@ class Rounded(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class LaplaceGlobal(AdditiveNoise):
-    """Laplace noise of scale (global sensitivity)/ε, whoever is in the data."""
+    """Laplace noise of scale (global sensitivity)/ε, whoever is in the data (Hamman et al. 2023, theorems 5 and 6).
+
+    ε-differentially private among vectors in which both groups occur; the scale is public.
+    """
 
     noise: ClassVar[str] = "laplace"
 
@@ -289,7 +252,11 @@ class LaplaceGlobal(AdditiveNoise):
 
 @dataclass(frozen=True, slots=True)
 class _Smooth(AdditiveNoise):
-    """What the two have in common: scale = factor × smooth sensitivity / ε."""
+    """Noise fitted to the groups there are: scale = factor × smooth sensitivity / ε.
+
+    Private among vectors in which both groups occur. The scale depends on the group sizes and so is itself not public:
+    it is for showing, not for releasing.
+    """
 
     factor: ClassVar[float]
 
@@ -299,15 +266,8 @@ class _Smooth(AdditiveNoise):
 
     def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
         """Return the scale of the noise on each of m answers."""
-        sensitivity = smooth_sensitivity(
-            n_advantaged,
-            n_disadvantaged,
-            m,
-            self.beta(m),
-            absolute=self.absolute,
-            as_published=self.as_published,
-        )
-        return self.factor * sensitivity / self.epsilon
+        kind = {"absolute": self.absolute, "as_published": self.as_published}
+        return self.factor * smooth_sensitivity(n_advantaged, n_disadvantaged, m, self.beta(m), **kind) / self.epsilon
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether the answers keep ε.
@@ -389,16 +349,9 @@ class SumScales(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SumsRelease(Result):
-    """What noisy sums make public.
+    """What noisy sums make public: the noisy size and sums of (score − middle), and the gaps computed from the two.
 
-    Attributes
-    ----------
-    n_disadvantaged : float
-        The noisy size of the disadvantaged group; may be below 0 or above n.
-    sums : ndarray of shape (m,)
-        The noisy sums of (score − middle) over the disadvantaged.
-    gaps : ndarray of shape (m,), in [-1, 1]
-        The answers, computed from the two.
+    The size of the disadvantaged group may be below 0 or above n; sums and gaps have shape (m,).
     """
 
     n_disadvantaged: float
@@ -414,7 +367,19 @@ def centred_scores(scores: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class NoisySums(Mechanism):
-    """Gaps computed from a noisy count and noisy sums.
+    """Gaps computed from the noisy size of the disadvantaged group and its noisy sums of scores.
+
+    Not in the paper. The scores are public, so all that is secret in a gap is N0 and, for each question i, the sum
+    T_i = Σ_{a_j = 0} (h_ij − mid_i) over the disadvantaged; mid_i, the middle of question i's scores, makes the sum
+    move as little as can be. One person changing group moves N0 by 1 and the sums by |h_ij − mid_i| together, at most
+    D = max_j Σ_i |h_ij − mid_i|, which anybody can compute. With Laplace noise of scale 1/ε₀ on N0 and D/ε₁ on each
+    sum, ε₀ + ε₁ = ε, the release is ε-differentially private, without exception: a group may be empty.
+
+    With C_i = Σ_j (h_ij − mid_i), public, the gap is (C_i − T_i)/N1 − T_i/N0. An error of e in T_i costs
+    e (1/N0 + 1/N1), one of e in N0 at most e × half the range of the scores × (1/N0 + 1/N1); the sum of both is least
+    for ε₀ : ε₁ = √(half range) : √D (the mean half range, when questions differ), which is the split unless
+    `count_share` says otherwise. The means of the groups are cut to the range their question's scores have, so a gap
+    stays in [−1, 1]. Counts and sums are rounded to a public grid.
 
     Attributes
     ----------
@@ -449,7 +414,7 @@ class NoisySums(Mechanism):
         count_scale = 1 / (self.epsilon * share) if share else 0.0
         return SumScales(count=count_scale, sums=together / (self.epsilon * (1 - share)) if together else 0.0)
 
-    def _seen(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
+    def count_and_sums(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         """Return noisy counts (first column) and sums of `draws` independent runs, shape (draws, 1 + m)."""
         scales = self.scales(h)
         disadvantaged = a == 0
@@ -469,18 +434,18 @@ class NoisySums(Mechanism):
     def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         if a.size < 2:
             raise InputError(f"A gap needs at least 2 people, got {a.size}.")
-        return self._gaps(h, self._seen(h, a, rng, draws))
+        return self._gaps(h, self.count_and_sums(h, a, rng, draws))
 
     def release(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> SumsRelease:
         """Return count, sums and gaps of one run; parameters as `answer`, but a group may be empty."""
         h, a = people(scores, sensitive, None)
-        seen = self._seen(h, a, rng, 1)
+        seen = self.count_and_sums(h, a, rng, 1)
         return SumsRelease(
             n_disadvantaged=float(seen[0, 0]), sums=seen[0, 1:], gaps=self._gaps(h, seen)[0], scales=self.scales(h)
         )
 
     def why(self, as_published: bool) -> str:
-        """Return one sentence: how this differs from the paper, and why."""
+        """Return one sentence: what the published or the corrected version does, and why they differ."""
         return (
             "The paper has no such mechanism: predictions are public, so noise on the group's size and on its sums of "
             "scores gives the same guarantee with a fraction of the error."

@@ -1,6 +1,4 @@
-"""Table 1 of Hamman et al. (2023): as printed, and its rows without noise recomputed.
-
-Table 1 of Hamman et al. (2023) without noise: Attribute-Reveal on Adult, Black and White people, recomputed.
+"""Table 1 of Hamman et al. (2023): as printed, and its rows without noise recomputed on Adult.
 
 The paper leaves open which Black and White people a test set holds; here a sample holds the share it names (10.4%,
 rounded up: 11 of 100, 104 of 1,000) and the base model is the tree without mitigation. The attacks are the paper's l1
@@ -27,18 +25,9 @@ from core.serialize import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedRow(Result):
-    """A row of table 1: Adult, race, jittered questions.
+    """A row of table 1: n people, m jittered questions, Adult's race; mean absolute error and balanced accuracy.
 
-    Attributes
-    ----------
-    n, m : int
-        People and questions.
-    epsilon : float
-        Privacy budget; infinity without noise.
-    error_cauchy, error_laplace : float
-        Mean absolute error of an answer with Attribute-Conceal and with the Laplace mechanism.
-    leakage_cauchy, leakage_laplace : float
-        Balanced accuracy of recovery.
+    With Attribute-Conceal's Cauchy noise and with the Laplace mechanism; epsilon is infinity without noise.
     """
 
     n: int
@@ -123,20 +112,10 @@ NOISELESS_ATTACKS = ("l1", "nonnegative", "box", "box_with_prior")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiselessRow(Result):
-    """One row of the table.
+    """One row of the table: n people, m questions, and by attack what came of the repeats.
 
-    Attributes
-    ----------
-    n, m : int
-        People and questions.
-    leakages : dict of attack to Estimate
-        Mean and 95% interval over repeats.
-    spreads : dict of attack to float
-        Standard deviation over repeats.
-    complete : dict of attack to float
-        Share of repeats in which everybody was recovered.
-    bits_complete : bool
-        Whether the bits attack recovered everybody in every repeat, with `bits_questions` questions.
+    `leakages` are means with 95% intervals, `spreads` standard deviations, `complete` the share in which everybody was
+    recovered. `bits_complete` says whether the bits attack recovered everybody each time, with `bits_questions`.
     """
 
     n: int
@@ -168,26 +147,13 @@ def noiseless_leakages(people: People, m: int, *, rng: np.random.Generator) -> d
     return found
 
 
-def noiseless_row(
-    pool: QueryPool,
-    n: int,
-    m: int,
-    *,
-    repeats: int,
-    seed: int = 42,
-) -> NoiselessRow:
-    """Return one row: `repeats` draws of people and jitter.
-
-    Raises
-    ------
-    InputError
-        If the pool cannot give such samples.
-    """
+def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 42) -> NoiselessRow:
+    """Return one row: `repeats` draws of people and jitter."""
     told, packed = [], True
     questions = most_questions("bits", n) or 1
     for repeat in range(repeats):
         people = _people(pool, n, repeat, seed)
-        told.append(noiseless_leakages(people, m, rng=_questions(seed, n, repeat)))
+        told.append(_leakages(people, m, repeat, seed))
         packed = packed and _bits(people, questions)
     by_attack = {attack: [one[attack] for one in told] for attack in NOISELESS_ATTACKS}
     return NoiselessRow(
@@ -206,15 +172,13 @@ def complete_from(
 ) -> Iterator[tuple[int, dict[str, float]]]:
     """Yield, for each number of questions, the share of repeats in which each attack recovered everybody."""
     for m in numbers:
-        row = [
-            noiseless_leakages(_people(pool, n, repeat, seed), m, rng=_questions(seed, n, repeat))
-            for repeat in range(repeats)
-        ]
+        row = [_leakages(_people(pool, n, repeat, seed), m, repeat, seed) for repeat in range(repeats)]
         yield m, {attack: float(np.mean([one[attack] == 1.0 for one in row])) for attack in NOISELESS_ATTACKS}
 
 
-def _questions(seed: int, n: int, repeat: int) -> np.random.Generator:
-    return child_generator(seed, f"noiseless table, questions about {n} people, repeat {repeat}")
+def _leakages(people: People, m: int, repeat: int, seed: int) -> dict[str, float]:
+    rng = child_generator(seed, f"noiseless table, questions about {people.n} people, repeat {repeat}")
+    return noiseless_leakages(people, m, rng=rng)
 
 
 def _bits(people: People, questions: int) -> bool:

@@ -57,34 +57,12 @@ _SUREST = 1e-6
 _FARTHEST = 1e50  # in effects of one person: answers and noise so large say nothing, but their squares must be numbers
 
 
-def propagate(
-    rows: Floats,
-    target: Floats,
-    *,
-    noise: str,
-    scale: Floats | float,
-    n_ones: int,
-    prior: Floats,
-) -> Floats:
-    """Return P(z = 1) of everybody in R repeats.
+def propagate(rows: Floats, target: Floats, *, noise: str, scale: Floats | float, n_ones: int, prior: Floats) -> Floats:
+    """Return P(z = 1) of everybody in R repeats, shape (R, n), in (0, 1).
 
-    Parameters
-    ----------
-    rows : ndarray of shape (R, m, n)
-        What one person adds to each answer.
-    target : ndarray of shape (R, m)
-        The answers less what they are without anybody.
-    noise : {"laplace", "cauchy"}
-    scale : float, or ndarray broadcast to (R, m)
-        Of the noise, above 0.
-    n_ones : int
-        Σ z.
-    prior : ndarray of shape (R, n), in (0, 1)
-        P(z = 1).
-
-    Returns
-    -------
-    ndarray of shape (R, n), in (0, 1)
+    `rows` (R, m, n) are what one person adds to each answer, `target` (R, m) the answers less what they are without
+    anybody, `noise` "laplace" or "cauchy" with `scale` above 0, broadcast to (R, m); `n_ones` is Σ z, `prior` (R, n) in
+    (0, 1) is P(z = 1).
     """
     repeats, m, n = rows.shape
     effect = np.abs(rows).max(axis=(1, 2), keepdims=True)[:, :, 0]
@@ -234,16 +212,7 @@ def decode_many(
     n_disadvantaged: int,
     prior: npt.ArrayLike | None = None,
 ) -> Floats:
-    """Return `decode_noisy` of R repeats at once, shape (R, n).
-
-    Parameters
-    ----------
-    scores : array-like of shape (R, m, n), in [0, 1]
-    answers : array-like of shape (R, m), or R releases of `NoisySums`
-    mechanism, n_advantaged, n_disadvantaged
-        As `decode_noisy`, the same for all repeats.
-    prior : array-like of shape (R, n), in [0, 1], optional
-    """
+    """Return `decode_noisy` of R repeats at once, shape (R, n): scores (R, m, n), answers (R, m) or R releases."""
     h = np.asarray(scores, dtype=np.float64)
     if h.ndim != 3 or not h.size:
         raise InputError(f"scores must have shape (repeats, questions, people), got {h.shape}.")
@@ -254,15 +223,9 @@ def decode_many(
     before = _disadvantaged(prior, (h.shape[0], h.shape[2]), n0)
     if mechanism.absolute and not _releases(answers):
         return np.asarray(1.0 - _from_sizes(h, np.asarray(answers, dtype=np.float64), mechanism, (n1, n0), before))
-    problem = _problem(h, answers, mechanism, n1, n0)
-    ones = propagate(
-        problem.rows,
-        problem.target,
-        noise="cauchy" if mechanism.noise == "cauchy" else "laplace",
-        scale=problem.scale,
-        n_ones=n0,
-        prior=before,
-    )
+    rows, target, scale = _linear(h, answers, mechanism, n1, n0)
+    noise = "cauchy" if mechanism.noise == "cauchy" else "laplace"
+    ones = propagate(rows, target, noise=noise, scale=scale, n_ones=n0, prior=before)
     return np.asarray(1.0 - counted(ones, n0))
 
 
@@ -275,17 +238,10 @@ def balanced_guess(probability: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return np.asarray(p > p.mean(axis=-1, keepdims=True), dtype=np.uint8)
 
 
-@dataclass(slots=True)
-class _Problem:
-    """y = offset + rows·z + noise, each question's rows adding up to 0 over the people."""
-
-    rows: Floats  # (R, m, n)
-    target: Floats  # (R, m): answers less offset
-    scale: float | Floats  # of the noise
-
-
-def _problem(h: Floats, answers: Answers, mechanism: Mechanism, n1: int, n0: int) -> _Problem:
-    """Put answers into linear form."""
+def _linear(
+    h: Floats, answers: Answers, mechanism: Mechanism, n1: int, n0: int
+) -> tuple[Floats, Floats, float | Floats]:
+    """Return rows (R, m, n) adding up to 0 over the people, answers less their offset (R, m), and the noise's scale."""
     releases = _releases(answers)
     if releases:
         y = np.asarray([release.sums for release in releases])
@@ -297,7 +253,7 @@ def _problem(h: Floats, answers: Answers, mechanism: Mechanism, n1: int, n0: int
         scale = _scale(h, mechanism, n1, n0)
     _check_answers(y, h)
     middle = rows.mean(axis=2)
-    return _Problem(rows - middle[:, :, np.newaxis], y - offset - n0 * middle, scale)
+    return rows - middle[:, :, np.newaxis], y - offset - n0 * middle, scale
 
 
 def _check_answers(y: Floats, h: Floats) -> None:

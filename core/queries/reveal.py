@@ -1,9 +1,7 @@
 """Recovery of attributes from exact answers, in closed form: flips, packed bits, partition.
 
-Recovery by models that differ for one person: single query, double query, and algorithm 1 in closed form.
-
-Algorithm 1 of Hamman et al. (2023) flips one person's score at a time, h_i → 1 − h_i, and solves n linear equations
-whose matrix is badly conditioned (10³ to 10⁶). No system is needed. With SP_0 the base model's own gap,
+Flips. Algorithm 1 of Hamman et al. (2023) flips one person's score at a time, h_i → 1 − h_i, and solves n linear
+equations whose matrix is badly conditioned (10³ to 10⁶). No system is needed. With SP_0 the base model's own gap,
 
     SP_i = SP_0 + (1 − 2 h_i) v_i,     Σ v_i = 0,     SP_0 = Σ h_i v_i,
 
@@ -14,9 +12,7 @@ so the sum of all answers is n SP_0 + 0 − 2 SP_0, whatever the base scores:
 A base score of exactly 1/2 is its own flip: it hides its person, and its answer is SP_0. If the last answer is
 missing, Σ_{i<n} SP_i = (n − 3) SP_0 − (1 − 2 h_n) v_n and Σ_{i<n} (SP_i − SP_0)/(1 − 2 h_i) = −v_n give SP_0 and v_n.
 
-Fifty people a question: their scores are powers of two, so the answer spells out their attributes.
-
-Nothing here is in Hamman et al. (2023). For k people with scores 2^−i and everybody else's 0, the answer is
+Bits, not in the paper: for k people with scores 2^−i and everybody else's 0, the answer is
 
     SP = (T − K) / (2^(k−1) N1) − K / (2^(k−1) N0),     T = 2^k − 1,     K = Σ 2^(k−1−i) [person i is disadvantaged],
 
@@ -24,13 +20,11 @@ so K = (T/N1 − 2^(k−1) SP) / (1/N1 + 1/N0), whose binary digits are the attr
 fractions of the doubles 1/N1 and 1/N0; what remains is the rounding of the sums inside whoever answers, at times a
 unit of K's last place. Hence the last step: among the neighbours of K, the one whose own answer comes nearest.
 
-Group sizes from one answer, and the partition of everybody by absolute gaps (remark 4 and theorem 4).
-
-An absolute gap does not say which group is ahead: people can be parted in two, not named. With n questions that is
-possible whatever the sizes. The first asks about a model accepting person 1 alone; the answer is 1/N_α, α her group.
-With unequal sizes everybody else is asked about alone. With equal sizes, where 1/N_α = 1/N_β, everybody else is asked
-about together with person 1: 2/N_α for those of her group, 0 for the others. (With unequal sizes that test would
-compare |1/N_α − 1/N_β| with 2/N_α, which are the same when 3 N_β = N_α.)
+Partition (theorem 4). An absolute gap does not say which group is ahead: people can be parted in two, not named. With
+n questions that is possible whatever the sizes. The first asks about a model accepting person 1 alone; the answer is
+1/N_α, α her group. With unequal sizes everybody else is asked about alone. With equal sizes, where 1/N_α = 1/N_β,
+everybody else is asked about together with person 1: 2/N_α for those of her group, 0 for the others. (With unequal
+sizes that test would compare |1/N_α − 1/N_β| with 2/N_α, which are the same when 3 N_β = N_α.)
 """
 
 from __future__ import annotations

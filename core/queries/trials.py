@@ -154,13 +154,8 @@ class Trials:
             if self.asking.design == "single":
                 made = np.eye(people.n)[:most]
             else:
-                made = design_scores(
-                    self.asking.design,
-                    people.base,
-                    most,
-                    rng=self._rng("questions", repeat),
-                    width=self.asking.width,
-                )
+                rng, width = self._rng("questions", repeat), self.asking.width
+                made = design_scores(self.asking.design, people.base, most, rng=rng, width=width)
             self._scores[repeat] = made
         return made
 

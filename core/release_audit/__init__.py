@@ -28,7 +28,7 @@ from core.release_audit.result import (
     failed_tests,
     provenance,
 )
-from core.release_audit.run import audit_steps, audit_with_people, run_audit
+from core.release_audit.run import audit_steps, audit_with_people
 from core.release_audit.self_tests import cached_self_test, self_test, self_test_apart
 from core.release_audit.subject import dataset_of, load_model, load_policy_text, load_table
 from core.release_audit.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
@@ -70,7 +70,6 @@ __all__ = [
     "plan_text",
     "provenance",
     "read_plan",
-    "run_audit",
     "same_numbers",
     "self_test",
     "self_test_apart",

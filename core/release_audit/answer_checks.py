@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,20 +22,22 @@ from core.queries import (
     Trials,
     accuracy_limit,
 )
-from core.questions import QueryPool, query_pool
+from core.questions import query_pool
 from core.release_audit.plan import PlannedAnswers
 from core.release_audit.subject import Audited
 
+_NOISY: dict[str, Callable[[float], Mechanism]] = {
+    "laplace": LaplaceGlobal,
+    "cauchy": SmoothCauchy,
+    "noisy_sums": NoisySums,
+}
+"""Ways of answering that keep a privacy budget."""
 
-def mechanism_of(answers: PlannedAnswers) -> Mechanism:
-    """Return the planned way of answering."""
+
+def _mechanism(answers: PlannedAnswers) -> Mechanism:
     if answers.mechanism == "exact":
         return Exact()
-    if answers.mechanism == "rounded":
-        return Rounded(answers.decimals)
-    noisy = {"laplace": LaplaceGlobal, "cauchy": SmoothCauchy, "noisy_sums": NoisySums}
-    made: Mechanism = noisy[answers.mechanism](answers.epsilon)
-    return made
+    return Rounded(answers.decimals) if answers.mechanism == "rounded" else _NOISY[answers.mechanism](answers.epsilon)
 
 
 def answers_of(answers: PlannedAnswers) -> str:
@@ -47,13 +50,6 @@ def answers_of(answers: PlannedAnswers) -> str:
         "noisy_sums": f"answers from noisy sums at epsilon {answers.epsilon:g} in all",
     }[answers.mechanism]
     return f"{answers.questions:,} {told}"
-
-
-def planned_pool(audited: Audited) -> QueryPool:
-    """Return the test records the questions are about, in two groups."""
-    return audited.once(
-        "pool", lambda: query_pool(audited.config, two_sided(audited.dataset), audited.model, audited.splits)
-    )
 
 
 def two_sided(dataset: AuditDataset) -> AuditDataset:
@@ -73,8 +69,9 @@ def planned_trials(audited: Audited) -> Trials:
     planned = audited.plan.answers
 
     def make() -> Trials:
+        pool = query_pool(audited.config, two_sided(audited.dataset), audited.model, audited.splits)
         asking = Asking(n=planned.people, repeats=planned.repeats, seed=audited.config.seed)
-        return Trials(planned_pool(audited), asking, most=planned.questions)
+        return Trials(pool, asking, most=planned.questions)
 
     return audited.once("trials", make)
 
@@ -83,7 +80,7 @@ def planned_leakages(audited: Audited) -> dict[str, list[float]]:
     """Return balanced accuracies, one a repeat: of the prior alone ("prior"), then of every decoder."""
 
     def make() -> dict[str, list[float]]:
-        trials, mechanism = planned_trials(audited), mechanism_of(audited.plan.answers)
+        trials, mechanism = planned_trials(audited), _mechanism(audited.plan.answers)
         found = {"prior": trials.leakages(0, mechanism, DECODERS[0])}
         for decoder in DECODERS:
             found[decoder] = trials.leakages(audited.plan.answers.questions, mechanism, decoder)
@@ -96,12 +93,7 @@ def planned_leakages(audited: Audited) -> dict[str, list[float]]:
 def unasked(check: str, audited: Audited, *, value: float, control: str = "") -> Measurement:
     """Return the number of a check where no answers to bias questions are planned: declared, not measured.
 
-    Parameters
-    ----------
-    value : float
-        What an attacker has who is answered nothing.
-    control : str
-        What has as much, if anything is to stand beside it.
+    `value` is what an attacker has who is answered nothing; `control` names what has as much, if it is to stand beside.
     """
     estimate = Estimate(value=value, low=value, high=value, n=audited.splits.test.size)
     return Measurement(
@@ -185,14 +177,11 @@ def _two_sides(audited: Audited) -> tuple[str, ...]:
     )
 
 
-_PRIVATE = ("laplace", "cauchy", "noisy_sums")
-
-
 def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
     """Return the largest balanced accuracy about one person, with the group sizes known and without."""
     if not planned.questions:
         return 0.5, 0.5
-    if planned.mechanism not in _PRIVATE:
+    if planned.mechanism not in _NOISY:
         return 1.0, 1.0
     return accuracy_limit(planned.epsilon, sizes_known=True), accuracy_limit(planned.epsilon)
 
@@ -208,7 +197,7 @@ def targeted_leakage(audited: Audited) -> Measurement:
         return unasked("targeted_leakage", audited, value=0.5, control="a coin")
     known, unknown = declared_limits(planned)
     told: tuple[str, ...]
-    if planned.mechanism in _PRIVATE:
+    if planned.mechanism in _NOISY:
         told = (
             f"The answers keep epsilon {planned.epsilon:g} together, over their whole life; whoever knows the group "
             "sizes is bounded by twice that.",

@@ -1,8 +1,8 @@
 """What a release adds to imputation of the attribute, and what AttriGuard leaves of it.
 
-One stands outside and knows the attribute of the attack records. The other knows it of half of the training records
-and judges the other half, in turn: a leak that only training records have is seen by this one alone. They are tried
-only where it is told which records the model was trained on; else both would see the same people.
+Two attackers: one stands outside and knows the attribute of the attack records; the other knows it of half of the
+training records and judges the other half, in turn: a leak that only training records have is seen by this one alone.
+The second is tried only where it is told which records the model was trained on; else both would see the same people.
 
 One attack, three measures of what it adds to imputation. Accuracy cannot show what is given away about a small group,
 balanced accuracy can; bits count changes of probability that change no guess.
@@ -32,8 +32,8 @@ PLACES = {"outside": "from outside", "inside": "knowing half of the training rec
 _LEAST_EACH = 20
 """Fewest people of a group in each half of the training records for the attacker who knows one half."""
 
-_COARSER = (4, 3, 2, 1)
 _CLOSED = 0.02
+"""Largest gain with which a leak counts as closed."""
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,19 +48,11 @@ def outputs_text(outputs: OutputsPlan) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Judged:
-    """What one attacker believes of the training records, beside the truth.
+    """What one attacker believes of m training records, beside the truth.
 
-    Attributes
-    ----------
-    truth : ndarray of shape (m,), int
-    before, after : ndarray of shape (m, K)
-        Probabilities of the groups by imputation, and with what is released.
-    share : ndarray of shape (K,)
-        The groups' shares among people the attacker knows.
-    attack : str
-        One of `core.adversaries.ATTACKS`, or both where the halves chose differently.
-    n_known : int
-        People whose attribute the attacker knows.
+    `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
+    `share`, shape (K,), are the groups' shares among the `n_known` people whose attribute the attacker knows. `attack`
+    is one of `core.adversaries.ATTACKS`, or both where the halves chose differently.
     """
 
     truth: npt.NDArray[np.intp] = field(repr=False)
@@ -136,7 +128,7 @@ def closing_precision(audited: Audited) -> list[tuple[str, Estimate, Estimate]]:
         return []
     shown = decimals_of(audited.released_scores)
     tried = []
-    coarser = [OutputsPlan(decimals=d) for d in _COARSER if d < shown] + [OutputsPlan(released="labels")]
+    coarser = [OutputsPlan(decimals=d) for d in (4, 3, 2, 1) if d < shown] + [OutputsPlan(released="labels")]
     for plan in coarser:
         gains = [released_gain(audited, measure, plan)[1] for measure in measures]
         tried.append((outputs_text(plan), gains[0], gains[1]))
@@ -158,10 +150,9 @@ def _judged(audited: Audited, plan: OutputsPlan) -> dict[str, Judged]:
     )
 
     def ask(known: npt.NDArray[np.intp], judged: npt.NDArray[np.intp]) -> ReleasedAttack:
-        found = attack_released(
+        return attack_released(
             x, outputs, sensitive, known, judged, n_groups=dataset.n_groups, categorical=categorical, seed=seed
         )
-        return found
 
     made = {"outside": _together([(ask(splits.known, splits.train), splits.train)], sensitive)}
     first, second = _halves(splits.train, sensitive, seed)
@@ -203,17 +194,13 @@ def _gain(check: str, measure: str, audited: Audited) -> Measurement:
     place, estimate, found = released_gain(audited, measure)
     own = found[place]
     without, _ = own.levels(measure)
-    details = {
-        f"{PLACES[name]}, {when}, {title}": level.value
-        for name, judged in found.items()
-        for key, title in _MEASURES.items()
-        for when, level in zip(("imputation", "with the release"), judged.levels(key), strict=True)
-    }
-    details |= {
-        f"{PLACES[name]}, gain in {title}": judged.gain(key).value
-        for name, judged in found.items()
-        for key, title in _MEASURES.items()
-    }
+    details = {}
+    for name, judged in found.items():
+        for key, title in _MEASURES.items():
+            before, after = judged.levels(key)
+            details[f"{PLACES[name]}, imputation, {title}"] = before.value
+            details[f"{PLACES[name]}, with the release, {title}"] = after.value
+            details[f"{PLACES[name]}, gain in {title}"] = judged.gain(key).value
     return Measurement(
         check=check,
         estimate=estimate,
@@ -227,11 +214,7 @@ def _gain(check: str, measure: str, audited: Audited) -> Measurement:
             f"Features and label of everybody, {_released(audited)}, and the {audited.attribute} of {own.n_known:,} "
             f"{'training records' if place == 'inside' else 'other people'}."
         ),
-        assumptions=(
-            *audited.over_people,
-            *_tried(len(found)),
-            *_closing(audited),
-        ),
+        assumptions=(*audited.over_people, *(_TRIED if len(found) > 1 else ()), *_closing(audited)),
         details=details,
     )
 
@@ -246,13 +229,10 @@ def _released(audited: Audited) -> str:
     return f"the {outputs_text(plan)}"
 
 
-def _tried(places: int) -> tuple[str, ...]:
-    if places > 1:
-        return (
-            "Two attackers were tried, one from outside and one who knows half of the training records; the interval "
-            "holds for both together.",
-        )
-    return ()
+_TRIED = (
+    "Two attackers were tried, one from outside and one who knows half of the training records; the interval "
+    "holds for both together.",
+)
 
 
 def _closing(audited: Audited) -> tuple[str, ...]:
@@ -262,7 +242,7 @@ def _closing(audited: Audited) -> tuple[str, ...]:
         return ()
     name, gain, balanced = tried[-1]
     told = f"{_points(gain)} in accuracy and {_points(balanced)} in balanced accuracy"
-    if max(gain.high, balanced.high) <= 0.02:
+    if max(gain.high, balanced.high) <= _CLOSED:
         return (f"Releasing the {name} would close the leak to within 2 points: the gains would be {told}.",)
     return (f"No coarser release closes the leak to within 2 points: the {name} would still give {told}.",)
 
@@ -328,14 +308,11 @@ def attriguard_exposure(audited: Audited) -> Measurement:
     )
 
 
-_ROUNDING = 1e-9
-
-
 def attriguard_cost(audited: Audited) -> Measurement:
     """Return the columns changed per person on average at the planned budget."""
     study, budget = guard_study(audited), audited.plan.guard.budget
     spent = study.spent(budget)
-    if spent.high - spent.low < _ROUNDING:  # everybody spends the budget: nothing is left to estimate
+    if spent.high - spent.low < 1e-9:  # everybody spends the budget: nothing is left to estimate
         spent = replace(spent, low=spent.value, high=spent.value)
     return Measurement(
         check="attriguard_cost",

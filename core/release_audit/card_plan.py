@@ -8,6 +8,7 @@ names the file and its key.
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -31,8 +32,8 @@ from core.model_card import (
     released_people,
     study,
 )
+from core.model_card.card_people import MODELS, SETS, released_rows
 from core.model_card.published_counts import SIZE_PARTS, each_number
-from core.model_card.released_people import MODELS, SETS, released_rows
 from core.models import GIVEN
 from core.release_audit.plan import SOURCE, AuditPlan, read_source, source_values
 from core.release_audit.subject import config_of, dataset_of, roles_of
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 
-_MOST_NUMBERS = 3 + 9 * MOST_MODELS
-_COUNT = 20
 _NATURAL = tuple(family for family in MODELS if family not in ("audited", "given"))
 
 
@@ -67,32 +66,33 @@ _NATURAL = tuple(family for family in MODELS if family not in ("audited", "given
 class ReleasePlan(Result):
     """A release to be metered.
 
-    Attributes
-    ----------
-    title : str
-        The dataset's title when empty.
-    source : AuditPlan
-        Table, roles and audited model; nothing else of it is used.
-    group : str
-        When empty the first of two, or the second of more.
-    numbers : mapping of (model, statistic) to float or (low, high)
-        Typed numbers in the file's order, in place of those computed from the table; empty for these.
+    Of `source` only table, roles and audited model are used. `numbers` are typed ones in the file's order, (model,
+    statistic) -> value or (low, high), in place of those computed from the table; empty for these.
     """
 
     title: Annotated[str, Param("Title", "What to call the release.", most=200)] = ""
     source: AuditPlan = field(default_factory=AuditPlan)
-    models: Annotated[str, Param("Models", "Which models have numbers: {options}.", options=MODELS)] = "audited"
+    models: Annotated[str, Param("Which models", "Which models have numbers: {options}.", options=MODELS)] = "audited"
     columns: Annotated[
-        tuple[str, ...], Param("Columns", "Columns of given predictions.", only=("family", ("given",)))
+        tuple[str, ...], Param("Prediction columns", "Columns of given predictions.", only=("family", ("given",)))
     ] = ()
     without: Annotated[
         tuple[str, ...], Param("Without", "Features that none of these models sees.", only=("family", _NATURAL))
     ] = ()
     on: Annotated[str, Param("On", "Whose numbers they are: {options}.", options=SETS)] = "test"
     people: Annotated[
-        int, Param("People", "How many people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False)
+        int,
+        Param(
+            "People the numbers are about",
+            "How many people, drawn with the seed; 0 for all.",
+            least=0,
+            most=10_000_000,
+            shown=False,
+        ),
     ] = 0
-    group: Annotated[str, Param("Group", "The group that counts as 1, against everybody else.")] = ""
+    group: Annotated[str, Param("Group, against all others", "The group that counts as 1, against everybody else.")] = (
+        ""
+    )
     settings: ReleaseSettings = field(default_factory=ReleaseSettings)
     numbers: Mapping[tuple[str, str], float | Interval] = field(default_factory=dict)
 
@@ -128,7 +128,9 @@ CARD_TABLES: Tables = {
 """The tables of a release."""
 
 
-def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan:
+def read_release(
+    text: str | bytes, *, name: str = "The release", instead: Mapping[str, Any] = types.MappingProxyType({})
+) -> ReleasePlan:
     """Read a release.
 
     Parameters
@@ -137,6 +139,8 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
         TOML in UTF-8.
     name : str
         What to call the file in sentences.
+    instead : mapping of str to value
+        Settings of `ReleaseSettings` that stand in place of the file's; None is left out.
 
     Raises
     ------
@@ -146,15 +150,16 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
     """
     content = parsed(text, name=name)
     with naming(name):
-        found = read_tables(content, CARD_TABLES)
+        found = read_tables(_replaced(content, instead), CARD_TABLES)
         data, model, config = read_source(found)
         models, people, publish = (found[title] for title in ("models", "people", "publish"))
         family, columns = models.get("family", "audited"), models.get("columns", ())
         if family == "given" and not columns:
             raise place_of("models").error("columns", "name columns", [])
-        count = models.get("count", _COUNT) if family in _NATURAL else len(columns) or 1
+        count = models.get("count", 20) if family in _NATURAL else len(columns) or 1
         names = columns or (("audited model",) if family == "audited" else ())
-        numbers = _numbers(read_list(content, "number", CARD_TABLES["[number]"], most=_MOST_NUMBERS), models=names)
+        typed = read_list(content, "number", CARD_TABLES["[number]"], most=3 + 9 * MOST_MODELS)
+        numbers = _numbers(typed, models=names)
         settings = _settings(publish, count, typed=bool(numbers))
         return built(
             ReleasePlan,
@@ -165,6 +170,18 @@ def read_release(text: str | bytes, *, name: str = "The release") -> ReleasePlan
             settings=settings,
             numbers=numbers,
         )
+
+
+def _replaced(content: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a file's content with some settings in place of its own."""
+    made = dict(content)
+    for key, value in instead.items():
+        title = "models" if key == "count" else "publish"
+        table = made.get(title, {})
+        if isinstance(table, dict):
+            others = {name: own for name, own in table.items() if name != key}
+            made[title] = others if value is None else others | {key: value}
+    return made
 
 
 def _settings(publish: dict[str, Any], count: int, *, typed: bool) -> ReleaseSettings:
@@ -285,18 +302,9 @@ def people_of(
     name: str = "The release",
     report: Callable[[int, int], None] | None = None,
 ) -> ReleasedPeople:
-    """Train what a release needs and return its people.
+    """Train what a release needs and return its people; `name` is what sentences call the plan's file.
 
-    Parameters
-    ----------
-    table : Table
-        As `core.release_audit.load_table` reads it.
-    model_file : ModelFile, optional
-        Where the plan names one.
-    name : str
-        What to call the plan's file in sentences.
-    report : callable, optional
-        Called with (done, total); may raise `core.errors.Cancelled` to stop.
+    `report` is called with (done, total) and may raise `core.errors.Cancelled` to stop.
 
     Raises
     ------
@@ -307,7 +315,9 @@ def people_of(
     given = None
     names: tuple[str, ...] = ()
     if plan.models == GIVEN:
-        _check_columns(plan, table, name)
+        for column in plan.columns:
+            if column not in table.frame.columns:
+                raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
         with named(name, "[data]"):
             several = several_predictions(table, roles_of(plan.source, table), plan.columns)
         dataset, given, names = several.dataset, several.predictions, several.names
@@ -317,7 +327,9 @@ def people_of(
             dataset = dataset_of(plan.source, table, model_file=model_file)
         config = config_of(plan.source, dataset)
     group = _group(plan, dataset, name)
-    _check_features(plan, dataset, name)
+    for feature in plan.without:
+        if feature not in dataset.feature_names:
+            raise InputError(f"{name}: models.without must name features of the table, got {quoted(feature)}.")
     with named(name, "[data]"):
         rows = released_rows(config, dataset, on=plan.on)
     drawn = _drawn(rows.size, plan.people, config.seed)
@@ -379,18 +391,6 @@ def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The rele
     with named(name, "[[number]]"):
         published = Published.from_values(release, plan.numbers)
     return study(people, plan.settings, published=published)
-
-
-def _check_columns(plan: ReleasePlan, table: Table, name: str) -> None:
-    for column in plan.columns:
-        if column not in table.frame.columns:
-            raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
-
-
-def _check_features(plan: ReleasePlan, dataset: AuditDataset, name: str) -> None:
-    for feature in plan.without:
-        if feature not in dataset.feature_names:
-            raise InputError(f"{name}: models.without must name features of the table, got {quoted(feature)}.")
 
 
 def _check_sizes(plan: ReleasePlan, labels: npt.NDArray[np.uint8], name: str) -> None:

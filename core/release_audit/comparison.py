@@ -14,12 +14,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.serialize import Result
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class Sameness(StrEnum):
@@ -53,9 +50,7 @@ _ENVIRONMENT = ("fairleak", "python", "platform", "packages", "code")
 _LIMITS = ("value", "low", "high")
 _NAMED = ("check", "attack", "group", "name")  # by which the items of a list are told apart, the first they all have
 _OUTSIDE = ("times", "fingerprint")  # the fingerprint is of all the rest
-_LATER = ("release_meter",)  # a report that was written before there was one has none to compare with
 _INPUTS = ("plan", "policy", "provenance")
-_DIGESTS = ("model.fingerprint",)
 _LOOSE = ("tables", "details")
 _FINE, _COARSE, _COARSE_P, _LEAST = 1e-6, 1e-2, 0.16, 1e-3
 _SENTENCE = re.compile(r"(?:^|\.)(?:why|headline|detail|attacked|knows|assumptions\[[^\]]*\]|reason|told)$")
@@ -108,11 +103,6 @@ class Comparison(Result):
     environment: tuple[Difference, ...]
 
     @property
-    def same_environment(self) -> bool:
-        """Whether both ran on the same versions, kind of machine and code."""
-        return not self.environment
-
-    @property
     def beyond(self) -> tuple[Difference, ...]:
         """The differences beyond their bounds."""
         return tuple(found for found in self.differences if not found.within)
@@ -123,13 +113,6 @@ class Comparison(Result):
         if not self.differences:
             return Sameness.IDENTICAL
         return Sameness.DIFFERENT if self.beyond else Sameness.WITHIN_BOUNDS
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a difference."""
-        import pandas as pd
-
-        columns = ["path", "kind", "old", "new", "bound", "within"]
-        return pd.DataFrame([found.to_dict() for found in self.differences], columns=columns)
 
 
 def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
@@ -143,7 +126,9 @@ def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     """
     environment = tuple(_Walk(same=True).compare(_environment(old), _environment(new), "provenance"))
     walk = _Walk(same=not environment)
-    known = {name: value for name, value in _numbers(new).items() if name in old or name not in _LATER}
+    known = _numbers(new)
+    if "release_meter" not in old:  # written before there was one
+        known.pop("release_meter", None)
     differences = tuple(walk.compare(_numbers(old), known, ""))
     return Comparison(compared=walk.seen, differences=differences, environment=environment)
 
@@ -240,7 +225,7 @@ def _kind(old: Any, new: Any, path: str, half: float) -> str:
             return "exact"
         return "p_value" if re.search(r"(?:^|\.)p_(?:value|adjusted)$", path) else "number"
     if isinstance(old, str) and isinstance(new, str) and _ABSENT not in (old, new):
-        if path in _DIGESTS:
+        if path == "model.fingerprint":
             return "digest"
         return "text" if _SENTENCE.search(path) and _MEASURED.search(old) else "exact"
     return "exact"

@@ -1,7 +1,7 @@
 """What the fairness promise gives away (Ferry et al. 2023), and how fair the model is.
 
-What they are told of the model's fairness is true. An attacker who believes a false promise misleads herself, and that
-she gains nothing says nothing about the release: where the plan's tolerance is below the model's unfairness on these
+What attackers are told of the model's fairness is true. One who believes a false promise misleads herself, and that she
+gains nothing says nothing about the release: where the plan's tolerance is below the model's unfairness on these
 records, she is told the smallest that is not.
 
 A ratio of two rates has the interval of its logarithm: the distances of each rate's logarithm to those of its Wilson
@@ -89,9 +89,8 @@ def correction_gain(audited: Audited) -> Measurement:
     any_one = next(iter(found.values()))
     unsolved = [CORRECTED[kind] for kind, told in found.items() if told.after is None]
     if len(unsolved) == len(found):
-        reason = (
-            f"No correction with tolerance {any_one.used:g} was found: the solver says {any_one.certificate.status}."
-        )
+        says = any_one.certificate.status
+        reason = f"No correction with tolerance {any_one.used:g} was found: the solver says {says}."
         return not_run("correction_gain", reason)
     if unsolved:
         return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the best is unknown.")
@@ -165,11 +164,10 @@ def _details(found: dict[str, Disclosure]) -> dict[str, float]:
         if told.after is not None and told.gain is not None:
             details[f"{CORRECTED[kind]}, after"] = told.after.value
             details[f"{CORRECTED[kind]}, gain"] = told.gain.value
-    any_one = next(iter(found.values()))
     return details | {
-        "majority guess": any_one.majority.value,
-        "tolerance told": any_one.used,
-        "unfairness on these records": any_one.achieved,
+        "majority guess": told.majority.value,
+        "tolerance told": told.used,
+        "unfairness on these records": told.achieved,
     }
 
 
@@ -203,23 +201,16 @@ def unfairness(audited: Audited) -> Measurement:
 def four_fifths(audited: Audited) -> Measurement:
     """Return the smallest ratio of two groups' acceptance rates on the test records."""
     test = audited.splits.test
-    rates = {
-        audited.dataset.group_names[int(rate.group)]: rate.rate
-        for rate in group_rates(
-            audited.model.predictions[test], audited.dataset.sensitive[test], metric="statistical_parity"
-        )
-    }
+    predictions, groups = audited.model.predictions[test], audited.dataset.sensitive[test]
+    found = group_rates(predictions, groups, metric="statistical_parity")
+    rates = {audited.dataset.group_names[int(rate.group)]: rate.rate for rate in found}
     if not any(rate.value for rate in rates.values()):
         return not_run(
             "four_fifths", f"The model accepts nobody on the {test.size:,} test records, so there is no ratio."
         )
-    pairs = {
-        f"{lower} over {upper}": rate_ratio(rates[lower], rates[upper])
-        for lower, upper in (
-            sorted(pair, key=lambda name: rates[name].value) for pair in itertools.combinations(rates, 2)
-        )
-    }
-    name, estimate = least(pairs)
+    pairs = [sorted(pair, key=lambda name: rates[name].value) for pair in itertools.combinations(rates, 2)]
+    ratios = {f"{lower} over {upper}": rate_ratio(rates[lower], rates[upper]) for lower, upper in pairs}
+    name, estimate = least(ratios)
     return Measurement(
         check="four_fifths",
         estimate=estimate,
@@ -233,11 +224,7 @@ def four_fifths(audited: Audited) -> Measurement:
 def rate_ratio(lower: Estimate, upper: Estimate) -> Estimate:
     """Return the smaller of two rates over the larger, at most 1, with its interval.
 
-    Parameters
-    ----------
-    lower, upper : Estimate
-        Proportions with Wilson intervals at one level; `lower` is at most `upper`. Both 0 is a ratio of 1 of which
-        nothing is known.
+    Both have Wilson intervals at one level. Both 0 is a ratio of 1 of which nothing is known.
     """
     n = lower.n + upper.n
     if not upper.value:

@@ -74,7 +74,7 @@ class ModelPlan(Settings):
     features: Annotated[
         tuple[str, ...],
         Param(
-            "Features",
+            "The columns the model takes, in its order",
             "The columns it takes, in its order; left out where the file names them itself.",
             only=("kind", ("file",)),
         ),
@@ -90,10 +90,11 @@ class ModelPlan(Settings):
     threshold: Annotated[
         float,
         Param(
-            "Threshold",
+            "A score predicts the positive value from",
             "From which score on a prediction counts as 1, where only scores are given.",
             least=0.0,
             most=1.0,
+            step=0.01,
             only=("kind", ("predictions", "file")),
         ),
     ] = 0.5
@@ -106,7 +107,7 @@ class OutputsPlan(Settings):
     released: Annotated[
         str,
         Param(
-            "Released",
+            "What is released about each person",
             'What is handed out about each person: "scores" (with the labels), or "labels" alone. Attacks use '
             "all of it. Scores are released as they are, or with decimals = 3 beside this line rounded so.",
             options={"scores": "Scores and labels", "labels": "Labels alone"},
@@ -131,25 +132,35 @@ class PlannedAnswers(Settings):
     questions: Annotated[
         int,
         Param(
-            "Questions", "Answers to bias questions that are planned; 0 for none. Long beyond 100.", least=0, most=1_000
+            "Answers to bias questions",
+            "Answers to bias questions that are planned; 0 for none. Long beyond 100.",
+            least=0,
+            most=1_000,
         ),
     ] = 0
-    people: Annotated[int, Param("People", "People they are about.", least=4, most=5_000)] = 100
+    people: Annotated[int, Param("People they are about", "People they are about.", least=4, most=5_000)] = 100
     mechanism: Annotated[
         str,
         Param(
-            "Mechanism",
+            "How they are answered",
             "How they are answered: {options}.",
-            options=("exact", "rounded", "laplace", "cauchy", "noisy_sums"),
+            options={
+                "exact": "Exact answers",
+                "rounded": "Rounded answers",
+                "laplace": "Laplace noise",
+                "cauchy": "Cauchy noise, smooth",
+                "noisy_sums": "Noisy sums",
+            },
         ),
     ] = "noisy_sums"
     epsilon: Annotated[
         float,
         Param(
-            "Privacy budget",
+            "ε of all together",
             "Privacy budget of all of them together; not used by exact and rounded answers.",
             least=LEAST_EPSILON,
             most=MOST_BUDGET,
+            step=0.1,
         ),
     ] = 1.0
     decimals: Annotated[int, Param("Decimals", "Of rounded answers.", least=0, most=_MOST_DECIMALS)] = 3
@@ -165,7 +176,7 @@ class MembershipPlan(Result):
     shadows: Annotated[
         int,
         Param(
-            "Shadow models",
+            "Shadow models of LiRA",
             "Shadow models of LiRA, an even number of at least 4; 0 leaves LiRA out.",
             least=0,
             most=1_024,
@@ -185,10 +196,11 @@ class GuardPlan(Settings):
     budget: Annotated[
         float,
         Param(
-            "Budget",
+            "AttriGuard: columns changed per person",
             "Columns AttriGuard changes per person on average; 0 if it is not used.",
             least=0.0,
             most=MOST_BUDGET,
+            step=0.5,
         ),
     ] = 0.0
 
@@ -210,7 +222,7 @@ class AuditPlan(Result):
     schema: Annotated[int, Param("Schema", "Version of this format.", least=PLAN_SCHEMA, most=PLAN_SCHEMA)] = (
         PLAN_SCHEMA
     )
-    title: Annotated[str, Param("Title", "What to call the audit in the report.", most=200)] = ""
+    title: Annotated[str, Param("Title of the report", "What to call the audit in the report.", most=200)] = ""
     policy: Annotated[
         str,
         Param(
@@ -270,11 +282,8 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
 def read_source(found: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, ModelPlan, AuditConfig]:
     """Return what the tables [data] and [model] tell.
 
-    Raises
-    ------
-    InputError
-        If [data] names no table, for one that was left empty is not meant to be about the demo; or if their keys
-        contradict each other.
+    Refused are keys that contradict each other, and a [data] that names no table: left empty it is not meant to be
+    about the demo.
     """
     data, model = found["data"], found["model"]
     if not {"dataset", "file"} & data.keys():

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePosixPath
@@ -21,7 +21,7 @@ import numpy as np
 import core
 from core.datasets import AuditDataset, Table, cautions, shared_note
 from core.datasets.columns import quoted
-from core.estimates import Estimate, proportion
+from core.estimates import Estimate, not_measured, proportion
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.models import METHOD_TITLES
 from core.policy import Measurement, Policy, Verdict
@@ -245,14 +245,14 @@ class ReportMeter(Result):
 
     outcome: MeterOutcome
     reason: str
-    people: int
+    people: int = 0
     threshold: int
-    forms: tuple[MeteredForm, ...]
-    accuracy_before: Estimate
-    majority: Estimate
+    forms: tuple[MeteredForm, ...] = ()
+    accuracy_before: Estimate = field(default_factory=not_measured)
+    majority: Estimate = field(default_factory=not_measured)
     told: str
     control: str
-    distance: str
+    distance: str = ""
 
 
 class TableTitle(StrEnum):
@@ -322,9 +322,6 @@ COMPUTING = (
 SELF_TEST_SEED = 2023
 """Seed of FairLeak's test of itself: its numbers say something of the code, and so never change with an audit."""
 
-_FILE = "given"
-"""What stands for the path of a file."""
-
 
 def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
     """Return where an audit's numbers come from.
@@ -340,7 +337,7 @@ def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
         platform=kind_of_machine(),
         packages=versions(),
         code=code_fingerprint(),
-        policy=policy_fingerprint(policy),
+        policy=content_fingerprint(policy),
         plan=plan_fingerprint(plan),
         seeds={"audit": plan.config.seed, "self-test": SELF_TEST_SEED},
     )
@@ -351,16 +348,11 @@ def plan_fingerprint(plan: AuditPlan) -> str:
     return content_fingerprint(
         replace(
             plan,
-            data=replace(plan.data, file=_FILE if plan.data.file else ""),
-            model=replace(plan.model, file=_FILE if plan.model.file else ""),
+            data=replace(plan.data, file="given" if plan.data.file else ""),
+            model=replace(plan.model, file="given" if plan.model.file else ""),
             policy="",
         )
     )
-
-
-def policy_fingerprint(policy: Policy) -> str:
-    """Return the SHA-256 of a policy's content."""
-    return content_fingerprint(policy)
 
 
 def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
@@ -412,7 +404,6 @@ def _linear_algebra() -> str:
 
     Only numpy's is asked: other packages bring libraries of their own, and which are loaded hangs on what ran before.
     """
-    import numpy as np
     from threadpoolctl import threadpool_info
 
     own = os.path.realpath(os.path.dirname(np.__file__))  # the library lies in "numpy.libs" beside it, or inside
@@ -429,9 +420,6 @@ class ModelNote(StrEnum):
     LABELS_ONLY = "Only predicted labels are given, no scores."
 
 
-_SETS = ("train", "attack", "validation", "test")
-
-
 def data_summary(audited: Audited, table: Table) -> DataSummary:
     """Return what the table is."""
     dataset = audited.dataset
@@ -443,7 +431,7 @@ def data_summary(audited: Audited, table: Table) -> DataSummary:
         label=dataset.roles.label,
         synthetic=dataset.synthetic,
         n=dataset.n,
-        sets={name: int(getattr(audited.splits, name).size) for name in _SETS},
+        sets={name: int(getattr(audited.splits, name).size) for name in ("train", "attack", "validation", "test")},
         split=_split(audited),
         features=dataset.feature_names,
         notes=(*cautions(table.frame, dataset.roles), *dataset.notes, *([shared] if shared else [])),

@@ -9,6 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import core.release_audit.answer_checks as answer_checks
+import core.release_audit.attribute_checks as attribute_checks
+import core.release_audit.fairness_checks as fairness_checks
+import core.release_audit.membership_checks as membership_checks
 from core import leak
 from core.attriguard import TABLE_ATTACKER_TITLES
 from core.audit import train_model
@@ -20,36 +24,6 @@ from core.fairness import METRIC_TITLES
 from core.membership import ATTACK_TITLES
 from core.policy import CHECKS, Basis, Measurement, Outcome, Policy, judge
 from core.queries import DECODERS
-from core.release_audit.answer_checks import answers_excess, planned_leakages, targeted_leakage
-from core.release_audit.attribute_checks import (
-    attribute_balanced,
-    attribute_bits,
-    attribute_excess,
-    attriguard_cost,
-    attriguard_exposure,
-    guard_steps,
-    guard_study,
-)
-from core.release_audit.fairness_checks import (
-    CORRECTED,
-    INFERENCE_STEPS,
-    attribution_of,
-    correction_gain,
-    disclosure_of,
-    four_fifths,
-    tolerance_told,
-    unfairness,
-)
-from core.release_audit.membership_checks import (
-    FALSE_ALARMS,
-    member_advantages,
-    member_curves,
-    member_gaps,
-    membership_advantage,
-    membership_auc,
-    membership_caught,
-    membership_gap,
-)
 from core.release_audit.plan import AuditPlan
 from core.release_audit.result import (
     ReleaseAudit,
@@ -126,7 +100,7 @@ _NOT_MADE = "not made"
 
 def _attribution(audited: Audited) -> Iterator[Row]:
     for name in leak.KINDS:
-        for step in attribution_of(audited, name).steps:
+        for step in fairness_checks.attribution_of(audited, name).steps:
             yield {
                 "attacker": f"The {name} attacker" if name == "strong" else "The paper's attacker",
                 "step": _STEPS[step.step],
@@ -144,13 +118,13 @@ def _corrections(audited: Audited) -> Iterator[Row]:
 
 def _true_correction(audited: Audited) -> Iterator[Row]:
     """Yield what the check rests on where the plan's promise is false; it tells the unfairness on these records."""
-    if tolerance_told(audited) != audited.config.tolerance:
+    if fairness_checks.tolerance_told(audited) != audited.config.tolerance:
         yield from _corrected(audited, None)
 
 
 def _corrected(audited: Audited, tolerance: float | None) -> Iterator[Row]:
-    for kind, title in CORRECTED.items():
-        told = disclosure_of(audited, kind, tolerance)
+    for kind, title in fairness_checks.CORRECTED.items():
+        told = fairness_checks.disclosure_of(audited, kind, tolerance)
         yield {
             "tolerance": told.used,
             "attacker": title,
@@ -181,7 +155,7 @@ def _answers(audited: Audited) -> Iterator[Row]:
     if not planned.questions or not audited.has_scores:
         return
     told = {"prior": "No answers, the prior alone", "strongest": "With a prior", "without_prior": "Without a prior"}
-    for name, values in planned_leakages(audited).items():
+    for name, values in answer_checks.planned_leakages(audited).items():
         yield {
             "attacker": told.get(name, "As published"),
             "answers": 0 if name == "prior" else planned.questions,
@@ -193,23 +167,24 @@ def _answers(audited: Audited) -> Iterator[Row]:
 def _members(audited: Audited) -> Iterator[Row]:
     if not audited.has_scores and not audited.sets_known:
         return
-    gaps, advantages = member_gaps(audited), member_advantages(audited)
-    for name, curve in member_curves(audited).items():
+    gaps, advantages = membership_checks.member_gaps(audited), membership_checks.member_advantages(audited)
+    title, alarms = "TPR at 1% FPR", membership_checks.FALSE_ALARMS
+    for name, curve in membership_checks.member_curves(audited).items():
         shared: Row = {
             "attack": ATTACK_TITLES[name],
             "AUC": _plain(curve.auc.value),
             "advantage": _plain(advantages[name].value),
         }
-        yield {**shared, "people": "everybody", **_columns("TPR at 1% FPR", curve.tpr_at(FALSE_ALARMS))}
+        yield {**shared, "people": "everybody", **_columns(title, curve.tpr_at(alarms))}
         for gap in gaps[name]:
             for people, rate in zip((gap.group, gap.others), gap.rates, strict=True):
-                yield {**shared, "people": people, **_columns("TPR at 1% FPR", rate)}
+                yield {**shared, "people": people, **_columns(title, rate)}
 
 
 def _guard(audited: Audited) -> Iterator[Row]:
     if not audited.plan.guard.budget:
         return
-    study = guard_study(audited)
+    study = attribute_checks.guard_study(audited)
     for point in (*study.undefended(), *study.at(audited.plan.guard.budget)):
         yield {
             "attacker": TABLE_ATTACKER_TITLES[point.attacker],
@@ -237,47 +212,8 @@ def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.answers.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    return (
-        1 + INFERENCE_STEPS + 1 + answers + shadows + guard_steps(plan) + 1
-    )  # the model first, what is released, the tables last
-
-
-def run_audit(
-    plan: AuditPlan,
-    table: Table,
-    policy: Policy,
-    *,
-    model_file: ModelFile | None = None,
-    self_tests: Sequence[SelfTest] = (),
-    report: Report | None = None,
-    meter: ReadMeter | None = None,
-) -> ReleaseAudit:
-    """Audit a model, and judge it by a policy.
-
-    An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
-    of one plan on one table differ in nothing but their times.
-
-    Parameters
-    ----------
-    table : Table
-        What `core.release_audit.load_table` returns for it.
-    model_file : ModelFile, optional
-        What `core.release_audit.load_model` returns for it.
-    self_tests : sequence of SelfTest
-        FairLeak's tests of itself, for the report; one that failed blocks the release.
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-    meter : callable, optional
-        `core.report.meter_of`, which reads what the report's own numbers give away; nothing is metered without it.
-
-    Raises
-    ------
-    InputError
-        If table, roles or model break a rule, so that there is nothing to audit.
-    """
-    return audit_with_people(
-        plan, table, policy, model_file=model_file, self_tests=self_tests, report=report, meter=meter
-    )[0]
+    guard = attribute_checks.guard_steps(plan)
+    return 1 + fairness_checks.INFERENCE_STEPS + 1 + answers + shadows + guard + 1  # model first, tables last
 
 
 def audit_with_people(
@@ -290,10 +226,30 @@ def audit_with_people(
     report: Report | None = None,
     meter: ReadMeter | None = None,
 ) -> tuple[ReleaseAudit, AttackedPeople | None]:
-    """Do `run_audit`, and return the test people besides, on whom a report for others is attacked before it is given.
+    """Audit a model and judge it by a policy; return that, and the test people for the attack on a report for others.
 
-    They are None where the attack that knows them beforehand broke. `self_tests` may be a function that returns them,
-    called when everything is measured, so that they can be made meanwhile.
+    An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
+    of one plan on one table differ in nothing but their times. The people are None where the attack that knows them
+    beforehand broke.
+
+    Parameters
+    ----------
+    table : Table
+        What `core.release_audit.load_table` returns for it.
+    model_file : ModelFile, optional
+        What `core.release_audit.load_model` returns for it.
+    self_tests : sequence of SelfTest, or callable
+        FairLeak's tests of itself, for the report; one that failed blocks the release. A function is called when
+        everything is measured, so that they can be made meanwhile.
+    report : callable, optional
+        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
+    meter : callable, optional
+        `core.report.meter_of`, which reads what the report's own numbers give away; nothing is metered without it.
+
+    Raises
+    ------
+    InputError
+        If table, roles or model break a rule, so that there is nothing to audit.
     """
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
@@ -323,7 +279,7 @@ def audit_with_people(
 def audited_of(
     plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None, report: Report | None = None
 ) -> Audited:
-    """Return what a plan audits, trained or taken as given, before any attack; parameters as for `run_audit`."""
+    """Return what a plan audits, trained or taken as given, before any attack; parameters as of `audit_with_people`."""
     dataset, notes = dataset_and_notes(plan, table, model_file=model_file)
     config = config_of(plan, dataset)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
@@ -334,29 +290,27 @@ def audited_of(
 
 
 MEASURES: dict[str, Callable[[Audited], Measurement]] = {
-    "attribute_excess": attribute_excess,
-    "attribute_balanced": attribute_balanced,
-    "attribute_bits": attribute_bits,
-    "correction_gain": correction_gain,
-    "answers_excess": answers_excess,
-    "targeted_leakage": targeted_leakage,
-    "membership_caught": membership_caught,
-    "membership_auc": membership_auc,
-    "membership_advantage": membership_advantage,
-    "membership_gap": membership_gap,
-    "unfairness": unfairness,
-    "four_fifths": four_fifths,
-    "attriguard_exposure": attriguard_exposure,
-    "attriguard_cost": attriguard_cost,
+    "attribute_excess": attribute_checks.attribute_excess,
+    "attribute_balanced": attribute_checks.attribute_balanced,
+    "attribute_bits": attribute_checks.attribute_bits,
+    "correction_gain": fairness_checks.correction_gain,
+    "answers_excess": answer_checks.answers_excess,
+    "targeted_leakage": answer_checks.targeted_leakage,
+    "membership_caught": membership_checks.membership_caught,
+    "membership_auc": membership_checks.membership_auc,
+    "membership_advantage": membership_checks.membership_advantage,
+    "membership_gap": membership_checks.membership_gap,
+    "unfairness": fairness_checks.unfairness,
+    "four_fifths": fairness_checks.four_fifths,
+    "attriguard_exposure": attribute_checks.attriguard_exposure,
+    "attriguard_cost": attribute_checks.attriguard_cost,
 }
 """Check -> what measures it."""
-
-_DECLARED = ("targeted_leakage",)
 
 
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    basis = Basis.DECLARED if check in _DECLARED else Basis.MEASURED
+    basis = Basis.DECLARED if check == "targeted_leakage" else Basis.MEASURED
     if reason := missing(check, audited):
         return not_run(check, reason, basis=basis)
     try:

@@ -71,11 +71,8 @@ Floats = npt.NDArray[np.float64]
 class Drawn:
     """People.
 
-    Attributes
-    ----------
-    features : ndarray of shape (n, 4), int
-        Values 0, 1, 2; given the group they are independent.
-    labels, sensitive : ndarray of shape (n,), uint8
+    `features`, shape (n, 4), have values 0, 1, 2 and are independent given the group; labels and groups are of shape
+    (n,).
     """
 
     features: npt.NDArray[np.int64]
@@ -92,7 +89,7 @@ def draw_people(n: int, rng: np.random.Generator) -> Drawn:
     return Drawn(features=features, labels=labels, sensitive=sensitive)
 
 
-def posterior(people: Drawn, *, noise: npt.NDArray[np.float64] | float = 0.0) -> npt.NDArray[np.float64]:
+def posterior(people: Drawn, *, noise: Floats | float = 0.0) -> Floats:
     """Return P(group 1) given features and label, shape (n,); exactly, but for noise on the log-odds."""
     chances = _chances()
     odds = np.full(len(people.features), np.log(SHARE / (1.0 - SHARE)))
@@ -101,7 +98,7 @@ def posterior(people: Drawn, *, noise: npt.NDArray[np.float64] | float = 0.0) ->
     return np.asarray(1.0 / (1.0 + np.exp(-(odds + noise))))
 
 
-def _chances() -> npt.NDArray[np.float64]:
+def _chances() -> Floats:
     """Return the probability of each value of each feature in each group, shape (2, 4, values)."""
     lean = np.array(_TELLS)[:, np.newaxis] * np.linspace(-1.0, 1.0, _VALUES)
     return np.stack([1.0 / _VALUES - lean, 1.0 / _VALUES + lean])
@@ -110,27 +107,19 @@ def _chances() -> npt.NDArray[np.float64]:
 TOLERANCE = 0.02
 """What is promised of every model here, whether it keeps it or not."""
 
-_VALIDATION_SHARE = 0.3
-"""Of the attacker's records, as in an audit."""
-
 
 def audit_of(
     people: Drawn,
-    predictions: npt.NDArray[np.uint8],
+    predictions: Bits,
     sizes: tuple[int, int, int],
     *,
     seed: int,
-    scores: npt.NDArray[np.float64] | None = None,
+    scores: Floats | None = None,
     answers: PlannedAnswers | None = None,
 ) -> Audited:
-    """Return an audit of given predictions.
+    """Return an audit of given predictions, of shape (n,), and scores.
 
-    Parameters
-    ----------
-    predictions : ndarray of shape (n,)
-    sizes : tuple of int
-        Training, attack and test records, in this order; together n.
-    scores : ndarray of shape (n,), optional
+    `sizes` are those of training, attack and test records, in this order; together n.
     """
     names = tuple(f"feature {j}" for j in range(people.features.shape[1]))
     roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")
@@ -153,34 +142,18 @@ def audit_of(
     planned = PlannedAnswers() if answers is None else answers
     plan = AuditPlan(model=ModelPlan(kind="predictions"), config=config, answers=planned)
     train, known, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
-    attack, validation = np.split(known, [known.size - round(_VALIDATION_SHARE * known.size)])
+    attack, validation = np.split(known, [known.size - round(0.3 * known.size)])  # as in an audit
     splits = Splits(train=train, attack=attack, validation=validation, test=test)  # they come in no order
     return Audited(plan, config, dataset, splits, train_model(config, dataset, splits), Progress(1))
-
-
-def same_model(audited: Audited) -> Audited:
-    """Return an audit of the same people and model of which nothing is found yet."""
-    return Audited(audited.plan, audited.config, audited.dataset, audited.splits, audited.model, Progress(1))
-
-
-_LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     """How one attack is tried.
 
-    Attributes
-    ----------
-    attack : str
-        What is attacked and by whom, as a table shows it.
-    told : str
-        What the null and the planted leak are, in one sentence.
-    leaks : callable
-        (seed, runs, planted) -> for each of the runs, numbers from 0 on, whether a leak was called. Run i is the same
-        model whatever other runs are asked for, as long as blocks begin at multiples of `BLOCK`.
-    share : float in (0, 1]
-        Of the runs asked for, how many are made: fewer of an attack that takes long. Half as many of planted leaks.
+    `leaks` takes (seed, runs, planted) and says for each of the runs, numbers from 0 on, whether a leak was called. Run
+    i is the same model whatever other runs are asked for, as long as blocks begin at multiples of `BLOCK`. `share` says
+    how many of the runs asked for are made: fewer of an attack that takes long. Half as many of planted leaks.
     """
 
     attack: str
@@ -214,7 +187,6 @@ def called(measurement: Measurement, control: float) -> bool:
     policy = Policy(
         name="No more than the control",
         version="1",
-        level=_LEVEL,
         limits=(Limit(check=measurement.check, value=control),),
     )
     return judge(policy, [measurement], attribute="group").overall == Status.FAIL
@@ -226,14 +198,6 @@ _TABLE_ATTACKED, _TABLE_KNOWN = 680, 462
 _RELEASED_SETS = (900, 1_300, 100)
 """Training, attack and test records of the audit's own attack."""
 
-_MINORITY = 1 / 6
-"""How many of group 1, two fifths of everybody, are kept where it is to be a tenth."""
-
-_DEPENDS = 0.4
-"""How much likelier a planted model accepts group 1, and less likely the other."""
-
-_CHECKS = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy"}
-
 _LOOKS = 18
 """How many kinds of people a table tells apart by two features and the label."""
 
@@ -243,8 +207,8 @@ _Answers = tuple[Bits, Floats | None]
 def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Bits:
     """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
     chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
-    if planted:
-        chance = chance + _DEPENDS * (2.0 * people.sensitive - 1.0)
+    if planted:  # group 1 is accepted so much likelier, and the other so much less
+        chance = chance + 0.4 * (2.0 * people.sensitive - 1.0)
     return (rng.random(len(chance)) < chance).astype(np.uint8)
 
 
@@ -274,18 +238,20 @@ def _own_leaks(run: Run) -> bool:
     people = _people(run.rng, minority=plant is _turned_round_for_a_minority)
     predictions, scores = plant(people, run.rng, run.planted)
     audited = audit_of(people, predictions, _RELEASED_SETS, seed=run.seed, scores=scores)
-    gains = {check: released_gain(audited, measure)[1] for check, measure in _CHECKS.items()}
+    checks = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy"}
+    gains = {check: released_gain(audited, measure)[1] for check, measure in checks.items()}
     return any(called(Measurement(check=check, estimate=gain), 0.0) for check, gain in gains.items())
 
 
 def _people(rng: np.random.Generator, *, minority: bool) -> Drawn:
     people, n = draw_people(4 * sum(_RELEASED_SETS), rng), sum(_RELEASED_SETS)
-    kept = (people.sensitive == 0) | (rng.random(people.sensitive.size) < (_MINORITY if minority else 1.0))
+    share = 1 / 6 if minority else 1.0  # of group 1, two fifths of everybody: a sixth makes it a tenth
+    kept = (people.sensitive == 0) | (rng.random(people.sensitive.size) < share)
     rows = np.flatnonzero(kept)[:n]
     return Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
 
 
-def _score(people: Drawn, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+def _score(people: Drawn, rng: np.random.Generator) -> Floats:
     return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
 
 
@@ -319,27 +285,7 @@ def _scores_of_a_subgroup(people: Drawn, rng: np.random.Generator, planted: bool
 _PLANTS = (_labels, _scores, _last_digit, _turned_round_for_a_minority, _scores_of_a_subgroup)
 
 
-_TOLD = "Null: answers that follow features and label alone. Planted: answers that follow the group as well."
-
-ATTRIBUTE_TRIALS = (
-    Trial(
-        attack="Attribute inferred from labels, by an attacker who learns a table",
-        told=_TOLD,
-        leaks=each("attribute by table", _table_leaks),
-    ),
-    Trial(
-        attack="Attribute inferred from what is released, by the audit's own attack",
-        told="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that follow the "
-        "group, a last digit, a feature turned round for a minority of 10%, scores of a third of the people.",
-        leaks=each("what is released", _own_leaks),
-        share=0.05,
-    ),
-)
-
-
 _CORRECTED_SETS = (400, 400, 100)
-_MISLED = 0.5
-"""Chance that an answer which is not what the attacker expects of a group misleads her."""
 
 
 def _promise_leaks(run: Run) -> bool:
@@ -355,19 +301,17 @@ def _promise_leaks(run: Run) -> bool:
     return called(correction_gain(audited), 0.0)
 
 
-def _misled(
-    sensitive: npt.NDArray[np.uint8], predictions: npt.NDArray[np.uint8], rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
+def _misled(sensitive: Bits, predictions: Bits, rng: np.random.Generator) -> Floats:
     """Return P(group 1) of an attacker who takes some for group 1 because they were accepted, and is unsure of them.
 
     The model is fair, so whoever is told so can find them all: about a quarter of the people.
     """
     p = np.where(sensitive == 1, 0.9, 0.1)
-    wrong = (predictions != sensitive) & (rng.random(sensitive.size) < _MISLED)
+    wrong = (predictions != sensitive) & (rng.random(sensitive.size) < 0.5)  # half of the unexpected answers mislead
     return np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
 
 
-def _tell(audited: Audited, kind: str, p: npt.NDArray[np.float64]) -> None:
+def _tell(audited: Audited, kind: str, p: Floats) -> None:
     """Let an attacker of the audit say these probabilities."""
     both = np.column_stack([1.0 - p, p])
 
@@ -389,21 +333,7 @@ def _tell(audited: Audited, kind: str, p: npt.NDArray[np.float64]) -> None:
     audited.once(f"attack {kind}", lambda: found)
 
 
-CORRECTION_TRIALS = (
-    Trial(
-        attack="Attribute recovered from the fairness promise",
-        told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who take "
-        "accepted people for one group.",
-        leaks=each("correction", _promise_leaks),
-        share=0.5,
-    ),
-)
-
-
 _POOL, _PEOPLE, _QUESTIONS, _REPEATS = 400, 20, 12, 6
-_NO_BUDGET = 1e-3
-"""Budget whose noise drowns every answer."""
-
 _ASKED_SETS = (200, 200, 200)
 
 
@@ -412,7 +342,7 @@ def _answers_leak(seed: int, runs: range, planted: bool) -> list[bool]:
     name = f"self-test, answers, from {runs.start}, {planted}"
     asking = Asking(n=_PEOPLE, design="random_binary", repeats=_REPEATS * len(runs), seed=child_seed(seed, name))
     trials = Trials(_pool(child_generator(seed, name)), asking, most=_QUESTIONS)
-    mechanism = Exact() if planted else LaplaceGlobal(_NO_BUDGET)
+    mechanism = Exact() if planted else LaplaceGlobal(1e-3)  # whose noise drowns every answer
     found = {"prior": trials.leakages(0, mechanism, "strongest")}
     found |= {kind: trials.leakages(_QUESTIONS, mechanism, kind) for kind in ("strongest", "without_prior")}
     model = _model(child_generator(seed, f"{name}, model"))
@@ -427,7 +357,7 @@ def _model(rng: np.random.Generator) -> Audited:
 
 
 def _called(model: Audited, own: slice, found: dict[str, list[float]], trials: Trials) -> bool:
-    audited = same_model(model)
+    audited = Audited(model.plan, model.config, model.dataset, model.splits, model.model, model.progress)
     audited.once("trials", lambda: trials)
     audited.once("leakages", lambda: {kind: values[own] for kind, values in found.items()})
     return called(answers_excess(audited), 0.0)
@@ -453,21 +383,11 @@ def _pool(rng: np.random.Generator) -> QueryPool:
     )
 
 
-ANSWER_TRIALS = (
-    Trial(
-        attack="Attribute learned from answered questions",
-        told="Null: answers drowned in noise. Planted: exact answers.",
-        leaks=_answers_leak,
-        share=0.5,
-    ),
-)
-
-
 _SIDE = 300
 """Members, and non-members, of a tree."""
 
 _MANY = 1000
-"""Members, and non-members, where a TPR at 1% FPR is read: 1% of the non-members must be ten or more."""
+"""Members, and non-members or those of a group, where a TPR at 1% FPR is read: 1% of these must be ten or more."""
 
 _BOTH = 500
 """Members, and non-members, of a model asked for verdicts."""
@@ -475,14 +395,9 @@ _BOTH = 500
 _NOT_JUDGED = 200
 """Attack records, which no membership attack looks at."""
 
-_A_GROUP = 1000
-"""Non-members of either group in a gap at 1% FPR."""
-
-_FEWEST_PERMUTATIONS = 100
-
 _SHADOWS = 4
-_CHANCE, _REMEMBERED = 1.0, 4.0
-"""Standard deviation of a law's answers from training to training, and how far it moves for those trained on."""
+_REMEMBERED = 4.0
+"""How far a law's answers move for those trained on; from training to training their standard deviation is 1."""
 
 Rows = npt.NDArray[np.int64]
 
@@ -539,8 +454,8 @@ def _remembered(groups: Bits | Rows, run: Run) -> Floats:
 
 
 def _caught_gap_leaks(run: Run) -> bool:
-    audited = _audited(run, 2 * _A_GROUP, lambda groups: _remembered(groups, run))
-    member_gaps(audited, permutations=_FEWEST_PERMUTATIONS)  # the check is decided by the interval, without them
+    audited = _audited(run, 2 * _MANY, lambda groups: _remembered(groups, run))
+    member_gaps(audited, permutations=100)  # the check is decided by the interval, without them
     return called(membership_gap(audited), 0.0)
 
 
@@ -582,7 +497,7 @@ class _Law:
 
     def train(self, rows: Rows, seed: int) -> Floats:
         """Return the answers of a model trained on some people."""
-        own = self.level + _CHANCE * np.random.default_rng(seed).standard_normal(self.level.size)
+        own = self.level + np.random.default_rng(seed).standard_normal(self.level.size)
         own[rows] += self.remembered[rows]
         return np.asarray(1.0 / (1.0 + np.exp(np.where(self.labels == 1, -own, own))))
 
@@ -591,7 +506,32 @@ def _law(n: int, rng: np.random.Generator) -> _Law:
     return _Law(level=rng.standard_normal(n), remembered=np.zeros(n), labels=rng.integers(0, 2, n).astype(np.uint8))
 
 
-MEMBERSHIP_TRIALS = (
+TRIALS = (
+    Trial(
+        attack="Attribute inferred from labels, by an attacker who learns a table",
+        told="Null: answers that follow features and label alone. Planted: answers that follow the group as well.",
+        leaks=each("attribute by table", _table_leaks),
+    ),
+    Trial(
+        attack="Attribute inferred from what is released, by the audit's own attack",
+        told="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that follow the "
+        "group, a last digit, a feature turned round for a minority of 10%, scores of a third of the people.",
+        leaks=each("what is released", _own_leaks),
+        share=0.05,
+    ),
+    Trial(
+        attack="Attribute recovered from the fairness promise",
+        told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who take "
+        "accepted people for one group.",
+        leaks=each("correction", _promise_leaks),
+        share=0.5,
+    ),
+    Trial(
+        attack="Attribute learned from answered questions",
+        told="Null: answers drowned in noise. Planted: exact answers.",
+        leaks=_answers_leak,
+        share=0.5,
+    ),
     Trial(
         attack="Members told from non-members (AUC)",
         told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",

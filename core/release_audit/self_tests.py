@@ -25,13 +25,7 @@ from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, proportion
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.release_audit.result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
-from core.release_audit.self_test_trials import (
-    ANSWER_TRIALS,
-    ATTRIBUTE_TRIALS,
-    CORRECTION_TRIALS,
-    MEMBERSHIP_TRIALS,
-    Trial,
-)
+from core.release_audit.self_test_trials import TRIALS, Trial
 from core.serialize import RecordError, Result, dumps, loads
 from core.validation import seed_value
 
@@ -42,8 +36,6 @@ RUNS = 200
 
 MOST_FALSE_ALARMS, LEAST_DETECTED = 0.05, 0.95
 """What a trial must keep to, the first but for two standard errors of its runs."""
-
-TRIALS: tuple[Trial, ...] = (*ATTRIBUTE_TRIALS, *CORRECTION_TRIALS, *ANSWER_TRIALS, *MEMBERSHIP_TRIALS)
 
 BLOCK = 20
 """Runs made at a time, after which progress is reported."""
@@ -92,7 +84,16 @@ def self_test(
                 if report is not None:
                     report(done, total)
             called.append(proportion(leaks, number))
-        found.append(_judged(trial, *called))
+        alarms, detected = called
+        found.append(
+            SelfTest(
+                attack=trial.attack,
+                false_alarms=alarms,
+                detected=detected,
+                passed=passes(alarms, detected),
+                told=trial.told,
+            )
+        )
     return tuple(found)
 
 
@@ -110,16 +111,6 @@ def _runs_of(trial: Trial, runs: int) -> tuple[int, int]:
     """Return how many null models and how many planted leaks a trial makes."""
     nulls = max(_FEWEST, math.ceil(trial.share * runs))
     return nulls, max(_FEWEST, math.ceil(nulls / 2))
-
-
-def _judged(trial: Trial, false_alarms: Estimate, detected: Estimate) -> SelfTest:
-    return SelfTest(
-        attack=trial.attack,
-        false_alarms=false_alarms,
-        detected=detected,
-        passed=passes(false_alarms, detected),
-        told=trial.told,
-    )
 
 
 _FORMAT = 1
@@ -158,23 +149,13 @@ def cached_self_test(
 
 def there(folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS) -> tuple[SelfTest, ...] | None:
     """Return what a folder holds of the test as it would be made now; None if it does not."""
-    return _tests_in(kept_file(folder), _rests_on(seed, runs))
-
-
-def packed(tests: tuple[SelfTest, ...]) -> str:
-    """Write results in one line."""
-    return dumps(_kept(tests, ""))
-
-
-def unpacked(line: str) -> tuple[SelfTest, ...]:
-    """Return the results written by `packed`.
-
-    Raises
-    ------
-    RecordError
-        If it is no such line.
-    """
-    return loads(line, _Kept).tests
+    try:
+        kept = loads(kept_file(folder).read_text(encoding="utf-8"), _Kept)
+    except (OSError, UnicodeDecodeError, RecordError):
+        return None
+    digest = content_fingerprint(*kept.tests)
+    fits = kept.format == _FORMAT and kept.rests_on == _rests_on(seed, runs) and kept.digest == digest
+    return kept.tests if fits else None
 
 
 def _rests_on(seed: int, runs: int) -> str:
@@ -182,25 +163,12 @@ def _rests_on(seed: int, runs: int) -> str:
 
 
 def _kept(tests: tuple[SelfTest, ...], rests_on: str) -> _Kept:
-    return _Kept(format=_FORMAT, rests_on=rests_on, tests=tests, digest=_digest(tests))
+    return _Kept(format=_FORMAT, rests_on=rests_on, tests=tests, digest=content_fingerprint(*tests))
 
 
 def kept_file(folder: Path) -> Path:
     """Return where in a folder the results of this code are kept."""
     return Path(folder) / f"self-test-{code_fingerprint()}.json"
-
-
-def _tests_in(file: Path, rests_on: str) -> tuple[SelfTest, ...] | None:
-    try:
-        kept = loads(file.read_text(encoding="utf-8"), _Kept)
-    except (OSError, UnicodeDecodeError, RecordError):
-        return None
-    fits = kept.format == _FORMAT and kept.rests_on == rests_on and kept.digest == _digest(kept.tests)
-    return kept.tests if fits else None
-
-
-def _digest(tests: tuple[SelfTest, ...]) -> str:
-    return content_fingerprint(*tests)
 
 
 def _write(file: Path, kept: _Kept) -> None:
@@ -285,7 +253,7 @@ def _followed(process: subprocess.Popen[bytes], report: Report | None) -> tuple[
                 return None
             if line.startswith(_RESULT):
                 with contextlib.suppress(RecordError):
-                    return unpacked(line.removeprefix(_RESULT))
+                    return loads(line.removeprefix(_RESULT), _Kept).tests
                 return None
             done, total = map(int, line.split())
         if report is not None:
@@ -311,7 +279,7 @@ def child() -> None:
         sys.stdout.flush()
 
     tests = cached_self_test(folder, seed=seed, runs=runs, report=lambda done, total: tell(f"{done} {total}"))
-    tell(_RESULT + packed(tests))
+    tell(_RESULT + dumps(_kept(tests, "")))
 
 
 def _end_with_the_asker() -> None:

@@ -35,13 +35,7 @@ T = TypeVar("T")
 
 
 class Progress:
-    """Counts steps and reports them.
-
-    Parameters
-    ----------
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-    """
+    """Counts steps and reports them as (done, total); `report` may raise `core.errors.Cancelled` to stop."""
 
     def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
         self.total, self.done, self._report = total, 0, report
@@ -64,12 +58,7 @@ class Progress:
 class Audited:
     """What is audited.
 
-    Parameters
-    ----------
-    config : AuditConfig
-        The plan's, with the roles the dataset was built with.
-    model_notes : tuple of str
-        What is to be known of how a model file answered.
+    `config` is the plan's, with the roles the dataset was built with; `model_notes` tell how a model file answered.
     """
 
     def __init__(
@@ -255,13 +244,7 @@ def config_of(plan: AuditPlan, dataset: AuditDataset) -> AuditConfig:
 
 
 def roles_of(plan: AuditPlan, table: Table) -> Roles:
-    """Return the roles of the table's columns.
-
-    Raises
-    ------
-    InputError
-        If the table suggests no roles under the attribute the plan names.
-    """
+    """Return the roles of the table's columns; a table that suggests none under the plan's attribute is refused."""
     if plan.config.roles is not None:
         return plan.config.roles
     wanted = [roles for roles in table.roles if plan.data.attribute in ("", roles.key)]
@@ -285,7 +268,6 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     return content_of(path, what=key, named=file)
 
 
-_ANSWERS = ("answers_excess", "targeted_leakage")
 _RELEASED_SCORES = ("membership_caught", "membership_gap")
 
 
@@ -301,26 +283,13 @@ def missing(check: str, audited: Audited) -> str:
     needs, plan = CHECKS[check].needs, audited.plan
     if check in _RELEASED_SCORES and audited.has_scores and audited.released_scores is None:
         return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
-    if check in _ANSWERS and not plan.answers.questions:
+    if "planned answers" in needs and not plan.answers.questions:
         return ""  # that none are given is declared
-    for need, told in _lacking(plan, audited.has_scores).items():
-        if need in needs:
-            return told
+    if "a guard" in needs and not plan.guard.budget:
+        return "AttriGuard is not planned."
+    if "scores" in needs and not audited.has_scores:
+        return "Scores are needed; only predicted labels are given."
     return ""
-
-
-def _lacking(plan: AuditPlan, has_scores: bool) -> dict[str, str]:
-    """Return need -> why it is not met."""
-    lacking = {}
-    if not plan.guard.budget:
-        lacking["a guard"] = "AttriGuard is not planned."
-    if not has_scores:
-        lacking["scores"] = "Scores are needed; only predicted labels are given."
-    if plan.model.kind != "train":
-        lacking["a model that can be trained again"] = (
-            "The model must be one that can be trained again; only predictions are given."
-        )
-    return lacking
 
 
 Floats = npt.NDArray[np.float64]
@@ -405,12 +374,8 @@ def _posterior(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[npt.ND
 
 def readers_of(audited: Audited) -> AttackedPeople | None:
     """Return the test people with the strong attacker's calibrated probabilities; None if it cannot be trained."""
-
-    def make() -> AttackedPeople:
-        return attacked_people(audited.dataset, audited.splits, audited.model, seed=audited.config.seed)
-
     try:
-        return audited.once("readers", make)
+        return attacked_people(audited.dataset, audited.splits, audited.model, seed=audited.config.seed)
     except Cancelled:
         raise
     except Exception:  # the report then says that it was not attacked

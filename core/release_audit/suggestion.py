@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _ANSWERS = PlannedAnswers(epsilon=0.5)
 """None are planned: a plan promises answers only if somebody writes so; 0.5 is where their budget starts then."""
 
-_SHADOWS = 16
-
 _MOST_DECIMALS = 6
 """Decimals up to which a column's scores were rounded on purpose; with more they are taken for as they are."""
 
@@ -55,7 +53,6 @@ def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
         data=DataPlan(dataset=dataset, attribute=chosen),
         config=AuditConfig(dataset=dataset, tolerance=TRAINED_TOLERANCE),
         answers=_ANSWERS,
-        membership=MembershipPlan(shadows=_SHADOWS),
     )
 
 
@@ -117,7 +114,7 @@ def suggested_plan(
             tolerance=TRAINED_TOLERANCE,
         ),
         answers=_ANSWERS,
-        membership=MembershipPlan(shadows=_SHADOWS if kind == "train" else 0),
+        membership=MembershipPlan() if kind == "train" else MembershipPlan(shadows=0),
     )
     return _with_promise(plan, table, model_file, dict(suggestion.reasons))
 

@@ -4,7 +4,7 @@ from core.release_audit.result import MeteredForm, ReportMeter
 from core.release_audit.subject import AttackedPeople, attacked_people
 from core.report.canonical import report_fingerprint
 from core.report.charts import BASIS_WORDS
-from core.report.disclosure_edition import disclosure_edition, document, meter_of
+from core.report.disclosure_edition import document, meter_of
 from core.report.document import EDITIONS, THRESHOLD, CheckRow, check_rows, policy_of
 from core.report.edition_attack import EditionAttack, attack_edition
 from core.report.page import embedded_document, to_html
@@ -27,7 +27,6 @@ __all__ = [
     "attacked_people",
     "check_rows",
     "csv_files",
-    "disclosure_edition",
     "document",
     "embedded_document",
     "from_json",

@@ -45,12 +45,12 @@ def strict(value: Any) -> Any:
 
 def _strict(value: Any) -> Any:
     if isinstance(value, dict):
-        return {_text(key): _strict(item) for key, item in value.items()}
+        return {_HALF.sub("\ufffd", key): _strict(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_strict(item) for item in value]
     if value is None or isinstance(value, (bool, int)):
         return value
-    return _number(value) if isinstance(value, float) else _text(str(value))
+    return _number(value) if isinstance(value, float) else _HALF.sub("\ufffd", str(value))
 
 
 def _number(value: float) -> float | int | str | None:
@@ -59,10 +59,6 @@ def _number(value: float) -> float | int | str | None:
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return int(value) if value.is_integer() and abs(value) < _WHOLE else value
-
-
-def _text(value: str) -> str:
-    return _HALF.sub("\ufffd", value)
 
 
 def json_text(document: dict[str, Any]) -> str:
@@ -196,9 +192,4 @@ def rounded_estimate(estimate: Mapping[str, Any] | None) -> dict[str, Any] | Non
         return None
     names = ("value", "low", "high")
     found = printed(*(number_of(estimate[name]) for name in names))
-    return {**estimate, **{name: _json(number) for name, number in zip(names, found, strict=True)}}
-
-
-def _json(number: float) -> Any:
-
-    return strict(number)
+    return {**estimate, **{name: strict(number) for name, number in zip(names, found, strict=True)}}

@@ -130,18 +130,12 @@ def bullet(row: CheckRow, *, at_least: bool) -> Markup:
             )
             if beyond
         }
-        parts += [_arrow(right, colour) for right in sorted(sides_beyond)]
-    return drawing(*parts, width=2 * _LEFT + _WIDTH, height=_HEIGHT, label=_label(row), class_="bullet")
-
-
-def _arrow(right: bool, colour: str) -> Markup:
-    tip = 2 * _LEFT + _WIDTH if right else 0.0
-    return element("path", d=f"M{tip:g} {_MIDDLE:g}l{-6 if right else 6} -4v8z", fill=colour)
-
-
-def _label(row: CheckRow) -> str:
+        for right in sorted(sides_beyond):
+            tip = 2 * _LEFT + _WIDTH if right else 0.0
+            parts.append(element("path", d=f"M{tip:g} {_MIDDLE:g}l{-6 if right else 6} -4v8z", fill=colour))
     told = f"{row.value}, {row.interval}" if row.interval else row.value
-    return f"{told}. Limit: {row.limit}."
+    label = f"{told}. Limit: {row.limit}."
+    return drawing(*parts, width=2 * _LEFT + _WIDTH, height=_HEIGHT, label=label, class_="bullet")
 
 
 _GREY, _GRID = "#5B626D", "#E9E6DF"
@@ -185,9 +179,9 @@ class _Frame:
     x: tuple[float, float]
     y: tuple[float, float]
 
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        """Return where a point lies."""
-        return self.across(x), self.down(y)
+    def at(self, x: float, y: float) -> str:
+        """Return where a point lies, as a path has it."""
+        return f"{self.across(x):.1f} {self.down(y):.1f}"
 
     def across(self, x: float) -> float:
         return self.left + self.width * (x - self.x[0]) / (self.x[1] - self.x[0])
@@ -242,7 +236,7 @@ def _curves(title: str, curves: Mapping[str, Sequence[_Point]], form: str) -> Ma
         parts += _interval(frame, points, colour)
         for kind, width, dash in (("before", 1.6, "5 4"), ("after", 2.6, None)):
             numbers = [getattr(point, kind) for point in points]
-            path = "M" + "L".join(_at(frame, p.x, v) for p, v in zip(points, numbers, strict=True))
+            path = "M" + "L".join(frame.at(p.x, v) for p, v in zip(points, numbers, strict=True))
             parts.append(element("path", d=path, stroke=colour, stroke_width=width, stroke_dasharray=dash))
         first, last = points[0], points[-1]
         ends.append((frame.down(last.after), f"{_short(name, 46)} {100 * last.after:.1f}%", colour))
@@ -259,10 +253,6 @@ def _curves(title: str, curves: Mapping[str, Sequence[_Point]], form: str) -> Ma
         description="; ".join(told) + ".",
         class_=f"chart {form}",
     )
-
-
-def _at(frame: _Frame, x: float, y: float) -> str:
-    return "{:.1f} {:.1f}".format(*frame.at(x, y))
 
 
 def _grid(frame: _Frame, step: float) -> list[Markup]:
@@ -295,8 +285,8 @@ def _interval(frame: _Frame, points: Sequence[_Point], colour: str) -> list[Mark
     both = [point for point in points if math.isfinite(point.low) and math.isfinite(point.high)]
     if len(both) < 2:
         return []
-    there = [_at(frame, p.x, _inside(p.high, frame.y)) for p in both]
-    back = [_at(frame, p.x, _inside(p.low, frame.y)) for p in reversed(both)]
+    there = [frame.at(p.x, _inside(p.high, frame.y)) for p in both]
+    back = [frame.at(p.x, _inside(p.low, frame.y)) for p in reversed(both)]
     return [element("path", d="M" + "L".join([*there, *back]) + "z", fill=colour, fill_opacity=0.14)]
 
 

@@ -40,17 +40,17 @@ what it holds beyond the test records is told by the difference, and protected l
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from core.policy import headline_and_detail
-from core.release_audit.result import MeterOutcome, ReportMeter, TableTitle
+from core.release_audit.result import MeterOutcome, ReportMeter, TableTitle, failed_tests
 from core.release_audit.subject import AttackedPeople
 from core.report.canonical import number_of, printed, rounded, rounded_estimate, strict
 from core.report.disclosure_sentences import disclosed_data, disclosed_model, disclosed_plan, reworded, why_of
 from core.report.document import EDITIONS, THRESHOLD, Document, internal_document, sealed
-from core.report.edition_attack import EditionAttack, attack_edition
+from core.report.edition_attack import attack_edition
 from core.report.edition_meter import METER_WITHHELD, edition_told, meter_report, not_metered
 from core.report.suppression import Sum, withheld_counts
 from core.validation import choice
@@ -89,15 +89,10 @@ _ELSEWHERE = ("elsewhere", "labelled elsewhere", "not labelled elsewhere")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hidden:
-    """What of the groups is withheld.
+    """What of the groups is withheld: cells are (place of the group, which of its records are counted).
 
-    Attributes
-    ----------
-    cells : frozenset of (str, str)
-        Place of the group, and which of its records are counted.
-    any_size : bool
-        Whether the size of a group, in all, in the test or by label there, is printed nowhere; that follows from what
-        is printed, and so tells nothing of the counts that are not.
+    `any_size` says whether the size of a group, in all, in the test or by label there, is printed nowhere; that follows
+    from what is printed, and so tells nothing of the counts that are not.
     """
 
     cells: frozenset[tuple[str, str]]
@@ -183,24 +178,12 @@ def _tell(
 _RATE = "positive predictions"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SmallInTraining:
-    """What is small on the training records.
+def small_in_training(tables: Sequence[Document], threshold: int) -> tuple[bool, bool]:
+    """Return whether a size, and whether any count of a group on the training records is below the threshold.
 
-    Attributes
-    ----------
-    sizes : bool
-        How many of a group they hold, in all or with the label the metric speaks of.
-    counts : bool
-        That, or how many of these are accepted or not; true as well where no table tells.
+    A size is how many of a group they hold, in all or with the label the metric speaks of; the counts are that, and how
+    many of these are accepted or not: said to be small as well where no table tells.
     """
-
-    sizes: bool
-    counts: bool
-
-
-def small_in_training(tables: Sequence[Document], threshold: int) -> SmallInTraining:
-    """Return what is below the threshold."""
     rows = [
         row
         for table in tables
@@ -214,7 +197,7 @@ def small_in_training(tables: Sequence[Document], threshold: int) -> SmallInTrai
         accepted = round(n * rate) if rate == rate else 0
         sizes = sizes or n < threshold
         counts = counts or min(accepted, n - accepted) < threshold
-    return SmallInTraining(sizes=sizes, counts=sizes or counts)
+    return sizes, sizes or counts
 
 
 _SHOWN = {
@@ -235,9 +218,6 @@ _TELL_SIZES = {
 """Title -> columns that tell how large the groups are: who names the larger group for everybody is right about its
 share, and the interval of a balanced accuracy is as wide as the smaller group is small."""
 
-_EVERYBODY = {"people": "everybody"}
-"""Column -> the only value that a row may have in it."""
-
 _TEXTS = ("attacker", "step", "attack", "true", "people")
 
 _SETTINGS = ("tolerance", "budget", "answers", "draws")
@@ -248,20 +228,15 @@ def disclosed_tables(
 ) -> list[Document]:
     """Return the tables for others; `notes` is told what is left out.
 
-    Parameters
-    ----------
-    sizes_hidden : bool
-        Whether a group's size is withheld.
-    training_hidden : bool
-        Whether the unfairness on the training records is; a column says how it lies to every tolerance.
+    `training_hidden` says whether the unfairness on the training records is: a column tells how it lies to every
+    tolerance.
     """
-    shown, cut = [], []
+    shown, cut = [], False
     for whole in tables:
         table = _table(whole, sizes_hidden=sizes_hidden, training_hidden=training_hidden)
         if table["rows"]:
             shown.append(table)
-        if len(table["columns"]) < len(whole["columns"]) or len(table["rows"]) < len(whole["rows"]):
-            cut.append(whole["title"] if whole["title"] in _SHOWN else "others")
+        cut |= len(table["columns"]) < len(whole["columns"]) or len(table["rows"]) < len(whole["rows"])
     if cut:
         notes.append(
             "Rows about single groups, and columns and tables that could tell how many people are in one, are left out "
@@ -281,7 +256,7 @@ def _table(whole: Document, *, sizes_hidden: bool, training_hidden: bool) -> Doc
     if not any(_base(name) in allowed - set(_TEXTS) - set(_SETTINGS) for name in kept):
         kept = []  # nothing but names is left
     rows = [dict(zip(whole["columns"], row, strict=True)) for row in whole["rows"]] if kept else []
-    rows = [row for row in rows if all(row.get(name, only) == only for name, only in _EVERYBODY.items())]
+    rows = [row for row in rows if row.get("people", "everybody") == "everybody"]
     return {"title": title, "columns": kept, "rows": [list(_cells(row, kept)) for row in rows]}
 
 
@@ -291,8 +266,6 @@ def _base(column: str) -> str:
 
 def _cells(row: Document, kept: Sequence[str]) -> Iterator[Any]:
     """Yield a row's cells: numbers with an interval rounded as estimates are, of texts those that name an attacker."""
-    from core.report.canonical import strict
-
     for name in kept:
         base, value = _base(name), row[name]
         three = tuple(row.get(key) for key in (base, f"{base}, low", f"{base}, high"))
@@ -324,56 +297,27 @@ _SIZED = (
 printed all the same."""
 
 
-def disclosure_edition(
-    audit: ReleaseAudit, *, people: AttackedPeople | None = None, threshold: int = THRESHOLD
-) -> Document:
-    """Return the disclosure edition of an audit, attacked and sealed.
-
-    Parameters
-    ----------
-    people : AttackedPeople, optional
-        The test people, for the attack; without them the edition says that it was not attacked.
-    threshold : int, at least 2
-        Counts of people below it are withheld.
-
-    Raises
-    ------
-    InputError
-        If the threshold is below 2 or the people are not those of the audit.
-    """
-    found, compared = cut_edition(audit, threshold)
-    found["edition_attack"] = _attack(attack_edition(found, people, rates=compared))
-    found["release_meter"] = _meter(found, people, threshold, compared=compared)
-    return sealed(found)
-
-
 def cut_edition(audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
-    """Return the edition before it is attacked, metered and sealed, and whether it withholds no count of a group.
-
-    Raises
-    ------
-    InputError
-        If the threshold is below 2.
-    """
+    """Return the edition before it is attacked, metered and sealed, and whether it withholds no count of a group."""
     if isinstance(threshold, bool) or not isinstance(threshold, int) or threshold < 2:
         raise InputError(f"threshold must be a whole number of at least 2, got {threshold!r}.")
     found, plan = internal_document(audit), audit.plan
     notes: list[str] = []
-    training = small_in_training(found["tables"], threshold)
+    trained_sizes, trained_counts = small_in_training(found["tables"], threshold)
     found["edition"] = "disclosure"
     found["release_meter"] = None  # that of the internal edition tells counts
     found["groups"], hidden = disclosed_groups(found, threshold, notes)
-    compared, sizes_hidden = not hidden.any_count, hidden.any_size or training.sizes
+    compared, sizes_hidden = not hidden.any_count, hidden.any_size or trained_sizes
     found["plan"] = disclosed_plan(found["plan"], plan, found["data"]["title"])
     found["data"] = disclosed_data(found["data"], plan, threshold)
     found["model"] = disclosed_model(
-        found["model"], plan, threshold, compared=compared, trained=compared and not training.counts
+        found["model"], plan, threshold, compared=compared, trained=compared and not trained_counts
     )
-    gone = _withheld(found, threshold, compared=compared, sizes_hidden=sizes_hidden, members=not training.sizes)
+    gone = _withheld(found, threshold, compared=compared, sizes_hidden=sizes_hidden, members=not trained_sizes)
     _measurements(found, audit, gone, sizes_hidden=sizes_hidden)
     _verdict(found, audit, gone)
     found["tables"] = disclosed_tables(
-        found["tables"], notes, sizes_hidden=sizes_hidden, training_hidden=training.counts or not compared
+        found["tables"], notes, sizes_hidden=sizes_hidden, training_hidden=trained_counts or not compared
     )
     found["provenance"] = {**found["provenance"], "plan": "", "seeds": {}}
     found["times"] = {"started": found["times"].get("started", "")[:10]} if found["times"].get("started") else {}
@@ -393,35 +337,26 @@ _ALWAYS = (
 )
 
 
-def _attack(found: EditionAttack) -> Document:
-    told = dict(strict(found))
-    for name, value in told.items():
-        told[name] = rounded_estimate(value) if isinstance(value, dict) else rounded(value, 1)
-    return told
-
-
 def _meter(found: Document, people: AttackedPeople | None, threshold: int, *, compared: bool) -> Document:
     """Return what the release meter reads in the edition; where counts are withheld nothing but a fixed sentence.
 
     Bits and pinned people hang on the counts, which may be told by them to whoever knows the prior.
     """
     if people is None:
-        return dict(strict(not_metered("the test people were not at hand when this edition was written", threshold)))
-    if not compared:
-        return dict(strict(not_metered("", threshold, outcome=MeterOutcome.WITHHELD))) | {
-            "told": METER_WITHHELD,
-            "control": "",
-        }
-    if people.posterior is None:
-        return dict(strict(not_metered("its attacker could not be trained", threshold)))
-    try:
-        meter = meter_report({"disclosure": found}, people, threshold=threshold)
-    except InputError:
-        meter = not_metered(
-            "its numbers contradict the people it was metered on", threshold, outcome=MeterOutcome.FAILED
-        )
+        meter = not_metered("the test people were not at hand when this edition was written", threshold)
+    elif not compared:
+        withheld = not_metered("", threshold, outcome=MeterOutcome.WITHHELD)
+        meter = replace(withheld, told=METER_WITHHELD, control="")
+    elif people.posterior is None:
+        meter = not_metered("its attacker could not be trained", threshold)
+    else:
+        try:
+            meter = meter_report({"disclosure": found}, people, threshold=threshold)
+        except InputError:
+            wrong = "its numbers contradict the people it was metered on"
+            meter = not_metered(wrong, threshold, outcome=MeterOutcome.FAILED)
     told: Document = dict(strict(meter))
-    if meter.forms:
+    if people is not None and meter.forms:
         told["told"] = edition_told(meter.forms[0], len(people.group_names))
     told["forms"] = [_cut(form) for form in told["forms"]]
     return _cut(told)
@@ -429,9 +364,9 @@ def _meter(found: Document, people: AttackedPeople | None, threshold: int, *, co
 
 def _cut(told: Document) -> Document:
     """Return a record with its shares as they are printed, and bits to a tenth."""
-    found = {}
+    found: Document = {}
     for name, value in told.items():
-        if name == "bits":
+        if name == "bits" and isinstance(value, dict):
             found[name] = value | {end: rounded(value[end], 1) for end in ("value", "low", "high")}
         else:
             found[name] = rounded_estimate(value) if isinstance(value, dict) else rounded(value, 1)
@@ -473,8 +408,6 @@ def _measurements(found: Document, audit: ReleaseAudit, because: dict[str, str],
 
 def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> None:
     """Round every decided interval, leave out the p-values, and word verdict and headline anew."""
-    from core.release_audit import failed_tests
-
     measurements = {measurement["check"]: measurement for measurement in found["measurements"]}
     level = number_of(found["policy"]["level"])
     told: Any = found["verdict"]
@@ -489,37 +422,34 @@ def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> N
 
 
 def document(
-    audit: ReleaseAudit | Mapping[str, Any],
+    audit: ReleaseAudit,
     *,
     edition: str = "internal",
     people: AttackedPeople | None = None,
     threshold: int = THRESHOLD,
 ) -> Document:
-    """Return the report of an audit, sealed with its fingerprint.
+    """Return the report of an audit, sealed with its fingerprint; that for others is attacked and metered before.
 
     Parameters
     ----------
-    audit : ReleaseAudit, or a document made before
-        A document comes back as it is if it is of this edition.
     edition : {"internal", "disclosure"}
     people : AttackedPeople, optional
-        Whom the disclosure edition is attacked on before it is written; without them it says that it was not.
+        The test people, whom the disclosure edition is attacked on; without them it says that it was not.
     threshold : int, at least 2
         Counts below it are withheld from the disclosure edition.
 
     Raises
     ------
     InputError
-        If there is no such edition, or a document is of another one.
+        If there is no such edition, the threshold is below 2 or the people are not those of the audit.
     """
     choice(edition, EDITIONS, name="edition")
-    if isinstance(audit, Mapping):
-        if audit.get("edition") != edition:
-            raise InputError(f"The document must be of the {edition} edition, got {audit.get('edition')!r}.")
-        return dict(audit)
-    if edition == "disclosure":
-        return disclosure_edition(audit, people=people, threshold=threshold)
-    return sealed(internal_document(audit))
+    if edition == "internal":
+        return sealed(internal_document(audit))
+    found, compared = cut_edition(audit, threshold)
+    found["edition_attack"] = _cut(strict(attack_edition(found, people, rates=compared)))
+    found["release_meter"] = _meter(found, people, threshold, compared=compared)
+    return sealed(found)
 
 
 def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: int = THRESHOLD) -> ReportMeter:

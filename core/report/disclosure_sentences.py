@@ -71,12 +71,7 @@ def _split(plan: AuditPlan) -> str:
 def disclosed_model(model: Document, plan: AuditPlan, threshold: int, *, compared: bool, trained: bool) -> Document:
     """Return the model without fingerprint and file.
 
-    Parameters
-    ----------
-    compared : bool
-        Whether the unfairness on the test records may stand.
-    trained : bool
-        Whether that on the training records may.
+    `compared` and `trained` say whether the unfairness on the test and on the training records may stand.
     """
     from core.release_audit.result import ModelNote
 
@@ -127,19 +122,23 @@ _INFERS = (
     "records."
 )
 
+_ATTRIBUTE, _MEMBERSHIP = "attribute", "membership"
+"""Kinds of checks that most sentences are the same for."""
+
+_KIND = {
+    **dict.fromkeys(("attribute_excess", "attribute_balanced", "attribute_bits"), _ATTRIBUTE),
+    **dict.fromkeys(("membership_caught", "membership_auc", "membership_advantage"), _MEMBERSHIP),
+}
+"""Check -> its kind; of all others a kind of their own."""
+
 _ATTACKED = {
-    "attribute_excess": _INFERRED,
-    "attribute_balanced": _INFERRED,
-    "attribute_bits": _INFERRED,
+    _ATTRIBUTE: _INFERRED,
     "correction_gain": "The {attribute} of {training}, guessed by several attackers and then corrected; the best after "
     "it is compared with the best before it, the majority guess among both.",
     "answers_excess": "The {attribute} of {people} test people at a time, in {draws} draws, read by the strongest of "
     "several decoders from {answers}.",
     "targeted_leakage": "The {attribute} of one person among {people}, from {answers}.",
-    "membership_caught": "Who of the training and test records is a training record, by the best of the attacks tried.",
-    "membership_auc": "Who of the training and test records is a training record, by the best of the attacks tried.",
-    "membership_advantage": "Who of the training and test records is a training record, by the best of the attacks "
-    "tried.",
+    _MEMBERSHIP: "Who of the training and test records is a training record, by the best of the attacks tried.",
     "membership_gap": "Who of the training and test records is a training record, by the best of the attacks tried, "
     "each group by itself.",
     "unfairness": "{metric} between the groups by {attribute}, on {test}: largest deviation of a group from the "
@@ -152,37 +151,32 @@ _ATTACKED = {
 
 _ANSWERED = "how the answers are made"
 
+_MEMBERS_KNOWN = (
+    "Every person's true label and what the model releases; some attacks also who is a member of half of the people, "
+    "and LiRA the features and how the model is trained."
+)
+
 _KNOWS = {
-    "attribute_excess": _INFERS,
-    "attribute_balanced": _INFERS,
-    "attribute_bits": _INFERS,
+    _ATTRIBUTE: _INFERS,
     "correction_gain": "Features, label and prediction of everybody, the {attribute} of other people, and the promise "
     "of {metric_inside} within {tolerance}, or within the smallest true tolerance where that is false.",
     "answers_excess": f"The features and labels of these people, how many of them are in each group, every score asked "
     f"about, and {_ANSWERED}.",
     "targeted_leakage": f"The group sizes, every score asked about, and {_ANSWERED}; nothing else of the person.",
-    **dict.fromkeys(
-        ("membership_caught", "membership_auc", "membership_advantage", "membership_gap"),
-        "Every person's true label and what the model releases; some attacks also who is a member of half of the "
-        "people, and LiRA the features and how the model is trained.",
-    ),
-    "unfairness": "There is no attacker.",
-    "four_fifths": "There is no attacker.",
+    _MEMBERSHIP: _MEMBERS_KNOWN,
+    "membership_gap": _MEMBERS_KNOWN,
     "attriguard_exposure": "The records as published, without their label, records and {attribute} of other people, "
     "and how the noise is made.",
-    "attriguard_cost": "There is no attacker.",
 }
+_NOBODY = "There is no attacker."
 
 _CONTROL = {
-    "attribute_excess": "imputation, without the model",
-    "attribute_balanced": "imputation, without the model",
+    _ATTRIBUTE: "imputation, without the model",
     "attribute_bits": "imputation, without the model, log-loss",
     "correction_gain": "the best attacker, told nothing",
     "answers_excess": "the prior alone, no answers",
     "targeted_leakage": "a coin",
-    "membership_caught": "random guessing",
-    "membership_auc": "random guessing",
-    "membership_advantage": "random guessing",
+    _MEMBERSHIP: "random guessing",
     "membership_gap": "no difference",
     "attriguard_exposure": "the best attacker without noise",
 }
@@ -201,9 +195,7 @@ _MEMBERS = (
 )
 
 _ASSUMED = {
-    "attribute_excess": (_OVER_PEOPLE, _TOGETHER),
-    "attribute_balanced": (_OVER_PEOPLE, _TOGETHER),
-    "attribute_bits": (_OVER_PEOPLE, _TOGETHER),
+    _ATTRIBUTE: (_OVER_PEOPLE, _TOGETHER),
     "correction_gain": (
         _OVER_PEOPLE,
         "Whether the promise is true is not told here; a false one misleads whoever believes it, so the attackers are "
@@ -214,9 +206,7 @@ _ASSUMED = {
         "The questions are slight changes of the audited model; other questions may tell more or less.",
         "The interval is over draws of people, questions and noise, and holds for the decoders tried together.",
     ),
-    "membership_caught": _MEMBERS,
-    "membership_auc": _MEMBERS,
-    "membership_advantage": _MEMBERS,
+    _MEMBERSHIP: _MEMBERS,
     "membership_gap": (*_MEMBERS, "Each group has a threshold of its own."),
     "unfairness": (_SAMPLE,),
     "four_fifths": (_SAMPLE,),
@@ -230,20 +220,17 @@ _INSIDE = "why is told in the internal edition alone, for the reason may count p
 def reworded(measurement: Document, found: Document, audit: ReleaseAudit, because: str) -> Document:
     """Return a measurement with sentences of this edition's own; `because` says why its number is withheld, if it is.
 
-    Parameters
-    ----------
-    measurement, found : dict
-        The measurement, and the whole document with the sizes of its sets as they are to be shown.
+    `found` is the whole document, with the sizes of its sets as they are to be shown.
     """
     name, done = measurement["check"], measurement["outcome"] == "done"
-    plan, facts = audit.plan, _facts(found, audit)
+    plan, facts, kind = audit.plan, _facts(found, audit), str(_KIND.get(name, name))
     return {
         **measurement,
-        "attacked": _ATTACKED[name].format(**facts) if done else "",
-        "knows": _KNOWS[name].format(**facts) if done else "",
+        "attacked": _ATTACKED[kind].format(**facts) if done else "",
+        "knows": _KNOWS.get(kind, _NOBODY).format(**facts) if done else "",
         "assumptions": list(_assumed(name, plan)) if done else [],
         "reason": WITHHELD.format(because=because) if because else _reason(measurement, plan),
-        "control_name": _CONTROL.get(name, "") if measurement["control"] else "",
+        "control_name": _CONTROL.get(name) or _CONTROL.get(kind, "") if measurement["control"] else "",
         "details": {},
     }
 
@@ -285,7 +272,7 @@ def _assumed(name: str, plan: AuditPlan) -> tuple[str, ...]:
             f"The answers keep epsilon {plan.answers.epsilon:g} together, over their whole life.",
             "The bound is for an attacker without a prior; one with a prior starts from it.",
         )
-    told = _ASSUMED[name]
+    told = _ASSUMED[_KIND.get(name, name)]
     if (name.startswith("attribute") or name == "correction_gain") and not _sets_known(plan):
         return (*told, _SETS_UNKNOWN)
     if name.startswith("membership") and (plan.model.kind != "train" or not plan.membership.shadows):
@@ -315,24 +302,15 @@ def _reason(measurement: Document, plan: AuditPlan) -> str:
 def why_of(row: Document, measurement: Document | None, level: float, because: str) -> str:
     """Return the sentence beside a verdict, from the numbers as this edition prints them.
 
-    Parameters
-    ----------
-    row : dict
-        The verdict's, with its decided interval rounded.
-    measurement : dict or None
-        The check's, reworded.
-    level : float
-        Confidence of the policy.
-    because : str
-        Why its number is withheld; empty if it is not.
+    `row` is the verdict's with its decided interval rounded, `measurement` the check's, reworded; `because` says why
+    its number is withheld, if it is.
     """
     if row["verdict"] == "not_asked" or row["limit"] is None:
         return "The policy sets no limit to it."
     if because:
         return WITHHELD.format(because=because)
     if row["verdict"] == "not_run" or measurement is None:
-        told: str = measurement["reason"] if measurement else ""
-        return told or "The audit has no measurement of it."
+        return (measurement or {}).get("reason") or "The audit has no measurement of it."
     return _decided(row, measurement, level)
 
 

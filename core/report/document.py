@@ -26,6 +26,7 @@ from core.policy import (
     source_text,
     value_text,
 )
+from core.policy.checks import check_title
 from core.report.canonical import estimate_of, number_of, report_fingerprint, strict
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ def _row(row: Any, attribute: str) -> dict[str, Any]:
     check = CHECKS[row.check]
     return {
         "check": row.check,
-        "title": row.title or title_of(row.check, attribute),
+        "title": row.title or check_title(row.check, attribute or "the attribute"),
         "unit": check.unit,
         "at_least": check.at_least,
         "definition": check.definition,
@@ -122,12 +123,6 @@ def _row(row: Any, attribute: str) -> dict[str, Any]:
         "why": row.why,
         "blocks": row.blocks,
     }
-
-
-def title_of(check: str, attribute: str) -> str:
-    """Return a check's title for this attribute, its first letter large."""
-    title = CHECKS[check].title.replace("{attribute}", attribute or "the attribute")
-    return title[:1].upper() + title[1:]
 
 
 def _table(title: str, rows: Any) -> dict[str, Any]:

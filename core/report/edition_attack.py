@@ -24,14 +24,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain, proportion
+from core.estimates import (
+    Estimate,
+    accuracy,
+    balanced_accuracy,
+    balanced_gain,
+    count,
+    interval,
+    not_measured,
+    paired_gain,
+    percent,
+    points,
+    proportion,
+)
 from core.policy import Outcome
 from core.projection import Constraints
 from core.release_audit.subject import AttackedPeople
@@ -53,10 +65,7 @@ Bits = npt.NDArray[np.uint8]
 class Statement:
     """The number of people of one group in some patterns lies between `low` and `high`.
 
-    Attributes
-    ----------
-    patterns : tuple of 4 int, 0 or 1
-        Which patterns (prediction + 2 · label) are counted.
+    `patterns` are four of 0 or 1: which patterns (prediction + 2 · label) are counted.
     """
 
     group: int
@@ -78,13 +87,9 @@ def statements_of(
     *,
     exact: bool = False,
 ) -> tuple[Statement, ...]:
-    """Return what the groups' summaries state about people with these predictions and labels.
+    """Return what the groups' summaries state about people with these predictions and labels, each of shape (n,).
 
-    Parameters
-    ----------
-    predictions, labels : ndarray of shape (n,), 0 or 1
-    exact : bool
-        Whether its rates have every digit, so that each gives a whole number; otherwise they are read as rounded.
+    With `exact` the rates have every digit, so that each gives a whole number; otherwise they are read as rounded.
 
     Raises
     ------
@@ -105,25 +110,18 @@ def statements_of(
             if rate is None or rate["value"] is None:
                 continue
             group = names.index(summary["group"])
-            sizes[group] = _size(rate, int(rows.sum()))
-            hits[group] = _counted(rate) if exact else _possible(rate)
+            sizes[group] = size = int(rate["n"])
+            if size > rows.sum():
+                raise InputError(f"A group must not have more than the {rows.sum():,} people attacked, got {size:,}.")
+            if exact:
+                told = round(number_of(rate["value"]) * size)
+                hits[group] = range(told, told + 1)
+            else:
+                hits[group] = _possible(rate)
         if not exact:
             hits = _linked(document, part, sizes, hits, accepted, len(names), int(rows.sum()))
         found += _stated(label, sizes, hits)
     return tuple(found)
-
-
-def _size(rate: Mapping[str, Any], n: int) -> int:
-    size = int(rate["n"])
-    if size > n:
-        raise InputError(f"A group must not have more than the {n:,} people attacked, got {size:,}.")
-    return size
-
-
-def _counted(rate: Mapping[str, Any]) -> range:
-    """Return the number of accepted people of a rate with every digit."""
-    hits = round(number_of(rate["value"]) * int(rate["n"]))
-    return range(hits, hits + 1)
 
 
 def _possible(rate: Mapping[str, Any]) -> range:
@@ -304,20 +302,20 @@ class EditionAttack(Result):
 
     outcome: Outcome
     reason: str
-    people: int
-    numbers: int
-    equations: int
-    exact: int
-    before: Estimate
-    after: Estimate
-    gain: Estimate
-    accuracy_before: Estimate
-    accuracy_after: Estimate
-    accuracy_gain: Estimate
-    bits: float
-    prior_bits: float
-    pinned: int
-    pinned_right: int | None
+    people: int = 0
+    numbers: int = 0
+    equations: int = 0
+    exact: int = 0
+    before: Estimate = field(default_factory=not_measured)
+    after: Estimate = field(default_factory=not_measured)
+    gain: Estimate = field(default_factory=not_measured)
+    accuracy_before: Estimate = field(default_factory=not_measured)
+    accuracy_after: Estimate = field(default_factory=not_measured)
+    accuracy_gain: Estimate = field(default_factory=not_measured)
+    bits: float = math.nan
+    prior_bits: float = math.nan
+    pinned: int = 0
+    pinned_right: int | None = 0
     told: str
 
 
@@ -341,27 +339,18 @@ def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None, *
     """
     if people is None:
         return _without(Outcome.NOT_RUN, "the test people were not at hand when it was written", document)
-    statements = statements_of(document, people.predictions, people.labels, people.group_names)
-    attribute = str(document["data"]["attribute"])
-    before = np.asarray(people.prior, dtype=np.float64)
-    after, reason = _decoded(before, statements, people)
-    if reason:
-        return _without(Outcome.FAILED, reason, document)
-    found = _measured(before, after, statements, people, attribute, numbers_of(document))
-    return found if rates else _without_rates(found)
-
-
-def _decoded(before: Floats, statements: tuple[Statement, ...], people: AttackedPeople) -> tuple[Floats, str]:
-    """Return the reader's probabilities with the statements, and why there are none."""
     from core.projection import project
 
+    statements = statements_of(document, people.predictions, people.labels, people.group_names)
+    before = after = np.asarray(people.prior, dtype=np.float64)
     constraints = constraints_of(statements, people.predictions, people.labels, before.shape[1])
-    if constraints is None:
-        return before, ""
-    found = project(before, constraints)
-    if found.status == "infeasible":
-        return before, "its numbers contradict the people it was attacked on"
-    return found.probability, ""
+    if constraints is not None:
+        projected = project(before, constraints)
+        if projected.status == "infeasible":
+            return _without(Outcome.FAILED, "its numbers contradict the people it was attacked on", document)
+        after = projected.probability
+    found = _measured(before, after, statements, people, document)
+    return found if rates else _without_rates(found)
 
 
 def _measured(
@@ -369,8 +358,7 @@ def _measured(
     after: Floats,
     statements: tuple[Statement, ...],
     people: AttackedPeople,
-    attribute: str,
-    numbers: int,
+    document: Mapping[str, Any],
 ) -> EditionAttack:
     truth, n, k = people.sensitive, len(people.sensitive), before.shape[1]
     balanced = [_balanced(p) for p in (before, after)]
@@ -381,7 +369,7 @@ def _measured(
     pinned = (top >= 0.5) & (top <= _UNSURE[1]) & (after.max(axis=1) > _SURE)
     found: dict[str, Any] = {
         "people": n,
-        "numbers": numbers,
+        "numbers": numbers_of(document),
         "equations": independent(statements, k),
         "exact": independent([s for s in statements if s.exact], k),
         "before": balanced_accuracy(truth, balanced[0]),
@@ -395,7 +383,9 @@ def _measured(
         "pinned": int(pinned.sum()),
         "pinned_right": int((pinned & now).sum()),
     }
-    return EditionAttack(outcome=Outcome.DONE, reason="", told=_told(found, attribute), **found)
+    return EditionAttack(
+        outcome=Outcome.DONE, reason="", told=_told(found, str(document["data"]["attribute"])), **found
+    )
 
 
 def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
@@ -409,8 +399,6 @@ def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
 
 
 def _told(found: dict[str, Any], attribute: str) -> str:
-    from core.estimates import count, interval, percent, points
-
     if not found["equations"]:
         return (
             "No size or rate of a group on the test records stands in this edition, so the decoder had nothing to add "
@@ -427,8 +415,8 @@ def _told(found: dict[str, Any], attribute: str) -> str:
         f"The strongest decoder, which also knows everybody's features, label and prediction, recovers {attribute} of "
         f"{percent(found['after'])} with them (95%: {interval(found['after'])}) and of {percent(found['before'])} from "
         f"features and label alone: {points(gain)}, 95%: {_signed(gain.low)} to {_signed(gain.high)}, balanced over "
-        f"the groups. The numbers tell {_bits(found['bits'])} of the {_bits(found['prior_bits'])} that features and "
-        f"label leave open; they make {_people(found['pinned'])} nearly certain "
+        f"the groups. The numbers tell {bits_text(found['bits'])} of the {bits_text(found['prior_bits'])} that "
+        f"features and label leave open; they make {people_text(found['pinned'])} nearly certain "
         f"who was not before. {_NOT_TRIED}"
     )
 
@@ -436,13 +424,8 @@ def _told(found: dict[str, Any], attribute: str) -> str:
 _NOT_TRIED = "What the verdicts and the numbers of the attacks tell besides was not tried."
 
 
-def _unmeasured() -> dict[str, Any]:
-    """Return what hangs on how many were named rightly, where that is not told."""
-    names = ("before", "after", "gain", "accuracy_before", "accuracy_after", "accuracy_gain")
-    return {**dict.fromkeys(names, not_measured()), "bits": math.nan, "prior_bits": math.nan}
-
-
 def _without_rates(found: EditionAttack) -> EditionAttack:
+    """Return the attack without what hangs on how many were named rightly."""
     equations = "equation" if found.equations == 1 else "equations"
     told = (
         f"Its {found.numbers} fairness numbers amount to {found.equations} linear {equations} about {found.people:,} "
@@ -450,26 +433,31 @@ def _without_rates(found: EditionAttack) -> EditionAttack:
         if found.equations
         else "No size or rate of a group on the test records stands in this edition. "
     )
-    return replace(
-        found,
-        **_unmeasured(),
+    return EditionAttack(
+        outcome=found.outcome,
+        reason=found.reason,
+        people=found.people,
+        numbers=found.numbers,
+        equations=found.equations,
+        exact=found.exact,
+        pinned=found.pinned,
         pinned_right=None,
         told=f"{told}How much the strongest decoder recovers with what is printed is withheld: it may tell counts of a "
         f"group. {_NOT_TRIED}",
     )
 
 
-def _people(number: int) -> str:
-    return {0: "nobody", 1: "one person"}.get(number, f"{number:,} people")
+def people_text(number: int) -> str:
+    """Write "nobody", "one person" or "12 people"."""
+    return {0: "nobody", 1: "one person"}.get(number, f"{count(number)} people")
 
 
 def _signed(share: float) -> str:
-    from core.estimates import points
-
     return points(share).removesuffix(" points")
 
 
-def _bits(bits: float) -> str:
+def bits_text(bits: float) -> str:
+    """Write "1,234.5 bits", with a true minus."""
     return f"{bits:,.1f} bits".replace("-", "−")
 
 
@@ -477,13 +465,6 @@ def _without(outcome: Outcome, reason: str, document: Mapping[str, Any]) -> Edit
     return EditionAttack(
         outcome=outcome,
         reason=reason,
-        people=0,
-        numbers=0,
-        equations=0,
-        exact=0,
-        **_unmeasured(),
-        pinned=0,
-        pinned_right=0,
         told=f"This edition was not attacked before it was written: {reason}. "
         f"What it tells about {document['data']['attribute']} is not known.",
     )

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.estimates import count, interval, not_measured, percent
+from core.estimates import count, interval, percent
 from core.model_card import (
     DISTANCE_MEDIAN,
     DISTANCE_WORST,
@@ -35,7 +35,7 @@ from core.model_card import (
 )
 from core.release_audit.result import MeteredForm, MeterOutcome, ReportMeter
 from core.release_audit.subject import AttackedPeople
-from core.report.edition_attack import Statement, statements_of
+from core.report.edition_attack import Statement, bits_text, people_text, statements_of
 
 FORM_TITLES = {
     "every_digit": "This report, every digit (files)",
@@ -85,7 +85,8 @@ def told_of(rows: Sequence[MeteredForm], groups: int) -> str:
     alike: dict[tuple[str | float, ...], list[MeteredForm]] = {}
     for row in rows:
         alike.setdefault(_figures(row), []).append(row)
-    told = "; ".join(f"{_place(same)}{_about(same[0], apart)}, {_figure(same[0], apart)}" for same in alike.values())
+    about = {row.form: f", about {row.group} against all others" if apart and row.numbers else "" for row in rows}
+    told = "; ".join(f"{_place(same)}{about[same[0].form]}, {_figure(same[0], apart)}" for same in alike.values())
     first = "The" if apart else f"{_left_open(there[0], groups)} Of this the"
     return f"{first} fairness numbers of this report tell: {told}.{several}"
 
@@ -111,20 +112,18 @@ def edition_told(row: MeteredForm, groups: int) -> str:
 
 def _left_open(row: MeteredForm, groups: int) -> str:
     """Say how much there is to tell."""
-    unsure = {0: "nobody", 1: "one person"}.get(row.unsure, f"{count(row.unsure)} people")
     who = f"who is in {row.group} and who is not" if groups > 2 else "who is in which group"
-    return f"Features and label leave open {_bits(row.prior_bits)} of {who}, and the attacker unsure about {unsure}."
-
-
-def _about(row: MeteredForm, apart: bool) -> str:
-    return f", about {row.group} against all others" if apart and row.numbers else ""
+    return (
+        f"Features and label leave open {bits_text(row.prior_bits)} of {who}, and the attacker unsure about "
+        f"{people_text(row.unsure)}."
+    )
 
 
 def _figure(row: MeteredForm, apart: bool = False) -> str:
     """Return what a form tells: bits as measured and predicted, who is pinned down; where forms differ, of how much."""
     if not row.numbers:
         return _NOTHING
-    out_of = f" of {_bits(row.prior_bits)} left open" if apart else ""
+    out_of = f" of {bits_text(row.prior_bits)} left open" if apart else ""
     people = f" of {count(row.unsure)} people unsure before" if apart or row.pinned else ""
     pinned = f"{count(row.pinned)}{people} pinned down, {count(row.pinned_right)} rightly"
     nobody = f"nobody{people} pinned down"
@@ -137,14 +136,10 @@ def _measured(row: MeteredForm) -> str:
     """Write bits with their interval and, as a prediction may miss it, on which side of it the meter's lies."""
     bits, predicted = row.bits, f"the meter predicted {row.df_bits:,.1f}"
     if not bits.low < bits.high:
-        return f"{_bits(bits.value)} ({predicted})"
-    low, high = (_bits(end).removesuffix(" bits") for end in (bits.low, bits.high))
+        return f"{bits_text(bits.value)} ({predicted})"
+    low, high = (bits_text(end).removesuffix(" bits") for end in (bits.low, bits.high))
     side = ", below that" if row.df_bits < bits.low else ", above that" if row.df_bits > bits.high else ""
-    return f"{_bits(bits.value)} ({100 * bits.level:.4g}%: {low} to {high}; {predicted}{side})"
-
-
-def _bits(bits: float) -> str:
-    return f"{bits:,.1f} bits".replace("-", "−")
+    return f"{bits_text(bits.value)} ({100 * bits.level:.4g}%: {low} to {high}; {predicted}{side})"
 
 
 def control_of(found: Measured, rows: Sequence[MeteredForm]) -> str:
@@ -159,14 +154,13 @@ def control_of(found: Measured, rows: Sequence[MeteredForm]) -> str:
     )
 
 
-def distance_told() -> str:
-    """Say how far the projection is from the exact posterior."""
-    return (
-        "Probabilities after reading are those of the information projection. In releases about 6 to 12 people, where "
-        f"the exact ones can be counted out, a person's is off by {100 * DISTANCE_MEDIAN:.0f} points on average in the "
-        f"median release and by {100 * DISTANCE_WORST:.0f} in the worst; the more people share a number, the nearer it "
-        "is."
-    )
+_DISTANCE = (
+    "Probabilities after reading are those of the information projection. In releases about 6 to 12 people, where "
+    f"the exact ones can be counted out, a person's is off by {100 * DISTANCE_MEDIAN:.0f} points on average in the "
+    f"median release and by {100 * DISTANCE_WORST:.0f} in the worst; the more people share a number, the nearer it "
+    "is."
+)
+"""How far the projection is from the exact posterior."""
 
 
 _STATISTICS = {(1, 1): "sp_rate", (0, 1): "tpr_rate", (1, 0): "fpr_rate"}
@@ -181,16 +175,10 @@ Floats = npt.NDArray[np.float64]
 def meter_report(
     documents: Mapping[str, Mapping[str, Any]], people: AttackedPeople | None, *, threshold: int
 ) -> ReportMeter:
-    """Meter the forms of a report's numbers.
+    """Meter the forms of a report's numbers; without people the result says so.
 
-    Parameters
-    ----------
-    documents : mapping
-        Form -> the document whose groups' summaries have the numbers in this form.
-    people : AttackedPeople or None
-        The test people; None where there are none, which is a result that says so.
-    threshold : int
-        Of the disclosure edition.
+    `documents` has form -> the document whose groups' summaries have the numbers in this form; `threshold` is that of
+    the disclosure edition.
 
     Raises
     ------
@@ -217,7 +205,7 @@ def meter_report(
         majority=control.majority,
         told=told_of(rows, len(people.group_names)),
         control=control_of(control, rows),
-        distance=distance_told(),
+        distance=_DISTANCE,
     )
 
 
@@ -226,14 +214,9 @@ def not_metered(reason: str, threshold: int, *, outcome: MeterOutcome = MeterOut
     return ReportMeter(
         outcome=outcome,
         reason=reason,
-        people=0,
         threshold=threshold,
-        forms=(),
-        accuracy_before=not_measured(),
-        majority=not_measured(),
         told=f"What the fairness numbers give away was not metered: {reason}.",
         control=CONTROL_UNKNOWN,
-        distance="",
     )
 
 
@@ -283,17 +266,9 @@ def _metered(
 def published_of(statements: Iterable[Statement], people: AttackedPeople, group: int) -> Published | None:
     """Return what statements say of one group as published numbers; None where they say nothing.
 
-    Parameters
-    ----------
-    statements : iterable of Statement
-        A group's size and how many of it are accepted, among all, with label 1 and with label 0.
-    group : int
-        The group that counts as 1. Statements about the other one of two are read as well.
-
-    Raises
-    ------
-    InputError
-        If the statements contradict each other.
+    Statements are a group's size and how many of it are accepted, among all, with label 1 and with label 0. `group`
+    counts as 1; statements about the other one of two are read as well. Raises `InputError` where they contradict each
+    other.
     """
     two = len(people.group_names) == 2
     asked = [s for s in statements if s.group == group or two]

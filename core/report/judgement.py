@@ -1,16 +1,15 @@
 """A report judged again by its own numbers, and what in it follows from other parts of it.
 
 The internal edition holds every number, so it is judged as it was. The disclosure edition rounds its numbers and
-withholds some: there `core.report.judgement` tells which verdicts the rounded numbers allow.
-
-A printed value lies within half a step of the one that was judged, an interval was rounded outwards by less than a
-step (`core.report.canonical`). So every limit is judged twice: as far apart from its number as rounding allows, with
-the shortest interval, and as near to it, with the longest. Holm's adjusted p-values grow with every p-value, and so the
+withholds some: there the verdicts stated must be among those that the rounded numbers allow. A printed value lies
+within half a step of the one that was judged, an interval was rounded outwards by less than a step
+(`core.report.canonical`). So every limit is judged twice: as far apart from its number as rounding allows, with the
+shortest interval, and as near to it, with the longest. Holm's adjusted p-values grow with every p-value, and so the
 verdict that was given on the exact numbers is one of the two. A number that is withheld may have any p-value.
 
-Sizes of sets and groups, rates that are whole counts of people, the unfairness and the ratio that the groups' rates
-give, the bound that the planned answers declare, what the self-test allows, and settings that stand twice. The
-disclosure edition withholds most of this: there only what is printed is compared, to the digits it is printed with.
+Computed again are sizes of sets and groups, rates that are whole counts of people, the unfairness and the ratio that
+the groups' rates give, the bound that the planned answers declare, what the self-test allows, and settings that stand
+twice; in the disclosure edition only what is printed, to the digits it is printed with.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.estimates import Estimate, in_words, proportion
+from core.fingerprint import code_fingerprint
 from core.policy import CHECKS, CheckVerdict, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
 from core.policy.verdict import overall
@@ -42,23 +42,14 @@ _MODEL_RATES = ("accuracy_train", "accuracy_test", "majority_test")
 
 _ALIKE = 1e-6
 
-_ROUNDED = 5e-4
-"""How far a computed number of the disclosure edition may lie from the one it was rounded from."""
-
 
 def contradictions(found: Document) -> list[str]:
-    """Return each part of a report that is not what other parts of it give, a clause each.
-
-    Parameters
-    ----------
-    found : dict
-        A document that keeps to the schema.
-    """
+    """Return each part of a report that keeps to the schema that is not what other parts give, a clause each."""
     internal = found["edition"] == "internal"
     pairs = [*_settings(found), *_measured(found), *_self_tests(found)]
     if internal:
         pairs += [*_sizes(found), *_rates(found), *_gains(found)]
-    alike = _ALIKE if internal else _ROUNDED + _ALIKE
+    alike = _ALIKE if internal else 5e-4 + _ALIKE  # a computed number was rounded by so much at most
     told = [
         f"{name} is {_quoted(old)}, computed again it is {_quoted(new)}"
         for name, old, new in pairs
@@ -113,7 +104,6 @@ def _gap(rates: list[Any]) -> float:
 
 
 def _self_tests(found: Document) -> _Pairs:
-    from core.fingerprint import code_fingerprint
     from core.release_audit.self_tests import TRIALS, passes
 
     tests = found["self_tests"]
@@ -243,19 +233,9 @@ def withheld_checks(found: Document) -> list[str]:
 def rounded_section(found: Document, judged: Document, failed: Sequence[str]) -> Document:
     """Return the verdict section that a disclosure edition must have.
 
-    Parameters
-    ----------
-    found : dict
-        The edition.
-    judged : dict
-        The section judged from its rounded numbers as if they were exact: what does not hang on them is taken from it.
-    failed : sequence of str
-        Attacks for which FairLeak's test of itself failed.
-
-    Returns
-    -------
-    dict
-        With the verdict and interval that are stated where the numbers allow them.
+    `judged` is the section judged from its rounded numbers as if they were exact: what does not hang on them is taken
+    from it. Verdict and interval are those stated where the numbers allow them. `failed` are the attacks of failed
+    self-tests.
     """
     stated = {row["check"]: row for row in found["verdict"]["checks"]}
     measurements, level = {m["check"]: m for m in found["measurements"]}, number_of(found["policy"]["level"])
@@ -275,16 +255,13 @@ def rounded_section(found: Document, judged: Document, failed: Sequence[str]) ->
         new["why"] = because if because and row["limit"] else why_of(own, measurements.get(check), level, "")
         rows.append(new)
     place = {row["check"]: number for number, row in enumerate(found["verdict"]["checks"])}
-    rows.sort(key=lambda row: (_order(row["verdict"]), row["item"] or math.inf, place.get(row["check"], 0)))
+    shown = [str(status) for status in Status]  # a verdict that is not allowed comes last
+    order = {row["check"]: (*shown, row["verdict"]).index(row["verdict"]) for row in rows}
+    rows.sort(key=lambda row: (order[row["check"]], row["item"] or math.inf, place.get(row["check"], 0)))
     verdicts: list[CheckVerdict] = [row.verdict for row in check_rows(found)]
     headline, detail = headline_and_detail(verdicts, level=level, failed_tests=failed)
     worst = str(overall(verdicts, failed_tests=failed))
     return {"overall": worst, "headline": headline, "detail": detail, "checks": rows}
-
-
-def _order(verdict: str) -> int:
-    shown = tuple(Status)
-    return shown.index(Status(verdict)) if verdict in shown else len(shown)
 
 
 def _allowed(found: Document, level: float) -> dict[str, set[Status]]:
@@ -359,22 +336,13 @@ def _decided(own: Document, judged: Document, measurement: Document | None, leve
 _WORDS = ("title", "definition", "why")
 """Of a check's row: what another version of FairLeak may word in another way."""
 
-_NEAR_ZERO = 1e-9
-"""Distance of numbers near 0 that differ by the last digits of another machine."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """What came out otherwise than it is stated, a sentence each, and what was judged.
 
-    Attributes
-    ----------
-    facts : tuple of str
-        Of verdicts, limits, intervals, p-values, and the release's headline and detail.
-    words : tuple of str
-        Of titles, definitions and reasons.
-    told : str
-        What was judged again, and what could not be, where nothing came out otherwise.
+    `facts` are of verdicts, limits, intervals, p-values, and the release's headline and detail; `words` of titles,
+    definitions and reasons. `told` says what was judged again, and what could not be.
     """
 
     facts: tuple[str, ...]
@@ -383,12 +351,7 @@ class Judged:
 
 
 def judged_again(found: Document) -> Judged:
-    """Judge a report again.
-
-    Parameters
-    ----------
-    found : dict
-        A report's document that keeps to the schema.
+    """Judge a report that keeps to the schema again.
 
     Raises
     ------
@@ -460,7 +423,7 @@ def _apart(path: str, old: Any, new: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted({*old, *new}):
             yield from _apart(f"{path}/{name}", old.get(name), new.get(name))
-    elif not same_value(old, new, _NEAR_ZERO):
+    elif not same_value(old, new, 1e-9):  # near 0 the last digits of another machine
         yield path, old, new
 
 

@@ -21,8 +21,7 @@ from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, lar
 from core.policy import VERDICT_TITLES
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
 from core.report.charts import BASIS_WORDS, COLOURS, GLYPHS, bullet, clean, element, group_chart, line_chart
-from core.report.disclosure_edition import document
-from core.report.document import METRIC_RATES, THRESHOLD, CheckRow, Document, check_rows
+from core.report.document import METRIC_RATES, CheckRow, Document, check_rows
 from core.report.edition_meter import BITS_OF_THE_EDITION, BITS_OF_THE_METER
 from core.report.tables import joined, page_tables, provenance_rows, report_tables
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
     from core.estimates import Estimate
-    from core.release_audit import ReleaseAudit
-    from core.release_audit.subject import AttackedPeople
 
 GLOSSARY = (
     (
@@ -133,16 +130,9 @@ _CONTENTS = (
 _KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
 
 
-def to_html(
-    audit: ReleaseAudit | Mapping[str, Any],
-    *,
-    edition: str = "internal",
-    people: AttackedPeople | None = None,
-    threshold: int = THRESHOLD,
-) -> str:
-    """Return the report of an audit as a page; the arguments are those of `core.report.document`."""
-    told = document(audit, edition=edition, people=people, threshold=threshold)
-    return _environment().get_template("report.html").render(_shown(told))
+def to_html(document: Document) -> str:
+    """Return a report, as `core.report.document` makes it, as a page."""
+    return _environment().get_template("report.html").render(_shown(document))
 
 
 @cache

@@ -12,16 +12,11 @@ import typing
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.errors import InputError
 from core.report.canonical import json_text, parse_json
-from core.report.disclosure_edition import document
-from core.report.document import EDITIONS, KIND, THRESHOLD, Document
-
-if TYPE_CHECKING:
-    from core.release_audit import ReleaseAudit
-    from core.release_audit.subject import AttackedPeople
+from core.report.document import EDITIONS, KIND, Document
 
 Schema = dict[str, Any]
 
@@ -218,18 +213,9 @@ def _object(properties: dict[str, Schema], left_out: tuple[str, ...] = ()) -> Sc
     }
 
 
-def to_json(
-    audit: ReleaseAudit | Mapping[str, Any],
-    *,
-    edition: str = "internal",
-    people: AttackedPeople | None = None,
-    threshold: int = THRESHOLD,
-) -> str:
-    """Return the report of an audit as JSON; the arguments are those of `core.report.document`.
-
-    Equal audits give the same text but for the key "times".
-    """
-    return json_text(document(audit, edition=edition, people=people, threshold=threshold))
+def to_json(document: Document) -> str:
+    """Return a report, as `core.report.document` makes it, as JSON; equal audits differ in the key "times" alone."""
+    return json_text(document)
 
 
 def from_json(text: str) -> Document:

@@ -4,34 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.estimates import count, gap, interval, percent, points
 from core.files import csv_bytes
 from core.policy import NO_SOURCE
 from core.report.canonical import estimate_of, number_of
-from core.report.disclosure_edition import document
-from core.report.document import GROUP_RATES, THRESHOLD, check_rows
+from core.report.document import GROUP_RATES, check_rows
 from core.report.edition_meter import FORM_TITLES
-
-if TYPE_CHECKING:
-    from core.release_audit import ReleaseAudit
-    from core.release_audit.subject import AttackedPeople
 
 Cell = str | float | int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTable:
-    """A table.
-
-    Attributes
-    ----------
-    name : str
-        Of its file, without an ending: small letters, digits and hyphens.
-    rows : tuple of tuple
-        Texts, numbers, or None.
-    """
+    """A table; `name` is that of its file without an ending: small letters, digits and hyphens."""
 
     name: str
     title: str
@@ -85,9 +72,6 @@ def is_metered(document: Mapping[str, Any]) -> bool:
     return bool((document.get("release_meter") or {}).get("forms"))
 
 
-_METERED = ("df_bits", "joint_bits", "prior_bits", "person_bits")
-
-
 def meter_numbers(document: Mapping[str, Any]) -> ReportTable:
     """Return the release meter with plain numbers, a row a form."""
     meter = document["release_meter"]
@@ -97,9 +81,10 @@ def meter_numbers(document: Mapping[str, Any]) -> ReportTable:
         *three("accuracy before"), *three("majority"), "projection",
     )  # fmt: skip
     control = (*ends(meter["accuracy_before"]), *ends(meter["majority"]))
+    bits = ("df_bits", "joint_bits", "prior_bits", "person_bits")
     rows = tuple(
         (
-            f["form"], f["group"], meter["people"], f["numbers"], *(f[name] for name in _METERED), *ends(f["bits"]),
+            f["form"], f["group"], meter["people"], f["numbers"], *(f[name] for name in bits), *ends(f["bits"]),
             f["unsure"], f["pinned"], f["pinned_right"], *ends(f["accuracy"]), *control, f["status"],
         )
         for f in meter["forms"]
@@ -164,7 +149,9 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
         _policy_numbers(document),
         _group_numbers(document),
         _self_test_numbers(document),
-        _provenance(document),
+        ReportTable(
+            name="provenance", title="Provenance", columns=("name", "value"), rows=tuple(provenance_rows(document))
+        ),
     ]
     if document["edition_attack"]:
         made.append(_attack_numbers(document))
@@ -172,7 +159,9 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
         made.append(meter_numbers(document))
     taken = {table.name for table in made}
     for table in document["tables"]:
-        made.append(_own(table, _free(table["title"], taken)))
+        rows = tuple(tuple(row) for row in table["rows"])
+        name = _free(table["title"], taken)
+        made.append(ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows))
     return tuple(made)
 
 
@@ -192,11 +181,6 @@ def _free(title: str, taken: set[str]) -> str:
         name, number = f"table-{short}-{number}", number + 1
     taken.add(name)
     return name
-
-
-def _own(table: Mapping[str, Any], name: str) -> ReportTable:
-    rows = tuple(tuple(row) for row in table["rows"])
-    return ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows)
 
 
 def _checks(document: Mapping[str, Any]) -> ReportTable:
@@ -248,20 +232,11 @@ def _yes(value: bool) -> str:
 
 def _policy_numbers(document: Mapping[str, Any]) -> ReportTable:
     columns = ("item", "check", "limit", "required", "author", "date", "rationale", "source")
-    rows = tuple(
-        (
-            item,
-            limit["check"],
-            limit["value"],
-            _yes(limit["required"]),
-            limit["author"],
-            limit["date"],
-            limit["rationale"],
-            limit["source"] or NO_SOURCE,
-        )
-        for item, limit in enumerate(document["policy"]["limits"], 1)
-    )
-    return ReportTable(name="policy", title="Limits of the policy", columns=columns, rows=rows)
+    rows = []
+    for item, limit in enumerate(document["policy"]["limits"], 1):
+        signed = (limit["author"], limit["date"], limit["rationale"], limit["source"] or NO_SOURCE)
+        rows.append((item, limit["check"], limit["value"], _yes(limit["required"]), *signed))
+    return ReportTable(name="policy", title="Limits of the policy", columns=columns, rows=tuple(rows))
 
 
 def _policy(document: Mapping[str, Any]) -> ReportTable:
@@ -292,15 +267,11 @@ def _groups(document: Mapping[str, Any]) -> ReportTable:
         "Group", "Records", "Positive labels", "Accepted in test", "Accepted, positive label",
         "Accepted, negative label",
     )  # fmt: skip
-    rows = tuple(
-        (
-            g["group"],
-            "withheld" if g["count"] is None else count(g["count"]),
-            *(rate_words(g[rate]) for rate in GROUP_RATES),
-        )
-        for g in document["groups"]
-    )
-    return ReportTable(name="groups", title="Groups, with 95% intervals", columns=columns, rows=rows)
+    rows = []
+    for group in document["groups"]:
+        records = "withheld" if group["count"] is None else count(group["count"])
+        rows.append((group["group"], records, *(rate_words(group[rate]) for rate in GROUP_RATES)))
+    return ReportTable(name="groups", title="Groups, with 95% intervals", columns=columns, rows=tuple(rows))
 
 
 def rate_words(found: Mapping[str, Any] | None) -> str:
@@ -317,34 +288,20 @@ def _self_test_numbers(document: Mapping[str, Any]) -> ReportTable:
     columns = (
         "attack", *three("false alarms"), "null models", *three("detected"), "planted leaks", "passed", "planted"
     )  # fmt: skip
-    rows = tuple(
-        (
-            t["attack"],
-            *ends(t["false_alarms"]),
-            t["false_alarms"]["n"],
-            *ends(t["detected"]),
-            t["detected"]["n"],
-            _yes(t["passed"]),
-            t["told"],
-        )
-        for t in document["self_tests"]
-    )
-    return ReportTable(name="self-test", title="Self-test", columns=columns, rows=rows)
+    rows = []
+    for t in document["self_tests"]:
+        alarms, detected = ((*ends(t[name]), t[name]["n"]) for name in ("false_alarms", "detected"))
+        rows.append((t["attack"], *alarms, *detected, _yes(t["passed"]), t["told"]))
+    return ReportTable(name="self-test", title="Self-test", columns=columns, rows=tuple(rows))
 
 
 def _self_tests(document: Mapping[str, Any]) -> ReportTable:
     columns = ("Attack", "False alarms", "Planted leaks caught", "Result", "What was planted")
-    rows = tuple(
-        (
-            t["attack"],
-            rate_words(t["false_alarms"]),
-            rate_words(t["detected"]),
-            "✓ passed" if t["passed"] else "✕ failed",
-            t["told"],
-        )
-        for t in document["self_tests"]
-    )
-    return ReportTable(name="self-test", title="Self-test, with 95% intervals", columns=columns, rows=rows)
+    rows = []
+    for t in document["self_tests"]:
+        rates = (rate_words(t["false_alarms"]), rate_words(t["detected"]))
+        rows.append((t["attack"], *rates, "✓ passed" if t["passed"] else "✕ failed", t["told"]))
+    return ReportTable(name="self-test", title="Self-test, with 95% intervals", columns=columns, rows=tuple(rows))
 
 
 def _attack_numbers(document: Mapping[str, Any]) -> ReportTable:
@@ -354,10 +311,8 @@ def _attack_numbers(document: Mapping[str, Any]) -> ReportTable:
         cells = ends(value) if isinstance(value, Mapping) else (value, None, None)
         if any(cell not in (None, "") for cell in cells):  # what is withheld, or does not apply
             rows.append((name.replace("_", " "), *cells))
-    columns = three("value")
-    return ReportTable(
-        name="edition-attack", title="Attack on this edition", columns=("name", *columns), rows=tuple(rows)
-    )
+    columns = ("name", *three("value"))
+    return ReportTable(name="edition-attack", title="Attack on this edition", columns=columns, rows=tuple(rows))
 
 
 def _attack(document: Mapping[str, Any]) -> ReportTable:
@@ -370,20 +325,12 @@ def _attack(document: Mapping[str, Any]) -> ReportTable:
         was, now, more = (estimate_of(found[key]) for key in (before, after, gain))
         if was is None or now is None or more is None or was.value != was.value:
             continue
-        told = f"{points(more)} ({_ends_of(more.low)} to {_ends_of(more.high)})"
+        low, high = (gap(100 * end, decimals=1).lstrip("+") for end in (more.low, more.high))
+        told = f"{points(more)} ({low} to {high})"
         rows.append((name, f"{percent(was)} ({interval(was)})", f"{percent(now)} ({interval(now)})", told))
     columns = ("What is recovered", "Features and label alone", "With this edition", "Change")
     title = f"Recovery of {document['data']['attribute']} from this edition's fairness numbers, with 95% intervals"
     return ReportTable(name="edition-attack", title=title, columns=columns, rows=tuple(rows))
-
-
-def _ends_of(share: float) -> str:
-    return gap(100 * share, decimals=1).lstrip("+")
-
-
-def _provenance(document: Mapping[str, Any]) -> ReportTable:
-    columns = ("name", "value")
-    return ReportTable(name="provenance", title="Provenance", columns=columns, rows=tuple(provenance_rows(document)))
 
 
 def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
@@ -409,13 +356,6 @@ def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     return [(name, text) for name, text in (*prints, *rest) if text]
 
 
-def csv_files(
-    audit: ReleaseAudit | Mapping[str, Any],
-    *,
-    edition: str = "internal",
-    people: AttackedPeople | None = None,
-    threshold: int = THRESHOLD,
-) -> dict[str, bytes]:
-    """Return the files by name, such as "checks.csv"; the arguments are those of `core.report.document`."""
-    told = document(audit, edition=edition, people=people, threshold=threshold)
-    return {f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(told)}
+def csv_files(document: Mapping[str, Any]) -> dict[str, bytes]:
+    """Return a report's files, such as "checks.csv": name -> content."""
+    return {f"{table.name}.csv": csv_bytes(table.columns, table.rows) for table in report_tables(document)}

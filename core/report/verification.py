@@ -1,14 +1,13 @@
 """Whether a report is as it was written, says what its numbers say, and who answers for it.
 
-Its verdict is judged again (`core.report.judgement`), and what follows from other parts is computed again
-(`core.report.judgement`). None of this tells whether the numbers were measured: whoever knows FairLeak can write a
-report about numbers they made up. A signature says who answers for them, and `replay` measures them again.
+Its verdict is judged again, and what follows from other parts is computed again (`core.report.judgement`). None of this
+tells whether the numbers were measured: whoever knows FairLeak can write a report about numbers they made up; `replay`
+measures them again.
 
-Who answers for a report: an Ed25519 signature (RFC 8032) over the exact bytes of its file, in a file beside it.
-
-The signature's file is JSON with the public key and the signature, both base64. A valid one says that whoever holds the
-private key signed these bytes; it says nothing of how the numbers came about. Private keys are PEM files (PKCS 8)
-without a password: who can read the file can sign. The package `cryptography` is needed for this and nothing else.
+Who answers for a report says an Ed25519 signature (RFC 8032) over the exact bytes of its file, in a JSON file beside
+it with the public key and the signature, both base64: whoever holds the private key signed these bytes. Private keys
+are PEM files (PKCS 8) without a password: who can read the file can sign. The package `cryptography` is needed for
+this and nothing else.
 """
 
 from __future__ import annotations
@@ -18,11 +17,14 @@ import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import FairLeakError, InputError
+from core.fingerprint import code_fingerprint, content_fingerprint
 from core.report.canonical import parse_json, report_fingerprint
 from core.report.document import Document, policy_of
+from core.report.judgement import contradictions, judged_again
 from core.report.page import embedded_document, to_html
 from core.report.schema import is_report, schema_error
 from core.serialize import Result
@@ -36,14 +38,7 @@ OF_THIS_CODE = ("code", "page", "words")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Result):
-    """One thing that was verified.
-
-    Attributes
-    ----------
-    name : {"content", "schema", "policy", "verdict", "numbers", "words", "code", "page", "signed", "signature"}
-    told : str
-        One sentence.
-    """
+    """One thing that was verified, with one sentence: `name` is a part of the report, "signed" or "signature"."""
 
     name: str
     holds: bool
@@ -104,19 +99,13 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
         findings += _tried("page", _page, found, text)
     if signed:
         same = bool(stated) and stated.startswith(wanted)
-        told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
-        findings.append(Finding(name="signed", holds=same, told=told))
+        fine, wrong = "It is the report with the fingerprint given.", "It is not the report with that fingerprint."
+        findings.append(_either("signed", same, fine, wrong))
     return Verification(fingerprint=stated, findings=tuple(findings))
 
 
 def _document(text: str, name: str, *, page: bool) -> dict[str, Any]:
-    """Return the findings of a report, unchecked.
-
-    Raises
-    ------
-    InputError
-        If it is none, or its text cannot be read as one.
-    """
+    """Return the findings of a report, unchecked; a text that cannot be read as one is refused."""
     rule = f"{name} must be a report of FairLeak, report.json or report.html"
     if not page and not text.lstrip("\ufeff \t\r\n").startswith("{"):
         raise InputError(f"{rule}, got something else.")
@@ -166,15 +155,19 @@ def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: 
     return found if isinstance(found, list) else [found]
 
 
+def _either(name: str, holds: bool, fine: str, wrong: str) -> Finding:
+    return Finding(name=name, holds=holds, told=fine if holds else wrong)
+
+
 def _content(found: Mapping[str, Any], stated: str) -> Finding:
     computed = report_fingerprint(dict(found))
-    told = (
-        "Content fingerprint holds: it is that of the content."
-        if computed == stated
-        else "Content fingerprint does not hold: the report was altered after it was written (it states "
-        f"{_short(stated)}, its content has {_short(computed)})."
+    return _either(
+        "content",
+        computed == stated,
+        "Content fingerprint holds: it is that of the content.",
+        "Content fingerprint does not hold: the report was altered after it was written (it states "
+        f"{_short(stated)}, its content has {_short(computed)}).",
     )
-    return Finding(name="content", holds=computed == stated, told=told)
 
 
 def _short(fingerprint: str) -> str:
@@ -184,25 +177,20 @@ def _short(fingerprint: str) -> str:
 
 def _schema(found: Mapping[str, Any]) -> Finding:
     error = schema_error(found)
-    return Finding(name="schema", holds=not error, told=f"Schema does not hold: {error}" if error else "Schema holds.")
+    return _either("schema", not error, "Schema holds.", f"Schema does not hold: {error}")
 
 
 def _policy(found: Document) -> Finding:
-    from core.release_audit.result import policy_fingerprint
-
     policy = policy_of(found)
-    same = policy_fingerprint(policy) == found["provenance"]["policy"]
-    told = (
-        f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
-        if same
-        else "Policy fingerprint does not hold: the limits in the report are not those it was judged by."
+    return _either(
+        "policy",
+        content_fingerprint(policy) == found["provenance"]["policy"],
+        f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}.",
+        "Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
     )
-    return Finding(name="policy", holds=same, told=told)
 
 
 def _verdict(found: Document) -> list[Finding]:
-    from core.report.judgement import judged_again
-
     judged = judged_again(found)
     return [
         *_compared("verdict", judged.facts, f"Verdict holds: {judged.told}"),
@@ -211,8 +199,6 @@ def _verdict(found: Document) -> list[Finding]:
 
 
 def _numbers(found: Document) -> list[Finding]:
-    from core.report.judgement import contradictions
-
     return _compared("numbers", contradictions(found), "Numbers hold: what follows from others is what they give.")
 
 
@@ -225,30 +211,27 @@ def _compared(name: str, wrong: Sequence[str], fine: str) -> list[Finding]:
 
 
 def _code(found: Document) -> Finding:
-    from core.fingerprint import code_fingerprint
-
     try:
         same = code_fingerprint() == found["provenance"]["code"]
     except FairLeakError as error:
         return Finding(name="code", holds=False, told=f"Code fingerprint cannot be compared: {error}")
-    told = (
-        "Code fingerprint holds: this FairLeak wrote the report."
-        if same
-        else f"Code fingerprint does not hold: the report was written by another FairLeak "
-        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers."
+    return _either(
+        "code",
+        same,
+        "Code fingerprint holds: this FairLeak wrote the report.",
+        f"Code fingerprint does not hold: the report was written by another FairLeak "
+        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers.",
     )
-    return Finding(name="code", holds=same, told=told)
 
 
 def _page(found: Document, text: str) -> Finding:
-    same = to_html(found, edition=found["edition"]) == text.removeprefix("\ufeff")
-    told = (
-        "Page holds: it shows what its findings say."
-        if same
-        else "Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
-        "altered or drawn by another FairLeak."
+    return _either(
+        "page",
+        to_html(found) == text.removeprefix("\ufeff"),
+        "Page holds: it shows what its findings say.",
+        "Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
+        "altered or drawn by another FairLeak.",
     )
-    return Finding(name="page", holds=same, told=told)
 
 
 _PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {
@@ -289,39 +272,29 @@ def new_key() -> tuple[bytes, bytes]:
 
 
 def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
-    """Read a private key.
-
-    Raises
-    ------
-    InputError
-        If it is no Ed25519 key in PEM without a password; nothing of its content is told.
-    """
+    """Read an Ed25519 key in PEM without a password; of anything else nothing is told."""
     crypto = _cryptography()
-    try:
-        found = crypto.serialization.load_pem_private_key(pem, password=None)
-    except (ValueError, TypeError, crypto.UnsupportedAlgorithm):
-        found = None
+    found = _read_key(lambda: crypto.serialization.load_pem_private_key(pem, password=None))
     if not isinstance(found, crypto.ed25519.Ed25519PrivateKey):
         raise InputError(f"{name} must be an Ed25519 private key in PEM without a password, got something else.")
     return found
 
 
 def public_key(pem: bytes, *, name: str) -> Ed25519PublicKey:
-    """Read a public key.
-
-    Raises
-    ------
-    InputError
-        If it is no Ed25519 public key in PEM.
-    """
+    """Read an Ed25519 public key in PEM."""
     crypto = _cryptography()
-    try:
-        found = crypto.serialization.load_pem_public_key(pem)
-    except (ValueError, TypeError, crypto.UnsupportedAlgorithm):
-        found = None
+    found = _read_key(lambda: crypto.serialization.load_pem_public_key(pem))
     if not isinstance(found, crypto.ed25519.Ed25519PublicKey):
         raise InputError(f"{name} must be an Ed25519 public key in PEM, got something else.")
     return found
+
+
+def _read_key(load: Callable[[], Any]) -> Any:
+    """Return the key; None where it is none."""
+    try:
+        return load()
+    except (ValueError, TypeError, _cryptography().exceptions.UnsupportedAlgorithm):
+        return None
 
 
 def signature_of(content: bytes, key: Ed25519PrivateKey) -> str:
@@ -338,16 +311,8 @@ def signature_of(content: bytes, key: Ed25519PrivateKey) -> str:
 def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes | None, name: str) -> Finding:
     """Return whether a file is signed, and by whom as far as that is known.
 
-    Parameters
-    ----------
-    content : bytes
-        The signed file's.
-    signature : bytes or None
-        The signature's file; None where there is none.
-    signer : bytes or None
-        PEM of the public key it must be signed with; None to take the key that comes with the signature.
-    name : str
-        What to call the signer's file.
+    `signature` is the signature's file, if there is one; `signer` the PEM of the public key it must be signed with,
+    None to take the key that comes with the signature; `name` what sentences call the signer's file.
 
     Raises
     ------
@@ -364,7 +329,9 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     except (InputError, ValueError, KeyError, TypeError, AttributeError, binascii.Error):
         return _finding(False, "Signature does not hold: its file is none that FairLeak wrote.")
     told = _text(key.public_bytes_raw())
-    if not _valid(key, signed, content):
+    try:
+        key.verify(signed, content)
+    except _cryptography().exceptions.InvalidSignature:
         return _finding(
             False, f"Signature does not hold: the file is not what the owner of the key {told} signed, if they did."
         )
@@ -393,33 +360,18 @@ def _read(signature: bytes) -> tuple[Ed25519PublicKey, bytes]:
     return _cryptography().ed25519.Ed25519PublicKey.from_public_bytes(key), signed
 
 
-def _valid(key: Ed25519PublicKey, signed: bytes, content: bytes) -> bool:
-    try:
-        key.verify(signed, content)
-    except _cryptography().InvalidSignature:
-        return False
-    return True
-
-
 def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode("ascii")
 
 
-class _Cryptography:
-    """The parts of the package that are used here."""
-
-    def __init__(self) -> None:
-        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+def _cryptography() -> Any:
+    """Return the parts of the package that are used here."""
+    try:
+        from cryptography import exceptions
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ed25519
 
-        self.InvalidSignature, self.UnsupportedAlgorithm = InvalidSignature, UnsupportedAlgorithm
-        self.serialization, self.ed25519 = serialization, ed25519
-
-
-def _cryptography() -> Any:
-    try:
-        return _Cryptography()
+        return SimpleNamespace(ed25519=ed25519, serialization=serialization, exceptions=exceptions)
     except ImportError:
         raise FairLeakError(
             "A signature needs the package cryptography; install what requirements-signing.txt lists."

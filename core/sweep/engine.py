@@ -32,6 +32,7 @@ from core.sweep.point import measure as measure_point
 from core.sweep.store import PointStore
 
 Measure = Callable[[AuditConfig, AuditDataset], Result]
+Jobs = Sequence[tuple[int, AuditConfig]]
 Measured = tuple[int, str]
 """Position of the configuration, and the point's record."""
 
@@ -40,22 +41,13 @@ _GLANCE = 0.25  # seconds between two looks at the parent
 
 
 class _Process:
-    """What a worker process knows of itself from job to job.
-
-    With the dataset of its last job (and its bytes) goes what is remembered of it.
-    """
+    """What a worker process knows of itself from job to job: its last dataset, whose memo it keeps, and its bytes."""
 
     settled = False
     last: tuple[bytes, AuditDataset] | None = None
 
 
 _process = _Process()
-
-
-def measure_here(index: int, config: AuditConfig, dataset: AuditDataset, measure: Measure) -> Measured:
-    """Measure in this process."""
-    with _one_thread():
-        return index, dumps(measure(config, dataset))
 
 
 def measure_in_process(
@@ -118,17 +110,11 @@ _PATIENCE = 10  # seconds to wait for the scheduler, and for a first worker
 _RETRIES = 3  # of a configuration whose worker was lost
 
 
-def measured_on_cluster(
-    scheduler: str, jobs: Sequence[tuple[int, AuditConfig]], dataset: AuditDataset, measure: Measure
-) -> Iterator[Measured]:
+def measured_on_cluster(scheduler: str, jobs: Jobs, dataset: AuditDataset, measure: Measure) -> Iterator[Measured]:
     """Yield the records of the configurations as the cluster finishes them.
 
-    Raises
-    ------
-    InputError
-        If Dask is not installed, nothing answers at the address, or no worker is there.
-    FairLeakError
-        If a worker fails.
+    Raises `InputError` if Dask is not installed, nothing answers at the address, or no worker is there, and
+    `FairLeakError` if a worker fails.
     """
     client = _connected(scheduler)
     futures: list[Any] = []
@@ -143,7 +129,16 @@ def measured_on_cluster(
             for index, config in jobs
         ]
         for future in as_completed(futures, loop=client.loop):
-            yield _result(future)
+            try:
+                found: Measured = future.result()
+            except FairLeakError:
+                raise
+            except Exception as error:
+                told = " ".join(str(error).split())[:200]
+                raise FairLeakError(
+                    f"A Dask worker could not measure a configuration: {type(error).__name__}: {told}"
+                ) from error
+            yield found
     finally:
         client.cancel(futures)
         client.close()
@@ -171,22 +166,7 @@ def _connected(scheduler: str) -> Any:
     return client
 
 
-def _result(future: Any) -> Measured:
-    try:
-        found: Measured = future.result()
-        return found
-    except FairLeakError:
-        raise
-    except Exception as error:
-        told = " ".join(str(error).split())[:200]
-        raise FairLeakError(
-            f"A Dask worker could not measure a configuration: {type(error).__name__}: {told}"
-        ) from error
-
-
 P = TypeVar("P", bound=Result)
-
-Jobs = Sequence[tuple[int, AuditConfig]]
 
 
 def sweep(
@@ -237,11 +217,10 @@ def sweep(
     keys = [point_key(config, dataset, result) for config in wanted] if store is not None else []
     stored = {i: store.load(key, result) for i, key in enumerate(keys)} if store is not None else {}
     kept = {i: found for i, found in stored.items() if found is not None}
-    done = len(kept)
+    done, left = len(kept), [(i, config) for i, config in enumerate(wanted) if i not in kept]
     if report is not None:
         report(done, len(wanted))
     yield from kept.values()
-    left = [(i, config) for i, config in enumerate(wanted) if i not in kept]
     with closing(_measured(left, dataset, n_jobs, scheduler, measure)) as measured:
         for index, record in measured:
             point = loads(record, result)
@@ -270,7 +249,10 @@ def _measured(
     if scheduler is not None:
         yield from measured_on_cluster(scheduler, jobs, dataset, measure)
     elif n_jobs == 1:
-        yield from (measure_here(index, config, dataset, measure) for index, config in jobs)
+        for index, config in jobs:
+            with _one_thread():
+                record = dumps(measure(config, dataset))
+            yield index, record
     else:
         yield from _in_processes(jobs, dataset, n_jobs, measure)
 

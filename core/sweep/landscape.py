@@ -13,13 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-import core
 from core.arrays import Codes
 from core.audit import AttackFindings, attack_model, check_cells
 from core.config import AuditConfig
@@ -30,13 +28,14 @@ from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, over_repeats, rate_over_repeats
 from core.fairness import METRICS, difference_between_groups, unfairness
 from core.files import write_file
-from core.fingerprint import code_fingerprint, content_fingerprint
+from core.fingerprint import content_fingerprint
 from core.membership import area, true_label_probability
 from core.models.private_fair import TREE_SHARE, PrivateFairModel, PrivateFairTree, fit_private_fair
 from core.seeds import child_seed
 from core.serialize import RecordError, Result, dumps, loads
 from core.settings import validate
 from core.study import Param
+from core.sweep.point import environment
 from core.validation import LEAST_EPSILON
 
 if TYPE_CHECKING:
@@ -122,21 +121,16 @@ class Readings(Result):
     ----------
     tolerance : float or None
         Trained for; None if nothing was promised.
-    told : tuple of float
+    told, after : tuple of float
         Tolerance the attacker was told: the one trained for, or the smallest that these answers can meet if that is
-        larger; nan where nothing is told.
-    after : tuple of float
-        Share of the training people whose attribute the paper's attacker names rightly, once corrected; nan where no
-        correction was found.
-    unfairness_train, unfairness_test : tuple of float
-        Largest deviation of a group from the overall rate.
-    difference_train, difference_test : tuple of float
-        Largest difference between two groups (Fairlearn's).
+        larger; share of the training people whose attribute the paper's attacker names rightly, once corrected. nan
+        where nothing is told, or no correction was found.
+    unfairness_train, unfairness_test, difference_train, difference_test : tuple of float
+        Largest deviation of a group from the overall rate; largest difference between two groups (Fairlearn's).
     accuracy : tuple of float
         Of the model, on unseen people.
     members : tuple of float
-        Probability that the attacker of `core.sweep.landscape.MEMBER_ATTACKER` ranks a training person above an unseen
-        one.
+        Probability that `MEMBER_ATTACKER` ranks a training person above an unseen one.
     """
 
     tolerance: float | None
@@ -155,14 +149,8 @@ class Readings(Result):
 class MapCell(Result):
     """One cell over the seeds: means with Student's t intervals, as `core.estimates.over_repeats` says.
 
-    Attributes
-    ----------
-    after, gain : Estimate
-        Right guesses after correction, and the change from before it, paired by seed.
-    told : float
-        Mean of what the attacker was told; nan where nothing.
-    n_true : int
-        Seeds in which the model keeps what the attacker was told.
+    `after` and `gain` are right guesses after correction, and the change from before it, paired by seed; `told` is the
+    mean of what the attacker was told, nan where nothing; in `n_true` seeds the model keeps it.
     """
 
     tolerance: float | None
@@ -248,14 +236,6 @@ class Landscape(Result):
         ]
         return over_repeats(changes)
 
-    def column(self, tolerance: float | None) -> tuple[Readings, ...]:
-        """Return the readings of a tolerance, at every budget."""
-        return tuple(r for r in self.readings if r.tolerance == tolerance)
-
-    def row(self, epsilon: float) -> tuple[Readings, ...]:
-        """Return the readings of a budget, at every tolerance that is promised."""
-        return tuple(r for r in self.readings if r.epsilon == epsilon and r.tolerance is not None)
-
     def controls(self) -> dict[str, Estimate]:
         """Return what the map's numbers are to be compared with, over the seeds."""
         named = {name: getattr(self, name) for name in ("majority", "before", "strong", "majority_label")}
@@ -303,20 +283,11 @@ def _mean(values: Sequence[float]) -> float:
     return sum(known) / len(known) if known else math.nan
 
 
-_DECISIVE = ("numpy", "scipy", "scikit-learn")
-
-
 def landscape_key(dataset: AuditDataset, plan: LandscapePlan) -> str:
     """Return the fingerprint (64 hex digits) of a table's arrays and a plan, the same for every version of FairLeak."""
     arrays = (dataset.features, dataset.categorical, dataset.labels, dataset.sensitive)
     sets = None if dataset.sets is None else dataset.sets.tolist()
     return content_fingerprint("landscape", *arrays, [list(dataset.categories), dataset.roles.missing, sets], plan)
-
-
-def made_by() -> tuple[str, ...]:
-    """Return FairLeak's version and code, and the versions of the libraries that decide the numbers."""
-    code = f"fairleak {core.__version__} {code_fingerprint()[:12]}"
-    return (code, *(f"{name} {version(name)}" for name in _DECISIVE))
 
 
 def write_landscape(made: Landscape, path: Path) -> None:
@@ -400,7 +371,7 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
             for (tolerance, epsilon), numbers in found.items()
         ),
         made_from=landscape_key(dataset, plan),
-        made_by=made_by(),
+        made_by=environment()[:-1],  # no model of a map is fairlearn's
         **_by_name(controls),
     )
 

@@ -32,15 +32,7 @@ _STALE = 3600.0  # seconds after which a half-written file is nobody's any more
 
 
 class PointStore(Protocol):
-    """What a sweep asks of a store.
-
-    Attributes
-    ----------
-    on_disk : bool
-        Whether points leave the memory of this process.
-    notes : list of str
-        One sentence for everything that was ignored.
-    """
+    """What a sweep asks of a store: whether points leave this process's memory, and a sentence for all it ignored."""
 
     on_disk: bool
     notes: list[str]

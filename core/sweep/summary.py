@@ -206,14 +206,11 @@ def _line(row: SweepRow) -> dict[str, Any]:
     line |= {"n_seeds": len(row.seeds), "n_true": row.n_true}
     for name in _SPREADS:
         spread: Spread | None = getattr(row, name)
-        line[name] = None if spread is None else spread.mean
-        for part in ("sd", "low", "high", "n"):
-            line[f"{name}_{part}"] = (0 if part == "n" else None) if spread is None else getattr(spread, part)
+        line |= _told(name, spread)
+        line[f"{name}_n"] = 0 if spread is None else spread.n
         line[f"{name}_interval"] = "" if spread is None else spread.over
     return line
 
-
-_FAIRNESS = ("unfairness_train", "unfairness_test", "difference_train", "difference_test")
 
 _ADVERSARIES = {"features": "A", "predictions": "A'"}
 
@@ -249,7 +246,8 @@ def table_three(
 def _table_line(metric: str, rows: dict[str, SweepRow]) -> dict[str, Any]:
     some = next(iter(rows.values()))
     line: dict[str, Any] = {"metric": metric, "tolerance": some.tolerance, "n_seeds": len(some.seeds)}
-    for name in ("model_train", "model_test", *_FAIRNESS, "majority"):
+    fairness = ("unfairness_train", "unfairness_test", "difference_train", "difference_test")
+    for name in ("model_train", "model_test", *fairness, "majority"):
         line |= _told(name, getattr(some, name))
     for adversary, row in rows.items():
         for name in ("before", "after", "gain"):
@@ -260,7 +258,6 @@ def _table_line(metric: str, rows: dict[str, SweepRow]) -> dict[str, Any]:
 
 
 def _told(name: str, spread: Spread | None) -> dict[str, Any]:
-    parts = ("sd", "low", "high")
-    return {name: None if spread is None else spread.mean} | {
-        f"{name}_{part}": None if spread is None else getattr(spread, part) for part in parts
-    }
+    """Return a number's columns."""
+    parts = {name: "mean"} | {f"{name}_{part}": part for part in ("sd", "low", "high")}
+    return {column: None if spread is None else getattr(spread, part) for column, part in parts.items()}

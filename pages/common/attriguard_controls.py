@@ -2,105 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.attriguard import Study
+from core.attriguard import GuardSettings, Study, TableSettings
 from core.errors import InputError
+from core.settings import params
 from pages.common import attriguard_people as people
 from pages.common import panels
 from pages.common.attriguard_people import People
-
-if TYPE_CHECKING:
-    from core.attriguard import GuardSettings, TableSettings
-
+from pages.common.controls import control
 
 _ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-
-Pair = tuple[str, str, str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """What may change in the records of a table.
-
-    Attributes
-    ----------
-    frozen : tuple of str
-        Columns that may not.
-    rules : bool
-        Whether pairs of values that never occur together are kept out.
-    added, removed : tuple of (column, value, column, value)
-        Pairs kept out besides those found in the data, and pairs found there that are allowed.
-    """
-
-    frozen: tuple[str, ...] = ()
-    rules: bool = True
-    added: tuple[Pair, ...] = ()
-    removed: tuple[Pair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Defence:
-    """How the noise is made, and how attackers are counted.
+    """How the noise is made, and whether each value counts alike where attackers are counted."""
 
-    Attributes
-    ----------
-    policy : str
-        Which ratings it may change; the same for all tables.
-    defender : str
-        The classifier it is made against.
-    target : str
-        What attackers should read: "train_shares", "uniform" or "given".
-    given : tuple of float
-        The shares, if they are given.
-    margin : float
-        By how much the wanted value must lead.
-    changes : Changes
-        For tables.
-    balanced : bool
-        Whether each value counts alike.
-    """
-
-    policy: str
-    defender: str
-    target: str
-    given: tuple[float, ...]
-    margin: float
-    seed: int
-    changes: Changes = Changes()
+    settings: GuardSettings | TableSettings
     balanced: bool = False
-
-
-def ratings_settings(defence: Defence) -> GuardSettings:
-    """Return the settings of a study on ratings."""
-    from core.attriguard import GuardSettings
-
-    return GuardSettings(policy=defence.policy, **_shared(defence))
-
-
-def table_settings(defence: Defence) -> TableSettings:
-    """Return the settings of a study on a table."""
-    from core.attriguard import TableSettings
-
-    changes = defence.changes
-    return TableSettings(
-        frozen=changes.frozen,
-        rules=changes.rules,
-        added=changes.added,
-        removed=changes.removed,
-        **_shared(defence),
-    )
-
-
-def _shared(defence: Defence) -> dict[str, Any]:
-    """Return what settings of ratings and of tables have in common."""
-    return {name: getattr(defence, name) for name in ("defender", "target", "given", "margin", "seed")}
 
 
 def last_budget(study: Study) -> float:
@@ -121,6 +47,7 @@ def _wanted(study: Study) -> npt.NDArray[np.float64]:
 
 
 _KEPT: dict[str, Any] = {"persist_state": "session"}
+_RATINGS, _TABLE = params(GuardSettings), params(TableSettings)
 
 _POLICIES = {
     "modify_add": "Change ratings and add new ones",
@@ -163,16 +90,18 @@ def defence() -> tuple[People, Defence]:
     with places[0]:
         people.choose()
     below = st.container()
-    policy = "modify_add"
-    if ratings:
-        with places[1]:
-            policy = _policy()
-    with places[-2]:
-        defender = _defender(_DEFENDERS if ratings else _DEFENDERS_OF_TABLES)
+    policy = _policy(places[1]) if ratings else ""
+    defender = control(
+        _RATINGS["defender"] if ratings else _TABLE["defender"],
+        f"guard_defender_{len(_DEFENDERS if ratings else _DEFENDERS_OF_TABLES)}",
+        place=places[-2],
+        options=_DEFENDERS if ratings else _DEFENDERS_OF_TABLES,
+        help="The classifier the noise misleads. Attackers may use another one, and it does not fool all alike.",
+    )
     who = _people(below, places[-1])
     with places[-1].popover("Target, margin", icon=":material/tune:", width="stretch"):
         target, given, problem = _target(who)
-        margin = _margin()
+        told: dict[str, Any] = {"defender": defender, "target": target, "given": given, "margin": _margin()}
         balanced = st.toggle(
             "Count each value alike",
             key="guard_balanced",
@@ -182,16 +111,9 @@ def defence() -> tuple[People, Defence]:
     if problem:
         with below:
             panels.problem(problem)
-    return who, Defence(
-        policy=policy,
-        defender=defender,
-        target=target,
-        given=given,
-        margin=margin,
-        seed=int(who.config.seed if who.config is not None else 42),
-        changes=changes(who),
-        balanced=balanced,
-    )
+    told["seed"] = who.config.seed if who.config is not None else 42
+    settings = GuardSettings(policy=policy, **told) if ratings else replace(changes(who), **told)
+    return who, Defence(settings=settings, balanced=balanced)
 
 
 def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
@@ -206,46 +128,32 @@ def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
     return who
 
 
-def _defender(offered: dict[str, str]) -> str:
-    value = st.selectbox(
-        "Noise made against",
-        list(offered),
-        key=f"guard_defender_{len(offered)}",
-        format_func=offered.__getitem__,
-        help="The classifier the noise misleads. Attackers may use another one, and it does not fool all alike.",
-        **_KEPT,
-    )
-    return value or "logistic"
-
-
-def _policy() -> str:
-    value = st.selectbox(
-        "The noise may",
-        list(_POLICIES),
-        key="guard_policy",
-        format_func=_POLICIES.__getitem__,
+def _policy(place: DeltaGenerator) -> str:
+    value: str = control(
+        _RATINGS["policy"],
+        "guard_policy",
+        place=place,
+        options=_POLICIES,
         help=(
             "Modify_Add, Modify_Exist and Add_New of the paper. Where ratings that are there cannot mislead the "
             "classifier, new ones are added all the same."
         ),
-        **_KEPT,
     )
-    return value or "modify_add"
+    return value
 
 
 def _target(who: People) -> tuple[str, tuple[float, ...], str]:
     """Choose what attackers should read off the noisy records; with what is wrong with shares that cannot be used."""
     table = who.ratings is None
-    options = ["uniform", "train_shares", "given"] if table else list(_TARGETS)
-    target = st.selectbox(
-        f"What attackers should read as {who.attribute}",
-        options,
-        key=f"guard_target_{'table' if table else 'ratings'}",
-        format_func=_TARGETS.__getitem__,
-        **_KEPT,
+    target: str = control(
+        _TABLE["target"] if table else _RATINGS["target"],
+        f"guard_target_{'table' if table else 'ratings'}",
+        label=f"What attackers should read as {who.attribute}",
+        help=None,
+        options={name: _TARGETS[name] for name in ("uniform", "train_shares", "given")} if table else _TARGETS,
     )
     if target != "given":
-        return target or options[0], (), ""
+        return target, (), ""
     people_key = f"{who.data}_{who.attribute}_{len(who.values)}"
     start = "\n".join(f"{value}: {share:g}" for value, share in zip(who.values, _even(len(who.values)), strict=True))
     written = st.text_area(
@@ -294,27 +202,26 @@ def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
 
 
 def _margin() -> float:
-    value = st.select_slider(
-        "Margin",
-        [0.0, 0.5, 1.0, 1.5, 2.0, 3.0],
-        value=0.0,
-        key="guard_margin",
+    value: float = control(
+        _TABLE["margin"],
+        "guard_margin",
+        "select_slider",
+        options=[0.0, 0.5, 1.0, 1.5, 2.0, 3.0],
         help=(
             "By how much the wanted value's score must lead. Noise with a margin is larger and fools other kinds of "
             "attackers more often."
         ),
-        **_KEPT,
     )
-    return float(value or 0.0)
+    return value
 
 
-def changes(who: People) -> Changes:
+def changes(who: People) -> TableSettings:
     """Return what may change in the table's records, as the section of that name was left."""
-    kept: dict[Any, Changes] = st.session_state.get("guard_changes", {})
-    return Changes() if who.dataset is None else kept.get(who.dataset.fingerprint, Changes())
+    kept: dict[Any, TableSettings] = st.session_state.get("guard_changes", {})
+    return TableSettings() if who.dataset is None else kept.get(who.dataset.fingerprint, TableSettings())
 
 
-def change(who: People, chosen: Changes) -> None:
+def change(who: People, chosen: TableSettings) -> None:
     """Note what may change from now on."""
     assert who.dataset is not None
     st.session_state["guard_changes"] = {**st.session_state.get("guard_changes", {}), who.dataset.fingerprint: chosen}

@@ -10,23 +10,28 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from core.attriguard import Study
+from core.attriguard import Study, TableSettings
+from core.attriguard.table_rules import Pair
 from core.charts import DefenceRow, Drawing, Drawn, draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where
 from core.charts.attriguard import attacker_label
 from core.errors import InputError
 from core.estimates import Estimate, count, interval, percent, proportion
 from core.fairness import METRIC_TITLES, difference_title
 from core.models import GIVEN
+from core.settings import params
 from pages.common import attriguard_controls as controls
 from pages.common import panels, shell, wording
-from pages.common.attriguard_controls import Changes, Pair, last_budget
+from pages.common.attriguard_controls import last_budget
 from pages.common.attriguard_people import People
 from pages.common.attriguard_study import DefenceStudy, Grown
 from pages.common.background import State
+from pages.common.controls import control
 
 if TYPE_CHECKING:
     import pandas
 
+
+_TABLE = params(TableSettings)
 
 _FOLLOWING = ("person", "cost", "others")  # what depends on the budget
 
@@ -492,7 +497,7 @@ def _changes_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         rules = _rule_table(guard)
         st.dataframe(rules, hide_index=True, height="content" if len(rules) < 8 else _HEIGHT)
     with st.container(border=True):
-        _form(work.who, guard, work.defence.changes)
+        _form(work.who, guard, controls.changes(work.who))
     panels.numbers({"Columns": columns, "Pairs that must not meet": rules}, key="guard-changes")
 
 
@@ -545,35 +550,39 @@ def _rule_table(guard: Any) -> pandas.DataFrame:
     )
 
 
-def _form(who: People, guard: Any, now: Changes) -> None:
+def _form(who: People, guard: Any, now: TableSettings) -> None:
     """Ask for frozen columns and rules; nothing changes before the button is pressed."""
     names = [column.name for column in guard.columns]
     key = who.fingerprint[0][:12]
     left, right = st.columns(2, gap="large")
     with left:
-        frozen = st.multiselect(
-            "Frozen columns",
-            names,
-            default=[name for name in now.frozen if name in names],
-            key=f"guard_frozen_{key}",
+        frozen = control(
+            _TABLE["frozen"],
+            f"guard_frozen_{key}",
+            persist_state=None,
+            options=names,
+            value=[name for name in now.frozen if name in names],
             help="The noise leaves them alone. A column with one value is frozen anyhow.",
         )
-        rules = st.toggle(
-            "Keep out pairs that never occur together",
+        rules = control(
+            _TABLE["rules"],
+            f"guard_rules_{key}",
+            persist_state=None,
             value=now.rules,
-            key=f"guard_rules_{key}",
             help="Pairs found in the data: nobody has both values, though several people should by chance.",
         )
     with right:
         told = {_words(rule.pair): rule.pair for rule in guard.found_rules}
-        allowed = st.multiselect(
-            "Found pairs to allow",
-            list(told),
-            default=[_words(pair) for pair in now.removed if _words(pair) in told],
-            key=f"guard_allowed_{key}",
+        allowed = control(
+            _TABLE["removed"],
+            f"guard_allowed_{key}",
+            persist_state=None,
+            help=None,
+            options=list(told),
+            value=[_words(pair) for pair in now.removed if _words(pair) in told],
         )
         written = st.text_area(
-            "More pairs to keep out, a line each",
+            _TABLE["added"].param.title,
             "\n".join(_words(pair) for pair in now.added),
             key=f"guard_added_{key}",
             placeholder=_words(guard.found_rules[0].pair) if guard.found_rules else None,
@@ -589,7 +598,13 @@ def _words(pair: Pair) -> str:
 
 
 def _apply(
-    who: People, guard: Any, now: Changes, frozen: tuple[str, ...], rules: bool, removed: tuple[Pair, ...], written: str
+    who: People,
+    guard: Any,
+    now: TableSettings,
+    frozen: tuple[str, ...],
+    rules: bool,
+    removed: tuple[Pair, ...],
+    written: str,
 ) -> None:
     """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
     from core.attriguard.table_records import table_columns

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from core.attriguard import Point, Study
+from core.attriguard import GuardSettings, Point, Study, TableSettings
 from core.fingerprint import fingerprint
-from pages.common.attriguard_controls import Defence, last_budget, ratings_settings, table_settings
+from pages.common.attriguard_controls import Defence, last_budget
 from pages.common.attriguard_people import People
 from pages.common.background import Background, Job, need, time_left
 
@@ -54,7 +54,7 @@ class DefenceStudy(Background):
 
     def __init__(self, who: People, defence: Defence) -> None:
         self.who, self.defence = who, defence
-        key = fingerprint("attriguard", *who.fingerprint, replace(defence, balanced=False))
+        key = fingerprint("attriguard", *who.fingerprint, defence.settings)
         super().__init__(
             "guard", who.store, key, self._collect, lane="questions", total=self._total(), widget="attackers"
         )
@@ -97,27 +97,26 @@ class DefenceStudy(Background):
         """Return the number of steps, if attackers are trained at so many budgets only."""
         from core.attriguard import study_steps
 
-        if self.who.ratings is None:
-            of_table = table_settings(self.defence)
-            return study_steps(replace(of_table, trained_budgets=of_table.trained_budgets[:budgets]))
-        settings = ratings_settings(self.defence)
+        settings = self.defence.settings
+        if isinstance(settings, TableSettings):
+            return study_steps(replace(settings, trained_budgets=settings.trained_budgets[:budgets]))
         return len(settings.attackers) + len(settings.trained_at[:budgets]) - 1
 
     def _studies(self) -> Iterator[tuple[Any, Study]]:
         """Yield the study as it grows, with what the noise was found with."""
         from core.attriguard import Guarded, study_ratings, study_table, table_guard
 
-        who = self.who
-        if who.ratings is not None:
-            guarded = Guarded(who.ratings, ratings_settings(self.defence))
+        who, settings = self.who, self.defence.settings
+        if who.ratings is not None and isinstance(settings, GuardSettings):
+            guarded = Guarded(who.ratings, settings)
             study = next(study_ratings(guarded))  # nobody attacks yet
-            for name in guarded.settings.attackers:
+            for name in settings.attackers:
                 for guesses in guarded.guesses(name):  # one for each budget somebody is trained at
                     study = replace(study, guesses=(*study.guesses, guesses))
                     yield guarded, study
             return
-        assert who.dataset is not None and who.config is not None
-        guard = table_guard(who.dataset, who.config, table_settings(self.defence))
+        assert who.dataset is not None and who.config is not None and isinstance(settings, TableSettings)
+        guard = table_guard(who.dataset, who.config, settings)
         yield from ((guard, study) for study in study_table(guard))
 
     def _grow(self) -> Iterator[Grown]:

@@ -35,7 +35,9 @@ def rate(point: Point, defence: Defence) -> Estimate:
 
 def own_attacker(study: Study, defence: Defence) -> str:
     """Return the attacker of the kind the noise was made against."""
-    wanted = {"logistic_smooth": "logistic", "ranges": "logistic"}.get(defence.defender, defence.defender)
+    wanted = {"logistic_smooth": "logistic", "ranges": "logistic"}.get(
+        defence.settings.defender, defence.settings.defender
+    )
     return wanted if wanted in study.attackers else study.attackers[0]
 
 
@@ -133,7 +135,7 @@ def budget_chart(study: Study, defence: Defence) -> tuple[str, str]:
 
 def values_chart(study: Study, defence: Defence) -> tuple[str, str]:
     """Return heading and quantity of the chart of the values."""
-    margin = f", by a margin of {defence.margin:g}" if defence.margin else ""
+    margin = f", by a margin of {defence.settings.margin:g}" if defence.settings.margin else ""
     return (
         f"How much noise each {shell.escape(study.attribute)} takes",
         f"Mean number of {study.unit} changed until it is read{margin}",

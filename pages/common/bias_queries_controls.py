@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -88,11 +88,6 @@ def mechanism(answering: Answering, noise: str | None = None, *, epsilon: float 
         "noisy_sums": lambda: queries.NoisySums(budget, absolute=answering.absolute),
     }
     return make[noise or answering.noise]()
-
-
-def as_published(answering: Answering, switch: bool) -> Answering:
-    """Return the same settings with the published noise, or with the corrected one."""
-    return replace(answering, as_published=switch)
 
 
 def two_groups(dataset: AuditDataset) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,7 +144,7 @@ def _noise_table(people: QueryTrials, answering: Answering, m: int) -> pandas.Da
     rows = []
     for noise in _NOISES:
         corrected, printed = (
-            controls.mechanism(controls.as_published(answering, switch), noise) for switch in (False, True)
+            controls.mechanism(replace(answering, as_published=switch), noise) for switch in (False, True)
         )
         if noise == "noisy_sums":
             scales = corrected.scales(trials.ask(m, corrected, [0]).scores[0])

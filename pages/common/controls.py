@@ -7,23 +7,78 @@ bound to the address, so that a link restores an audit. Nothing of a user's tabl
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import MISSING
+from typing import Any, Literal
 
 import streamlit as st
 
 from core.audit import ATTACKERS
+from core.config import AuditConfig
 from core.datasets.catalog import CATALOG
 from core.estimates import epsilon_text
-from core.fairness import METRIC_TITLES, METRICS
-from core.models import METHOD_TITLES, METHODS
+from core.fairness import METRIC_TITLES
+from core.models import METHOD_TITLES
+from core.settings import Setting, params
 from pages.common import panels, shell, state
 from pages.common.cached import kept_tolerance, own_table
+
+Kind = Literal["toggle", "selectbox", "multiselect", "slider", "select_slider", "number_input", "text_input"]
+"""Streamlit's widgets a setting can be drawn as."""
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
 
-_KEPT: dict[str, Any] = {"persist_state": "session"}
-_BOUND: dict[str, Any] = {"bind": "query-params", **_KEPT}
+_BOUND: dict[str, Any] = {"bind": "query-params"}
+_AUDIT = params(AuditConfig)
+
+
+def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **told: Any) -> Any:
+    """Draw the widget of a setting as its `Param` declares it, and return its value.
+
+    Parameters
+    ----------
+    setting : Setting
+    key : str
+        The widget's; the session keeps its value unless `persist_state` is told otherwise.
+    kind : str, optional
+        By itself a flag is switched, a name chosen, several names ticked, a number typed, all else written.
+    place : module or DeltaGenerator
+        Where to draw it.
+    **told
+        The widget's arguments where they are not what is declared: words of the page's own, fewer `options`, or as a
+        mapping with what to call each, another `value` to start with.
+    """
+    param, kind = setting.param, kind or _kind(setting)
+    told = {"label": param.title, "help": param.help, "persist_state": "session", **told}
+    start = told.pop("value", setting.default)
+    if kind in ("selectbox", "multiselect", "select_slider"):
+        names = told.get("options", param.options)
+        told["options"] = list(names)
+        if isinstance(names, Mapping):
+            told.setdefault("format_func", names.__getitem__)
+    if kind == "selectbox":
+        told["index"] = told["options"].index(start) if start in told["options"] else 0
+    elif kind == "multiselect":
+        told["default"] = list(start)
+    elif start is not MISSING:
+        told["value"] = start
+    if kind in ("slider", "number_input"):
+        least, most = (None if end is None else setting.base(end) for end in (param.least, param.most))
+        told = {"min_value": least, "max_value": most, "step": param.step, **told}
+    elif kind == "text_input" and param.most:
+        told["max_chars"] = int(param.most)
+    return getattr(place, kind)(key=key, **told)
+
+
+def _kind(setting: Setting) -> Kind:
+    if setting.base is bool:
+        return "toggle"
+    if setting.many:
+        return "multiselect"
+    if setting.base in (int, float):
+        return "number_input"
+    return "text_input" if setting.param.options is None else "selectbox"
 
 
 def audit_settings(page: str) -> None:
@@ -197,6 +252,7 @@ def dataset() -> None:
         key="dataset",
         format_func=lambda name: CATALOG[name].title if name in CATALOG else "Your table",
         help="Add your own table on the Data page.",
+        persist_state="session",
         **_BOUND,
     )
     state.keep("dataset", value)
@@ -216,18 +272,18 @@ def attribute() -> None:
         key="attribute",
         format_func=lambda column: names.get(column, column),
         help="What the attacker tries to learn about each person. Other columns and groups: on the Data page.",
-        **(_KEPT if state.dataset_name() == state.UPLOAD else _BOUND),
+        persist_state="session",
+        **({} if state.dataset_name() == state.UPLOAD else _BOUND),
     )
     state.keep("attribute", value)
 
 
 def metric() -> None:
     """Choose the fairness metric."""
-    value = st.selectbox(
-        "Fairness metric",
-        METRICS,
-        key="metric",
-        format_func=METRIC_TITLES.__getitem__,
+    value = control(
+        _AUDIT["metric"],
+        "metric",
+        options=METRIC_TITLES,
         help=(
             "Statistical parity compares the groups' rates of positive predictions; predictive equality does so among "
             "people with the negative label, equal opportunity among those with the positive label, equalized odds "
@@ -240,19 +296,15 @@ def metric() -> None:
 
 def tolerance() -> None:
     """Choose the tolerance the model is trained for."""
-    given = state.given()
-    value = st.number_input(
-        "Tolerance",
-        min_value=0.0,
-        max_value=1.0,
+    value = control(
+        _AUDIT["tolerance"],
+        "tolerance",
         value=state.default("tolerance"),
-        step=0.001,
         format="%.3f",
-        key="tolerance",
         help=(
             "Disclosed tolerance: how far a group's rate is said to be from everybody's at most. It starts at the "
             "smallest that the predictions keep to, in steps of 0.001; they stay as they are."
-            if given
+            if state.given()
             else "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can "
             "be asked for more than 0."
         ),
@@ -263,13 +315,9 @@ def tolerance() -> None:
 
 def seed() -> None:
     """Choose the seed."""
-    value = st.number_input(
-        "Seed",
-        min_value=0,
-        max_value=2**32 - 1,
-        value=state.default("seed"),
-        step=1,
-        key="seed",
+    value = control(
+        _AUDIT["seed"],
+        "seed",
         help=(
             "Fixes the sets your table does not name, and the attackers."
             if state.given()
@@ -282,10 +330,9 @@ def seed() -> None:
 
 def method() -> None:
     """Choose how the audited model is trained."""
-    value = st.selectbox(
-        "Fair learning method",
-        METHODS,
-        key="method",
+    value = control(
+        _AUDIT["method"],
+        "method",
         format_func=METHOD_TITLES.__getitem__,
         help=(
             "In-, post- and pre-processing, the control without mitigation, and a tree trained with privacy noise. All "
@@ -300,11 +347,12 @@ def method() -> None:
 
 def epsilon() -> None:
     """Choose the privacy budget the private tree is trained with."""
-    value = st.select_slider(
-        "Privacy budget ε",
-        EPSILONS,
+    value = control(
+        _AUDIT["epsilon"],
+        "epsilon",
+        "select_slider",
+        options=EPSILONS,
         value=state.default("epsilon"),
-        key="epsilon",
         format_func=epsilon_text,
         help="What one training record can change, at most: the smaller, the more noise on every count the tree sees.",
         **_BOUND,
@@ -314,13 +362,10 @@ def epsilon() -> None:
 
 def train_share() -> None:
     """Choose the share of records the model is trained on."""
-    value = st.slider(
-        "Training share",
-        min_value=0.10,
-        max_value=0.80,
-        value=state.default("train_share"),
-        step=0.01,
-        key="train_share",
+    value = control(
+        _AUDIT["train_share"],
+        "train_share",
+        "slider",
         help="The rest is halved between the attacker and the test. The published experiments use 0.34.",
         **_BOUND,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import streamlit as st
 
@@ -14,8 +13,10 @@ from core.estimates import epsilon_text
 from core.fingerprint import fingerprint
 from core.membership import TARGET_TITLES, TARGETS, MemberPeople, MembershipSettings, default_depth
 from core.models import GIVEN
+from core.settings import params
 from pages.common import cached, panels
 from pages.common.background import Store, need
+from pages.common.controls import control
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Positions of the slider."""
@@ -120,7 +121,7 @@ def attacked_by(who: People, chosen: Chosen) -> People:
     return replace(who, dataset=cached.dataset_of(who.table, config.roles or who.table.roles[0]))
 
 
-_KEPT: dict[str, Any] = {"persist_state": "session"}
+_SETTINGS = params(MembershipSettings)
 
 _SECTIONS = {
     "over_epsilon": "Over ε",
@@ -133,15 +134,15 @@ _SECTIONS = {
 
 def published() -> bool:
     """Switch to the published protocol."""
-    return st.toggle(
-        "As published",
-        key="member_published",
+    switch: bool = control(
+        _SETTINGS["literal"],
+        "member_published",
         help=(
             "The paper reads VD alone, by its network; its tree draws noise anew for each attribute and lets no budget "
             "be saved, and its FairPick drops the negative deletions it asks for."
         ),
-        **_KEPT,
     )
+    return switch
 
 
 def chosen(who: People, switch: bool) -> Chosen:
@@ -178,73 +179,67 @@ def chosen(who: People, switch: bool) -> Chosen:
 def _target(*, given: bool) -> str:
     """Choose among the models trained here, and the given one in place of the audited one where there is one."""
     targets = [GIVEN if given and name == "audited" else name for name in TARGETS]
-    value = st.selectbox(
-        "Model under attack",
-        targets,
-        key="member_target",
-        format_func=TARGET_TITLES.__getitem__,
+    value = control(
+        _SETTINGS["target"],
+        "member_target",
+        options={name: TARGET_TITLES[name] for name in targets},
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
-        **_KEPT,
     )
     return value if value in targets else TARGETS[0]
 
 
 def _epsilon(*, disabled: bool) -> float:
-    value = st.select_slider(
-        "Privacy budget of the tree (ε)",
-        EPSILONS,
-        value=math.inf,
-        key="member_epsilon",
+    value = control(
+        _SETTINGS["epsilon"],
+        "member_epsilon",
+        "select_slider",
+        options=EPSILONS,
         format_func=epsilon_text,
         disabled=disabled,
         help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
-        **_KEPT,
     )
     return float(value)
 
 
 def _depth(people: MemberPeople, *, disabled: bool) -> int:
     first = default_depth(people)
-    return st.slider(
-        "Depth of the trees",
-        1,
-        20,
+    depth: int = control(
+        _SETTINGS["max_depth"],
+        f"member_depth_{first}",
+        "slider",
+        max_value=20,
         value=first,
-        key=f"member_depth_{first}",
         disabled=disabled,
         help="The private tree asks each column once on a path, so more levels than columns change nothing.",
-        **_KEPT,
     )
+    return depth
 
 
 def _theta(*, disabled: bool) -> float:
-    return st.slider(
-        "FairPick's θ",
-        0.1,
-        1.0,
-        value=1.0,
-        step=0.1,
+    theta: float = control(
+        _SETTINGS["theta"],
+        "member_theta",
+        "slider",
+        min_value=0.1,
         format="%.1f",
-        key="member_theta",
         disabled=disabled,
         help=(
             "FairPick deletes training records until the groups' shares of each cluster of similar people differ only "
             "θ times as much as before. 1 deletes nobody."
         ),
-        **_KEPT,
     )
+    return theta
 
 
 def _group(people: MemberPeople) -> int:
-    value = st.selectbox(
-        "Group, against all others",
-        list(range(people.n_groups)),
-        index=1,
-        key=f"member_group_{people.attribute}_{people.n_groups}",
-        format_func=people.group_names.__getitem__,
-        **_KEPT,
+    group: int = control(
+        _SETTINGS["group"],
+        f"member_group_{people.attribute}_{people.n_groups}",
+        "selectbox",
+        help=None,
+        options=dict(enumerate(people.group_names)),
     )
-    return int(value or 0)
+    return group
 
 
 def section() -> str:

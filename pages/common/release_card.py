@@ -15,13 +15,13 @@ from core.charts import draw_in_common, draw_precisions
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
 from core.fingerprint import fingerprint
-from core.model_card import Advice, ReleasedPeople, ReleaseStudy
+from core.model_card import Advice, ReleasedPeople, ReleaseSettings, ReleaseStudy
 from core.models import GIVEN
 from core.release_audit.card_plan import ReleasePlan, release_text
 from pages.common import cached, panels, shell
 from pages.common import release_words as words
 from pages.common.background import Background, Job, Store, need, want
-from pages.common.release_controls import Models, Precision
+from pages.common.release_controls import Models
 from pages.common.report_plan import plan_of, subject
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class ReleaseWork:
             **told,
         )
 
-    def card(self, people: ReleasedPeople, precision: Precision) -> Card:
+    def card(self, people: ReleasedPeople, precision: ReleaseSettings) -> Card:
         """Return the card at every number of models; waits with a progress bar where it takes long."""
         return Card(self, people, precision)
 
@@ -150,7 +150,7 @@ class Card:
         One a number of models, in the slider's order.
     """
 
-    def __init__(self, work: ReleaseWork, people: ReleasedPeople, precision: Precision) -> None:
+    def __init__(self, work: ReleaseWork, people: ReleasedPeople, precision: ReleaseSettings) -> None:
         self.work, self.people, self.precision = work, people, precision
         self._key = fingerprint("release card", work.key, work.chosen.people, len(people.predictions), precision)
         self.studies: tuple[ReleaseStudy, ...] = need(
@@ -164,7 +164,7 @@ class Card:
         found = []
         for i, count in enumerate(counts):
             job.report(i, len(counts))
-            found.append(study(self.people, self.precision.settings(count, self.work.config.seed)))
+            found.append(study(self.people, replace(self.precision, count=count)))
         return tuple(found)
 
     def at(self, count: int) -> ReleaseStudy:
@@ -198,8 +198,8 @@ class Card:
         from core.model_card import advise, release_of
 
         people, seed = self.people, self.work.config.seed
-        exact = replace(self.precision, decimals=None, epsilon=None)
-        release = release_of(people, exact.settings(count, seed))
+        exact = replace(self.precision, decimals=None, epsilon=None, count=count)
+        release = release_of(people, exact)
         return advise(people.posterior, release, sensitive=people.sensitive, seed=seed, report=job.report)
 
 
@@ -236,7 +236,7 @@ def in_common_part(study: ReleaseStudy) -> dict[str, pandas.DataFrame]:
 
 
 def card_plan(
-    config: AuditConfig, table: Table, dataset: AuditDataset, models: Models, precision: Precision, count: int
+    config: AuditConfig, table: Table, dataset: AuditDataset, models: Models, precision: ReleaseSettings, count: int
 ) -> ReleasePlan | None:
     """Return what the page shows as a plan; None where the command could not train or find these models.
 
@@ -256,7 +256,7 @@ def card_plan(
         columns=models.columns[:count],
         people=models.people,
         group=dataset.group_names[models.group] if dataset.n_groups > 2 else "",
-        settings=precision.settings(count, config.seed),
+        settings=replace(precision, count=count),
     )
 
 

@@ -11,7 +11,10 @@ from core.datasets import AuditDataset, Table, prediction_candidates
 from core.estimates import count
 from core.model_card import STATISTIC_TITLES, STATISTICS, ReleaseSettings
 from core.models import GIVEN
+from core.release_audit.card_plan import ReleasePlan
+from core.settings import params
 from pages.common import panels, state
+from pages.common.controls import control
 
 COUNTS = (1, 2, 5, 10, 20, 50)
 """Numbers of models the slider offers; a family is trained as a whole."""
@@ -35,7 +38,7 @@ class Models:
     Attributes
     ----------
     family : str
-        One of `core.model_card.released_people.MODELS`.
+        One of `core.model_card.card_people.MODELS`.
     columns : tuple of str
         Prediction columns, for the family "given".
     people : int
@@ -65,28 +68,8 @@ class Models:
         return tuple(dict.fromkeys([*(c for c in COUNTS if c < self.most), self.most]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Precision:
-    """What is published of each model, and how precisely."""
-
-    statistics: tuple[str, ...]
-    sizes: bool
-    decimals: int | None
-    epsilon: float | None
-
-    def settings(self, count: int, seed: int) -> ReleaseSettings:
-        """Return the settings of a card of so many models."""
-        return ReleaseSettings(
-            count=count,
-            statistics=self.statistics,
-            sizes=self.sizes,
-            decimals=self.decimals,
-            epsilon=self.epsilon,
-            seed=seed,
-        )
-
-
 _KEPT: dict[str, Any] = {"persist_state": "session"}
+_PLAN, _SETTINGS = params(ReleasePlan), params(ReleaseSettings)
 
 _FAMILIES = {
     "mixed": "A natural family, mixed",
@@ -144,17 +127,15 @@ def _family(*, given: bool, brought: bool) -> str:
     """Choose the models: the audited ones first where their predictions came with the table, else a family."""
     offered = [name for name in _FAMILIES if given or name != "given"]
     first = "audited" if brought else "mixed"
-    value = st.selectbox(
-        "Which models",
-        offered,
-        index=offered.index(first),
-        key="release_family_brought" if brought else "release_family",
-        format_func=_FAMILIES.__getitem__,
+    value = control(
+        _PLAN["models"],
+        "release_family_brought" if brought else "release_family",
+        options={name: _FAMILIES[name] for name in offered},
+        value=first,
         help=(
             "The audited model comes first. A natural family is what a developer trains on the way to one model, none "
             "of them told the attribute: other training records, depths, features, or fair models for other tolerances."
         ),
-        **_KEPT,
     )
     return value if value in offered else first
 
@@ -163,46 +144,47 @@ def _people(test: int) -> int:
     """Choose how many test people the numbers are about; 0 is all."""
     offered = [n for n in PEOPLE if n < test] + [test]
     first = _FIRST_PEOPLE if _FIRST_PEOPLE in offered else offered[-1]
-    value = st.select_slider(
-        "People the numbers are about",
-        offered,
+    value = control(
+        _PLAN["people"],
+        f"release_people_{test}",
+        "select_slider",
+        options=offered,
         value=first,
-        key=f"release_people_{test}",
         format_func=lambda n: f"all {count(n)}" if n == test else count(n),
         help="Test people, whom no model was trained on. Where they are fewer, each counts for more in every number.",
-        **_KEPT,
     )
     return 0 if value == test else int(value)
 
 
 def _group(dataset: AuditDataset) -> int:
-    value = st.selectbox(
-        "Group, against all others",
-        list(range(dataset.n_groups)),
-        index=1,
-        key=f"release_group_{dataset.roles.key}_{dataset.n_groups}",
-        format_func=dataset.group_names.__getitem__,
-        **_KEPT,
+    group: int = control(
+        _PLAN["group"],
+        f"release_group_{dataset.roles.key}_{dataset.n_groups}",
+        "selectbox",
+        help=None,
+        options=dict(enumerate(dataset.group_names)),
+        value=1,
     )
-    return int(value or 0)
+    return group
 
 
 def _columns(table: Table, dataset: AuditDataset, candidates: tuple[str, ...]) -> tuple[str, ...]:
     first = [dataset.roles.prediction] if dataset.roles.prediction in candidates else []
     like = [name for name in candidates if "pred" in name.casefold() and name not in first]
     return tuple(
-        st.multiselect(
-            "Prediction columns",
-            candidates,
-            default=[*first, *like],
-            key=f"release_columns_{table.fingerprint[:16]}",
+        control(
+            _PLAN["columns"],
+            f"release_columns_{table.fingerprint[:16]}",
+            persist_state=None,
+            options=candidates,
+            value=[*first, *like],
             help="Columns of two values, written as the label is or as 0 and 1; none of them is a feature then.",
         )
     )
 
 
-def precision(row: tuple[Any, ...]) -> Precision:
-    """Choose what is published of each model, and how precisely.
+def precision(row: tuple[Any, ...], seed: int) -> ReleaseSettings:
+    """Choose what is published of each model, and how precisely; of how many is told by their slider.
 
     Parameters
     ----------
@@ -214,7 +196,7 @@ def precision(row: tuple[Any, ...]) -> Precision:
     with row[1]:
         decimals, epsilon = _how(way)
     chosen = st.pills(
-        "What is published",
+        _SETTINGS["statistics"].param.title,
         [*STATISTICS, _SIZES],
         selection_mode="multi",
         default=["sp_gap", "tpr_gap", "fpr_gap", _SIZES],
@@ -225,28 +207,31 @@ def precision(row: tuple[Any, ...]) -> Precision:
         "noise comes with them.",
         **_KEPT,
     )
-    return Precision(
+    return ReleaseSettings(
         statistics=tuple(name for name in STATISTICS if name in (chosen or ())),
         sizes=_SIZES in (chosen or ()) or epsilon is not None,
         decimals=decimals,
         epsilon=epsilon,
+        seed=seed,
     )
 
 
 def _how(way: str) -> tuple[int | None, float | None]:
     if way == "rounded":
-        decimals = st.select_slider("Decimals", [1, 2, 3, 4, 5, 6], value=3, key="release_decimals", **_KEPT)
+        decimals = control(
+            _SETTINGS["decimals"], "release_decimals", "select_slider", help=None, options=[1, 2, 3, 4, 5, 6]
+        )
         return int(decimals), None
     if way == "noise":
-        value = st.select_slider(
-            "Privacy budget ε",
-            EPSILONS,
+        value = control(
+            _SETTINGS["epsilon"],
+            "release_epsilon",
+            "select_slider",
+            options=EPSILONS,
             value=10.0,
-            key="release_epsilon",
             format_func="{:g}".format,
             help="Of all its numbers together, group sizes included: one person's attribute, all else being the same, "
             "makes no card more than e to the ε times as likely. Smaller is more private.",
-            **_KEPT,
         )
         return None, float(value)
     return None, None
@@ -261,7 +246,8 @@ def number_of_models(chosen: Models) -> int:
 def number_slider(chosen: Models, value: int) -> None:
     """Draw the slider of the number of models."""
     if len(chosen.counts) > 1:
-        st.select_slider("Models on the card", chosen.counts, value=value, key=_slider_key(chosen), **_KEPT)
+        told = {"help": None, "options": chosen.counts, "value": value}
+        control(_SETTINGS["count"], _slider_key(chosen), "select_slider", **told)
 
 
 def _slider_key(chosen: Models) -> str:

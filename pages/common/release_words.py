@@ -16,7 +16,7 @@ from core.model_card import (
     ReleaseStudy,
     settled_as_most,
 )
-from core.model_card.released_people import EVERYBODY_ELSE
+from core.model_card.card_people import EVERYBODY_ELSE
 from pages.common import shell
 
 _SMALL = 0.05

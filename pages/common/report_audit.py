@@ -213,8 +213,8 @@ def file(shown: Shown, kind: str, edition: str = "internal") -> bytes:
         return plan_text(replace(shown.audit.plan, policy="policy.toml")).encode("utf-8")
     told = shown.document(edition)
     if kind == "csv":
-        return _archive(csv_files(told, edition=edition))
-    return (to_html if kind == "html" else to_json)(told, edition=edition).encode("utf-8")
+        return _archive(csv_files(told))
+    return (to_html if kind == "html" else to_json)(told).encode("utf-8")
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:

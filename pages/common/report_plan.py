@@ -18,10 +18,13 @@ from core.release_audit import (
     MembershipPlan,
     ModelPlan,
     OutputsPlan,
+    PlannedAnswers,
     catalogue_plan,
     suggested_outputs,
 )
+from core.settings import Setting, params
 from pages.common import cached, shell
+from pages.common.controls import Kind, control
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -133,16 +136,10 @@ SECTIONS = {
     "guide": "How the verdict is reached",
 }
 
-_MECHANISMS = {
-    "exact": "Exact answers",
-    "rounded": "Rounded answers",
-    "laplace": "Laplace noise",
-    "cauchy": "Cauchy noise, smooth",
-    "noisy_sums": "Noisy sums",
-}
-
 _MOST_DECIMALS = 6
 _SHADOWS = (0, 4, 8, 16, 32, 64, 128)
+
+_PLAN, _OUTPUTS, _ANSWERS = params(AuditPlan), params(OutputsPlan), params(PlannedAnswers)
 
 
 def section() -> str | None:
@@ -164,14 +161,16 @@ def attacks(config: AuditConfig, table: Table) -> None:
     shell.whisper(
         "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
     )
+
+    def asked(setting: Setting, kind: Kind | None = None, **told: Any) -> Any:
+        return control(setting, f"asked_{setting.name}_{mark}", kind, persist_state=None, **told)
+
     with st.form(f"attacks_{mark}"):
         left, right = st.columns(2, vertical_alignment="bottom")
-        title = left.text_input(
-            "Title of the report", value=now.title, key=f"asked_title_{mark}", max_chars=200, placeholder="the table's"
-        )
+        title = asked(_PLAN["title"], place=left, value=now.title, help=None, placeholder="the table's")
         offered = _outputs(config, now.outputs)
         outputs = right.selectbox(
-            "What is released about each person",
+            _OUTPUTS["released"].param.title,
             offered,
             index=offered.index(now.outputs),
             key=f"asked_outputs_{mark}",
@@ -179,48 +178,36 @@ def attacks(config: AuditConfig, table: Table) -> None:
             help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
         first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
-        questions = first.number_input(
-            "Answers to bias questions",
-            0,
-            1000,
-            answers.questions,
-            key=f"asked_questions_{mark}",
+        questions = asked(
+            _ANSWERS["questions"],
+            place=first,
+            value=answers.questions,
             help="How many are planned in all; 0 promises to answer none. More than 100 take long.",
         )
-        people = second.number_input("People they are about", 4, 5000, answers.people, key=f"asked_people_{mark}")
-        mechanism = third.selectbox(
-            "How they are answered",
-            list(_MECHANISMS),
-            index=list(_MECHANISMS).index(answers.mechanism),
-            key=f"asked_mechanism_{mark}",
-            format_func=_MECHANISMS.__getitem__,
-        )
-        epsilon = fourth.number_input(
-            "ε of all together",
-            0.01,
-            1000.0,
-            max(0.01, answers.epsilon),
-            step=0.1,
-            key=f"asked_epsilon_{mark}",
+        people = asked(_ANSWERS["people"], place=second, value=answers.people, help=None)
+        mechanism = asked(_ANSWERS["mechanism"], place=third, value=answers.mechanism, help=None)
+        epsilon = asked(
+            _ANSWERS["epsilon"],
+            place=fourth,
+            min_value=0.01,
+            value=max(0.01, answers.epsilon),
             help="Not used by exact and rounded answers. Rounded answers have three decimals.",
         )
         left, right = st.columns(2, vertical_alignment="bottom")
-        shadows = left.select_slider(
-            "Shadow models of LiRA",
-            sorted({*_SHADOWS, now.membership.shadows}),
+        shadows = asked(
+            params(MembershipPlan)["shadows"],
+            "select_slider",
+            place=left,
+            options=sorted({*_SHADOWS, now.membership.shadows}),
             value=now.membership.shadows,
-            key=f"asked_shadows_{mark}",
             disabled=config.method == GIVEN,
             help="Models trained like the audited one, with and without each person; 0 leaves LiRA out. Given "
             "predictions cannot be trained again.",
         )
-        budget = right.number_input(
-            "AttriGuard: columns changed per person",
-            0.0,
-            1000.0,
-            now.guard.budget,
-            step=0.5,
-            key=f"asked_budget_{mark}",
+        budget = asked(
+            params(GuardPlan)["budget"],
+            place=right,
+            value=now.guard.budget,
             help="On average; 0 if records are published as they are. The default policy sets no limit to it.",
         )
         if not st.form_submit_button("Attack by this plan", key=f"asked_keep_{mark}", type="primary"):

@@ -12,6 +12,7 @@ from core.datasets.catalog import CATALOG
 from core.datasets.dataset import Table
 from core.datasets.roles import Roles
 from core.models import GIVEN
+from core.settings import params
 
 UPLOAD = "upload"
 """Name under which a user's own table is chosen."""
@@ -20,12 +21,9 @@ OWN_RATINGS = "own_ratings"
 """Name under which a user's own ratings are chosen."""
 
 _DEFAULTS: dict[str, Any] = {
+    **{name: setting.default for name, setting in params(AuditConfig).items()},
     "dataset": "demo",
-    "method": "exponentiated_gradient",
-    "metric": "statistical_parity",
     "tolerance": TRAINED_TOLERANCE,
-    "train_share": 0.34,
-    "seed": 42,
     "epsilon": 10.0,
 }
 

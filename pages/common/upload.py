@@ -13,9 +13,11 @@ import streamlit as st
 
 from core.errors import InputError
 from core.fingerprint import fingerprint
+from core.settings import params
 from core.untrusted import warm_up
 from pages.common import cached, panels, shell, state
 from pages.common.cached import OwnModel
+from pages.common.controls import control
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -305,6 +307,8 @@ def _ask_given(table: Table, options: Sequence[str], current: Roles | None, gues
     current : Roles or None
         The roles in use; before there are any, columns are guessed.
     """
+    from core.release_audit.plan import ModelPlan
+
     found: dict[str, Any] = {}
     columns = ["", *options]
     for place, (role, (title, told)) in zip(st.columns(3, gap="large"), _ASKED.items(), strict=True):
@@ -322,13 +326,12 @@ def _ask_given(table: Table, options: Sequence[str], current: Roles | None, gues
         found[role] = chosen or ""
     found["threshold"] = current.threshold if current else 0.5
     if found["score"] and not found["prediction"]:
-        found["threshold"] = st.number_input(
-            "A score predicts the positive value from",
-            min_value=0.0,
-            max_value=1.0,
+        found["threshold"] = control(
+            params(ModelPlan)["threshold"],
+            f"threshold_{table.fingerprint[:16]}",
             value=found["threshold"],
-            step=0.01,
-            key=f"threshold_{table.fingerprint[:16]}",
+            help=None,
+            persist_state=None,
         )
     return found
 
@@ -398,13 +401,16 @@ def _read_model(table: Table, current: Roles | None, name: str, content: bytes) 
 
 def _ask_columns(table: Table, current: Roles | None) -> None:
     """Ask which columns a model takes that does not name them."""
+    from core.release_audit.plan import ModelPlan
+
     name, model_file = st.session_state[_MODEL_PENDING]
     own = cached.own_model()
     columns = [str(column) for column in (own.asked if own else table).frame.columns]
-    features = st.multiselect(
-        "The columns the model takes, in its order",
-        columns,
-        key="model_features",
+    features = control(
+        params(ModelPlan)["features"],
+        "model_features",
+        options=columns,
+        persist_state=None,
         help="Its file does not name them" + (f"; it takes {model_file.width}." if model_file.width else "."),
     )
     if st.button("Ask the model", key="ask_model", disabled=not features):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -52,38 +51,11 @@ def few_ratings() -> Ratings:
     )
 
 
-def few_settings(chosen: controls.Defence) -> GuardSettings:
-    """Return a study's settings with few attackers."""
-    return replace(
-        GuardSettings(
-            policy=chosen.policy,
-            defender=chosen.defender,
-            target=chosen.target,
-            given=chosen.given,
-            margin=chosen.margin,
-            seed=chosen.seed,
-        ),
-        attackers=ATTACKERS,
-        trained_at=(1.0,),
-    )
+FEW = partial(GuardSettings, attackers=ATTACKERS, trained_at=(1.0,))
+"""Settings of a study on ratings with few attackers."""
 
-
-def few_table_settings(chosen: controls.Defence) -> TableSettings:
-    """Return a table study's settings with few budgets to train against."""
-    changes = chosen.changes
-    return TableSettings(
-        frozen=changes.frozen,
-        rules=changes.rules,
-        added=changes.added,
-        removed=changes.removed,
-        defender=chosen.defender,
-        target=chosen.target,
-        given=chosen.given,
-        margin=chosen.margin,
-        trained_budgets=(0.25,),
-        seed=chosen.seed,
-    )
-
+FEW_OF_TABLES = partial(TableSettings, trained_budgets=(0.25,))
+"""Settings of a study on a table with few budgets to train against."""
 
 _STUDIES: dict[TableSettings, list[tuple[Any, Study]]] = {}
 
@@ -129,8 +101,8 @@ class Gate:
 def few_attackers(monkeypatch: pytest.MonkeyPatch) -> Gate:
     """Let the page have few attackers, and studies that other tests have made."""
     made = Gate()
-    monkeypatch.setattr("pages.common.attriguard_study.ratings_settings", few_settings)
-    monkeypatch.setattr("pages.common.attriguard_study.table_settings", few_table_settings)
+    monkeypatch.setattr(controls, "GuardSettings", FEW)
+    monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
     monkeypatch.setattr(core.attriguard, "study_table", made.studies)
     monkeypatch.setattr(
         core.attriguard,
@@ -171,23 +143,15 @@ def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
     return dashboard
 
 
-def chosen(dashboard: Dashboard, **changes: Any) -> controls.Defence:
-    """Return the defaults of the page for a table, with changes."""
-    settings = {"policy": "modify_add", "defender": "logistic", "target": "uniform", "given": (), "margin": 0.0}
-    return controls.Defence(**{**settings, "seed": 42, **changes})
-
-
-def study_of(dashboard: Dashboard, **changes: Any) -> Study:
+def study_of(**changes: Any) -> Study:
     """Return the whole study of the demo with these settings."""
-    return studies_of_demo(few_table_settings(chosen(dashboard, **changes)))[-1][1]
+    return studies_of_demo(FEW_OF_TABLES(**changes))[-1][1]
 
 
 @cache
 def study_of_ratings(**changes: Any) -> Study:
     """Return the whole study of the few ratings with these settings."""
-    settings = {"policy": "modify_add", "defender": "logistic", "target": "train_shares", "given": (), "margin": 0.0}
-    made = controls.Defence(**{**settings, "seed": 42, **changes})
-    return list(ratings_study(few_ratings(), few_settings(made)))[-1]
+    return list(ratings_study(few_ratings(), FEW(**changes)))[-1]
 
 
 def told(dashboard: Dashboard) -> str:

@@ -12,14 +12,13 @@ from pages.common import attriguard_controls as controls
 from pages.common import attriguard_people as people
 from tests.app.dashboard import Dashboard, RecordedJob
 from tests.app.guarding import (
+    FEW_OF_TABLES,
     Gate,
     assert_tells,
     choose,
-    chosen,
     demo,
     few_attackers,
     few_ratings,
-    few_table_settings,
     guard_columns,
     studies_of_demo,
     study_of,
@@ -38,7 +37,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
 
 def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    study = study_of(dashboard)
+    study = study_of()
     assert_tells(dashboard, study, controls.first_budget(study))
     assert any("synthetic" in text.lower() for text in dashboard.texts)
     assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
@@ -50,7 +49,7 @@ def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
 
 def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    study = study_of(dashboard)
+    study = study_of()
     jobs = len(RecordedJob.started)
     last = controls.last_budget(study)
     for budget in (0.0, 0.1, last):
@@ -89,7 +88,7 @@ def test_targets_of_ones_own(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
     choose(dashboard, guard_target="given", guard_given="men: 30\nwomen: 70%")
     names = demo().group_names
-    study = study_of(dashboard, target="given", given=tuple({"men": 0.3, "women": 0.7}[name] for name in names))
+    study = study_of(target="given", given=tuple({"men": 0.3, "women": 0.7}[name] for name in names))
     assert_tells(dashboard, study, controls.first_budget(study))
 
 
@@ -120,7 +119,7 @@ def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Gat
 def test_each_value_counted_alike(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
     choose(dashboard, guard_balanced=True)
-    study = study_of(dashboard)
+    study = study_of()
     assert_tells(dashboard, study, controls.first_budget(study), balanced=True)
     assert "Balanced accuracy" in dashboard.finding and gate.begun == 1
 
@@ -133,56 +132,50 @@ SECTIONS = {
 }
 
 
-@pytest.mark.parametrize("section", [*SECTIONS, "changes"])
-def test_every_section_of_a_table(dashboard: Dashboard, gate: Gate, section: str):
+def test_every_section_of_a_table(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    choose(dashboard, further_guard_table=section)
-    words = told(dashboard)
-    assert SECTIONS.get(section, "of the changed records hold only pairs of values that somebody has") in words
-    study = study_of(dashboard)
-    if section == "person":
-        for budget in (0.0, 0.3):
-            choose(dashboard, guard_budget=budget, guard_person=7)
-            k = 6
-            expected_size = float(study.mechanism(budget)[k] @ study.size[k])
-            assert f"“{study.values[study.predicted[k]]}”" in told(dashboard)
-            assert f"on average {expected_size:.2f} columns change" in told(dashboard)
-        (frame,) = (f.value for f in dashboard.test.dataframe)
-        assert list(frame.columns)[:2] == ["column", "without noise"] and len(frame) == study.size[k].max()
-    if section == "cost":
-        assert "no fairness method" in words
-        before = words
-        choose(dashboard, guard_budget=0.0)
-        assert told(dashboard) != before
-    if section == "changes":
-        rule = studies_of_demo(few_table_settings(chosen(dashboard)))[-1][0].found_rules
-        example = widget(dashboard, "guard_added").placeholder
-        assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
+    study, words = study_of(), {}
+    sentences = {**SECTIONS, "changes": "of the changed records hold only pairs of values that somebody has"}
+    for section, sentence in sentences.items():
+        choose(dashboard, further_guard_table=section)
+        words[section] = told(dashboard)
+        assert sentence in words[section]
+        if section == "person":
+            for budget in (0.0, 0.3):
+                choose(dashboard, guard_budget=budget, guard_person=7)
+                k = 6
+                expected_size = float(study.mechanism(budget)[k] @ study.size[k])
+                assert f"“{study.values[study.predicted[k]]}”" in told(dashboard)
+                assert f"on average {expected_size:.2f} columns change" in told(dashboard)
+            (frame,) = (f.value for f in dashboard.test.dataframe)
+            assert list(frame.columns)[:2] == ["column", "without noise"] and len(frame) == study.size[k].max()
+        if section == "cost":
+            assert "no fairness method" in words[section]
+            choose(dashboard, guard_budget=0.0)
+            assert told(dashboard) != words[section]
+    rule = studies_of_demo(FEW_OF_TABLES())[-1][0].found_rules
+    example = widget(dashboard, "guard_added").placeholder
+    assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
 
 
-@pytest.mark.parametrize("section", [*SECTIONS, "others"])
-def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate, section: str):
+def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    choose(dashboard, guard_data="invented", further_guard=section)
-    words = told(dashboard)
-    assert SECTIONS.get(section, "AttriGuard changes") in words
-    if section == "person":
-        assert f"Person, 1 to {few_ratings().people_test.shape[0]}" in [w.label for w in dashboard.test.number_input]
-        choose(dashboard, guard_person=80)  # who rated nothing
-        assert "This person is read as" in told(dashboard)
-    if section == "transfer":
-        assert "of the noise against logistic regression fools a network" in words
-    if section == "cost":
-        assert "of the ten items recommended are right" in words
-
-
-def test_other_defences_are_compared_at_the_sliders_budget(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    choose(dashboard, guard_data="invented", further_guard="others", guard_budget=0.0)
-    assert "AttriGuard changes 0.0 ratings" in told(dashboard)
-    choose(dashboard, guard_budget=1.5)
-    spent = study_of_ratings().spent(1.5).value
-    assert f"AttriGuard changes {spent:.1f} ratings" in told(dashboard)
+    choose(dashboard, guard_data="invented")
+    words = {}
+    for section, sentence in {**SECTIONS, "others": "AttriGuard changes"}.items():
+        choose(dashboard, further_guard=section)
+        words[section] = told(dashboard)
+        assert sentence in words[section]
+        if section == "person":
+            people_ = few_ratings().people_test.shape[0]
+            assert f"Person, 1 to {people_}" in [w.label for w in dashboard.test.number_input]
+            choose(dashboard, guard_person=80)  # who rated nothing
+            assert "This person is read as" in told(dashboard)
+    assert "of the noise against logistic regression fools a network" in words["transfer"]
+    assert "of the ten items recommended are right" in words["cost"]
+    for budget in (0.0, 1.5):  # other defences are compared at the slider's budget
+        choose(dashboard, guard_budget=budget)
+        assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in told(dashboard)
 
 
 def test_the_controls_stay_while_ratings_are_read(dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch):
@@ -204,8 +197,7 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     assert gate.begun == 1  # nothing happens before the button is pressed
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
-    changes = controls.Changes(frozen=("sector",))
-    study = study_of(dashboard, changes=changes)
+    study = study_of(frozen=("sector",))
     assert_tells(dashboard, study, controls.first_budget(study))
     columns = dashboard.test.dataframe[0].value
     assert list(columns[columns["may change"] == "frozen"]["column"]) == ["sector"]
@@ -227,7 +219,7 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     choose(dashboard, guard_frozen=[])
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
-    study = study_of(dashboard)
+    study = study_of()
     assert_tells(dashboard, study, controls.first_budget(study))
     choose(dashboard, guard_added="purpose")
     dashboard.button("guard_use_rules").click()
@@ -242,7 +234,7 @@ def test_the_numbers_behind_the_charts(dashboard: Dashboard, gate: Gate):
     dashboard.test.session_state["numbers_attriguard"] = True
     dashboard.settle()
     curves, values = (frame.value for frame in dashboard.test.dataframe)
-    study = study_of(dashboard)
+    study = study_of()
     last = controls.last_budget(study)
     row = curves[(curves.attacker == "adversarial") & (curves["columns changed"] == last)].iloc[0]
     (point,) = (point for point in study.at(last) if point.attacker == "adversarial")

@@ -51,7 +51,7 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     assert dashboard.has_button("start_attackers")
     dashboard.button("start_attackers").click()
     dashboard.settle()
-    study = study_of(dashboard)
+    study = study_of()
     assert_tells(dashboard, study, 0.1)
     assert gate.begun == 1  # what was there is not computed again
 

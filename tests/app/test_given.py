@@ -10,7 +10,7 @@ from core.datasets.roles import Roles
 from core.estimates import accuracy, percent
 from pages.common import bias_queries_controls as controls
 from tests.app.dashboard import Dashboard
-from tests.app.guarding import few_table_settings
+from tests.app.guarding import FEW_OF_TABLES
 from tests.app.members import Gate, choose, gate, told
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
@@ -72,7 +72,7 @@ def boxes(dashboard: Dashboard) -> list[str]:
 def brief(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> None:
     """Few repeats, few attackers, and few shadow models."""
     monkeypatch.setattr(controls, "repeats_for", lambda n: 2)
-    monkeypatch.setattr("pages.common.attriguard_study.table_settings", few_table_settings)
+    monkeypatch.setattr("pages.common.attriguard_controls.TableSettings", FEW_OF_TABLES)
 
 
 def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):

@@ -18,7 +18,7 @@ from core.release_audit.card_plan import read_release, release_text, study_of
 from pages.common import cached
 from pages.common import release_words as words
 from pages.common.release_card import card_plan
-from pages.common.release_controls import Models, Precision
+from pages.common.release_controls import Models
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.app.releasing import (
@@ -284,7 +284,7 @@ def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, f
     labels = [button.proto.label for button in dashboard.test.get("download_button")]
     assert labels.count("Card (TOML)") == 1
     models = Models(family="mixed", columns=(), people=PEOPLE, group=1)
-    precision = Precision(statistics=("sp_gap", "tpr_gap", "fpr_gap"), sizes=True, decimals=2, epsilon=None)
+    precision = ReleaseSettings(decimals=2, seed=CONFIG.seed)
     shown = (CONFIG, demo_table(), expected.demo(), models)
     plan = card_plan(*shown, precision, FIRST)
     assert plan is not None

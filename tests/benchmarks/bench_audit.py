@@ -42,7 +42,7 @@ def measure(rows: int) -> None:
     from core.datasets import Roles, Table
     from core.models import GIVEN
     from core.policy import predictions_policy
-    from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, run_audit
+    from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, audit_with_people
     from core.report import meter_of
 
     warnings.simplefilter("ignore")
@@ -55,7 +55,7 @@ def measure(rows: int) -> None:
         membership=MembershipPlan(shadows=0),
     )
     started, used = time.perf_counter(), time.process_time()
-    audit = run_audit(plan, made, predictions_policy(), meter=meter_of)
+    audit = audit_with_people(plan, made, predictions_policy(), meter=meter_of)[0]
     seconds, processor = time.perf_counter() - started, time.process_time() - used
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     limit, gigabytes = LIMITS.get(rows, (float("inf"), float("inf")))

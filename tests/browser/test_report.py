@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from core.report import AttackedPeople, to_html
+from core.report import AttackedPeople, document, to_html
 from tests.browser.axe import violations
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS
 from tests.report_people import people_of
@@ -20,9 +20,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    path.write_text(
-        to_html(sample(), edition="disclosure", people=AttackedPeople(**people_of())), encoding="utf-8", newline=""
-    )
+    told = document(sample(), edition="disclosure", people=AttackedPeople(**people_of()))
+    path.write_text(to_html(told), encoding="utf-8", newline="")
     return path
 
 
@@ -80,7 +79,9 @@ _CUT = """() => [...document.querySelectorAll('.scroll, main td, main th, svg.ch
 @pytest.mark.parametrize("edition", ["internal", "disclosure"])
 def test_every_table_and_chart_is_whole_on_a_telephone(page: Page, tmp_path: Path, edition: str):
     path = tmp_path / "report.html"
-    path.write_text(to_html(sample(), edition=edition, people=AttackedPeople(**people_of())), encoding="utf-8")
+    path.write_text(
+        to_html(document(sample(), edition=edition, people=AttackedPeople(**people_of()))), encoding="utf-8"
+    )
     page.set_viewport_size({"width": 400, "height": 844})
     page.goto(path.as_uri())
     assert page.evaluate(_CUT) == []

@@ -93,6 +93,13 @@ QUICK: dict[str, list[list[str]]] = {
             "verify record.jsonl",
         )
     ],
+    "attack": [
+        [
+            "attack",
+            "queries",
+            *["--set", "method=unmitigated", "--set", "people=30", "--set", "repeats=4", "--set", "questions=0,6,18"],
+        ]
+    ],
     "release": [["release", "card.toml", "--csv", "release.csv"]],
     "membership": [["membership", "--epsilon", "inf,0.5", "--shadows", "8", "--depth", "3", "--csv", "members.csv"]],
     "landscape": [["landscape", "--seeds", "1", "--out", "map.json", "--csv", "map.csv"]],

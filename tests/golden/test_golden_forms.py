@@ -25,7 +25,7 @@ from core.errors import FairLeakError
 from tests.golden.make import compare, normal, printed
 
 FORMS = Path(__file__).with_name("forms")
-LEDGER_1 = Path(__file__).resolve().parents[1] / "unit" / "queries" / "ledger" / "old_form.sql"
+LEDGER_1 = Path(__file__).resolve().parents[1] / "unit" / "desk" / "old_form.sql"
 
 
 def plan(path: Path, folder: Path) -> str:

@@ -1,15 +1,17 @@
 """What the disclosure edition withholds stands nowhere in it: not as a count, not as a rate, and not by any detour.
 
 The second kind is tested by twins: audits that differ in nothing but withheld counts must give the same edition to the
-byte, as JSON, as page and as CSV files, although each tells its own counts in every sentence, table and detail.
+byte, although each tells its own counts in every sentence, table and detail. JSON, page and CSV files are drawn from
+the edition's document and nothing else.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -17,10 +19,12 @@ from hypothesis import Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
 from core.release_audit import ReleaseAudit
-from core.report import AttackedPeople, csv_files, disclosure_edition, meter_of, to_html, to_json
+from core.report import AttackedPeople, csv_files, document, meter_of, to_html, to_json
 from core.report.canonical import strict
 from core.report.disclosure_edition import _ADD_UP, _ELSEWHERE, Hidden, _counts, disclosed_groups
 from tests.leaky_report import FILE, Cells, groups_of, leaky
+
+disclosure_edition = partial(document, edition="disclosure")
 
 NAMES = ("Female", "Male", "Other people")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -29,9 +33,9 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 def texts_of(found: dict) -> list[str]:
     """Return an edition in every form it is given away in."""
     return [
-        to_json(found, edition="disclosure"),
-        to_html(found, edition="disclosure"),
-        *(content.decode() for _, content in sorted(csv_files(found, edition="disclosure").items())),
+        to_json(found),
+        to_html(found),
+        *(content.decode() for _, content in sorted(csv_files(found).items())),
     ]
 
 
@@ -112,8 +116,7 @@ def test_audits_that_differ_in_withheld_counts_alone_give_one_edition(cells, see
     assume(twin is not None and twin != cells and all(sum(c[:4]) for c in twin.values()))
     assume(withheld_in(twin, threshold)[:2] == (shown, notes))
     editions = [disclosure_edition(metered(c, threshold), people=people(c), threshold=threshold) for c in (cells, twin)]
-    assert editions[0] == editions[1]
-    assert texts_of(editions[0]) == texts_of(editions[1])
+    assert json.dumps(editions[0]) == json.dumps(editions[1])  # the order of keys tells nothing either
 
 
 @cache

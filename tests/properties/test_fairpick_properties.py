@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.membership import fairpick_counts
-from core.membership.fairpick import fairpick, fairpick_literal, what_equations_ask, whole
+from core.membership.fairpick import Sides, clusters, fairpick, fairpick_literal, what_equations_ask, whole
 from tests.oracles.fairpick import fairpick_program
 
 THETA = st.one_of(st.floats(0.01, 1), st.sampled_from([0.4, 0.6, 0.8, 1.0]))
@@ -104,7 +104,8 @@ def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float) 
     codes, labels, groups = rng.integers(0, 4, (n, 3)), rng.integers(0, 2, n), rng.integers(0, 2, n)
     codes[:, 0] += 2 * groups
     members = rng.permutation(n)[:240]
-    found = fairpick(codes, labels, groups, members, theta=theta, seed=seed)
+    sides = Sides(features=codes.astype(float), labels=labels, groups=groups, names=("others", "group"))
+    found = fairpick(sides, members, clusters(sides, members, seed=seed), theta=theta, seed=seed)
     assert sorted([*found.kept, *found.deleted]) == sorted(members)
     assert sum(found.deleted_by_group.values()) == found.deleted.size and (found.deleted.size == 0 or theta < 1)
     for label, before in found.dd_before.items():

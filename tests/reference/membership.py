@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.membership import MemberPeople, MembershipSplit, member_split, roc
+from core.membership.attack import precision_recall
 from core.membership.attacks.network import network_attack
 from core.membership.findings import TargetFindings
-from core.membership.guess import precision_recall
-from core.membership.targets import id3_target, quality
+from core.membership.targets import ID3Target, quality
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class Run:
 def run(people: MemberPeople, *, max_depth: int, seed: int) -> Run:
     """Train the tree on half of the people and let the published network judge."""
     split = member_split(people.n, seed=seed)
-    p = id3_target(people, max_depth=max_depth)(split.members, seed)
+    p = ID3Target(people=people, max_depth=max_depth)(split.members, seed)
     found = network_attack(p, people.labels, split, seed=seed)
     precision, recall = precision_recall(found.verdict, split.judged[1])
     return Run(

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from core.datasets import build_dataset, load, split
-from core.model_card import Published, Release, attacker_posterior, measured, meter, natural_models, pinned, project
+from core.model_card import Published, Release, attacker_posterior, measured, meter, pinned, project
+from core.model_card.natural_models import natural_models
 
 __all__ = ["COUNTS", "HEAD", "PRECISIONS", "Split", "long_table", "row_of", "sizes_only", "splits_of"]
 

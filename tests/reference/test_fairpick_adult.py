@@ -2,7 +2,8 @@
 
 Measured on Adult when these tests were written, mean ± standard deviation over twelve repeats; half of the people are
 members, the trees have depth 14, the attack is the published network. Outsiders are thinned like the members, see
-`core.membership.like_outsiders`; the test accuracy is of all outsiders. Random deletion takes as many rows in all.
+`core.membership.fairpick.like_outsiders`; the test accuracy is of all outsiders. Random deletion takes as many rows in
+all.
 
 | theta        | rows deleted | VD          | FPR gap     | TPR − FPR gap | AUC         | test accuracy |
 |--------------|--------------|-------------|-------------|---------------|-------------|---------------|

@@ -32,7 +32,7 @@ from core.datasets import load
 from core.membership import lira_boosted, lira_from, loss_attack, member_people, roc, table_grouping, train_shadows
 from core.membership.attacks.network import network_attack
 from core.membership.roc import group_rocs
-from core.membership.targets import id3_target
+from core.membership.targets import ID3Target
 from tests.reference.membership import caught_gap, gaps, run
 
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
@@ -67,7 +67,7 @@ def runs(people):
 @pytest.fixture(scope="module")
 def shadows(people, runs):
     """64 shadows of the first run."""
-    target = id3_target(people, max_depth=DEPTH)
+    target = ID3Target(people=people, max_depth=DEPTH)
     return train_shadows(target, people.labels, runs[0].split, seed=0, shadows=64)
 
 

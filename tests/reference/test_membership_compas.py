@@ -32,7 +32,7 @@ import pytest
 from core.datasets import load
 from core.membership import judging_everybody, lira, member_people, roc
 from core.membership.roc import group_rocs
-from core.membership.targets import id3_target
+from core.membership.targets import ID3Target
 from tests.reference.membership import caught_gap, gaps, run
 
 FILE = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "compas/compas_two_years.csv"
@@ -74,7 +74,7 @@ def test_gaps_of_the_verdicts(people, runs):
 def test_lira_on_everybody(people, runs):
     first = runs[0]
     whole = judging_everybody(first.split.members, first.split.outsiders)
-    target = id3_target(people, max_depth=DEPTH)
+    target = ID3Target(people=people, max_depth=DEPTH)
     score = lira(target, first.probability, people.labels, whole, seed=0, shadows=64).score
     rows, member = whole.judged
     found = roc(score, member)

@@ -174,7 +174,8 @@ FLOORS = (
     ("desk", "examples"),
     ("release_audit",),
     ("report",),
-    ("charts", "docs", "cli"),
+    ("charts", "cli"),
+    ("docs",),
     ("__main__",),
 )
 """The rooms of core from the ground up; a room takes from those on lower floors alone."""

@@ -33,7 +33,7 @@ def cells(told: str, title: str) -> list[float]:
 
 def test_ratings(tmp_path: Path, capsys: Capture):
     csv, out = tmp_path / "numbers.csv", tmp_path / "all.json"
-    asked = ["attriguard", "--dataset", "demo_ratings", "--budgets", "0.5,3", "--csv", str(csv), "--json", str(out)]
+    asked = ["attriguard", "--dataset", "demo_ratings", "--budgets", "0,0.5,3,0", "--csv", str(csv), "--json", str(out)]
     assert main(asked) == 0
     told = capsys.readouterr()
     assert "100 people of Sample ratings; private: town, 4 values" in told.out
@@ -45,6 +45,7 @@ def test_ratings(tmp_path: Path, capsys: Capture):
     assert list(table["attacker"]) == 3 * list(ATTACKER_TITLES) and set(table["budget"]) == {0.0, 0.5, 3.0}
     for name, title in ATTACKER_TITLES.items():
         own = table[table["attacker"] == name]
+        assert len(own) == 3  # budget 0 is what there is without noise
         assert cells(told.out, title) == [round(100 * value, 1) for value in own["accuracy"]]
         assert (own["accuracy low"] <= own["accuracy"]).all() and (own["accuracy"] <= own["accuracy high"]).all()
         assert (own["reported"] >= content["majority"]["value"]).all()
@@ -53,27 +54,20 @@ def test_ratings(tmp_path: Path, capsys: Capture):
     assert [row["town"] for row in content["values"]] == [f"town {i}" for i in range(4)]
 
 
-def test_budget_0_is_what_there_is_without_noise(tmp_path: Path, capsys: Capture):
-    csv = tmp_path / "numbers.csv"
-    assert main(["attriguard", "--dataset", "demo_ratings", "--budgets", "0,2,0", "--csv", str(csv)]) == 0
-    table = pd.read_csv(csv)
-    assert list(table["budget"]) == [0.0] * len(ATTACKER_TITLES) + [2.0] * len(ATTACKER_TITLES)
-    told = capsys.readouterr().out
-    assert all(len(cells(told, title)) == 2 for title in ATTACKER_TITLES.values())
-
-
 def test_budget_0_alone(tmp_path: Path, capsys: Capture):
     csv = tmp_path / "numbers.csv"
-    assert main(["attriguard", "--dataset", "demo_ratings", "--budgets", "0", "--csv", str(csv)]) == 0
-    assert list(pd.read_csv(csv)["attacker"]) == list(ATTACKER_TITLES)
+    few = ["--attackers", "logistic,forest", "--trained-at", "2"]
+    assert main(["attriguard", "--dataset", "demo_ratings", "--budgets", "0", *few, "--csv", str(csv)]) == 0
+    assert list(pd.read_csv(csv)["attacker"]) == ["logistic", "forest"]
     told = capsys.readouterr().out
-    assert all(len(cells(told, title)) == 1 for title in ATTACKER_TITLES.values())
+    assert all(len(cells(told, ATTACKER_TITLES[name])) == 1 for name in ("logistic", "forest"))
+    assert "The paper" not in told and "do so at 2 ratings" in told
 
 
 def test_the_file_of_everything_is_json_where_no_noise_is_found(tmp_path: Path, capsys: Capture):
     out = tmp_path / "all.json"
-    asked = ["attriguard", "--dataset", "demo_ratings", "--budgets", "1", "--margin", "100", "--json", str(out)]
-    assert main(asked) == 0
+    asked = ["attriguard", "--dataset", "demo_ratings", "--budgets", "1", "--margin", "100", "--attackers", "logistic"]
+    assert main([*asked, "--json", str(out)]) == 0
     assert "none found for 300 of 300" in capsys.readouterr().out
 
     def refuse(constant: str) -> None:
@@ -103,7 +97,8 @@ def test_the_papers_own_data_come_with_its_curve(monkeypatch: pytest.MonkeyPatch
         return ratings_samples.ratings()
 
     monkeypatch.setattr("core.cli.attriguard.read_ratings", read)
-    assert main(["attriguard", "--dataset", "ratings", "--data", str(tmp_path), "--budgets", "1,2,2.5"]) == 0
+    asked = ["attriguard", "--dataset", "ratings", "--data", str(tmp_path), "--attackers", "adversarial,network"]
+    assert main([*asked, "--budgets", "1,2,2.5"]) == 0
     told = capsys.readouterr().out
     assert cells(told, "Jia and Gong (2018): network, noise of a network") == [
         100 * PUBLISHED_CURVE[1.0],
@@ -134,6 +129,7 @@ BAD = [
     (["--dataset", "ratings", "--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
     ([*ON_RATINGS, "--attribute", "sex"], "--attribute is for tables, got it with --dataset demo_ratings"),
     (["--policy", "add_new"], "--policy is for ratings, got it with --dataset demo"),
+    ([*ON_RATINGS, "--frozen", "age"], "--frozen is for tables, got it with --dataset demo_ratings"),
     ([*ON_RATINGS, "--policy", "magic"], "policy must be one of modify_exist, add_new, modify_add, got 'magic'"),
     ([*ON_RATINGS, "--defender", "magic"], "defender must be one of logistic"),
     (["--defender", "magic"], "defender must be one of logistic"),
@@ -142,12 +138,12 @@ BAD = [
     ([*ON_RATINGS, "--target", "given"], "--given must come with --target given, got --target given"),
     ([*ON_RATINGS, "--target", "given", "--given", "0.5,0.6,0,0"], "must add up to 1, got 1.1"),
     ([*ON_RATINGS, "--target", "given", "--given", "1"], "one share a value, 4, got 1"),
-    ([*ON_RATINGS, "--margin", "-1"], "margin must be a number of at least 0, got -1.0"),
-    ([*ON_RATINGS, "--budgets", "1,x"], "--budgets must be numbers with a comma between them, got '1,x'"),
-    ([*ON_RATINGS, "--budgets", ""], "--budgets must be numbers with a comma between them, got ''"),
-    (["--budgets", "-1"], "--budgets must be numbers of at least 0, got -1"),
-    (["--budgets", "nan"], "--budgets must be numbers of at least 0, got nan"),
-    (["--seed", "-1"], "--seed must be a whole number from 0"),
+    ([*ON_RATINGS, "--margin", "-1"], "--margin must be at least 0, got -1.0"),
+    ([*ON_RATINGS, "--budgets", "1,x"], "--budgets must be a list of finite numbers, got '1,x'"),
+    ([*ON_RATINGS, "--budgets", ""], "--budgets must name at least one, got an empty list"),
+    (["--budgets", "-1"], "--budgets must be at least 0, got -1.0"),
+    (["--budgets", "nan"], "--budgets must be at least 0, got nan"),
+    (["--seed", "-1"], "--seed must be from 0 to 4,294,967,295, got -1"),
     (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
     (["--json", "/no/such/folder/out.json"], "--json must be a file in a folder that exists"),
     (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),

@@ -21,8 +21,8 @@ from core.membership import (
     split_between,
     study,
     study_steps,
+    target_of,
 )
-from core.membership.targets import target_by_name
 from core.models import GIVEN, METHOD_TITLES, METHODS, fit_model
 from core.questions import query_pool
 from tests.samples import ROLES, frame, table
@@ -108,7 +108,7 @@ def test_given_predictions_are_not_those_of_another_model(both: tuple[AuditDatas
 def test_these_targets_need_the_audit(name: str):
     owners = member_people(replace(table(), frame=frame()), ROLES)
     with pytest.raises(InputError, match="audit's settings"):
-        target_by_name(name, owners)
+        target_of(owners, MembershipSettings(target=name))
 
 
 def test_the_members_of_a_table_with_predictions_are_the_audits():

@@ -150,8 +150,18 @@ def test_typed_numbers(tmp_path: Path, capsys: Capture):
 
 
 def test_noise_that_can_be_drawn_again_is_not_for_publishing(tmp_path: Path, capsys: Capture):
-    main(["release", written(tmp_path, CARD.replace("decimals = 3", "epsilon = 3\nseed = 8")), "--no-advice"])
-    assert "Noise drawn with seed 8, and anybody can draw it again: not numbers to publish" in (capsys.readouterr().out)
+    card = written(tmp_path, CARD)
+    main(["release", card, "--epsilon", "3", "--decimals", "none", "--seed", "8", "--count", "2", "--no-advice"])
+    told = capsys.readouterr().out
+    assert "Noise drawn with seed 8, and anybody can draw it again: not numbers to publish" in told
+    assert "2 models (seeds), " in told and "with noise of epsilon 3: " in told  # in place of what the card says
+    for words, rule in (
+        (["--epsilon", "3"], "card.toml: publish.epsilon must be left out where decimals are told, got 3.0."),
+        (["--decimals", "99"], "release: --decimals must be from 0 to 12, got 99."),
+        (["--statistics", "beauty"], "release: --statistics must be some of sp_gap, "),
+    ):
+        assert main(["release", card, *words]) == 3
+        assert rule in capsys.readouterr().err
 
 
 def test_a_posterior_that_is_not_known_pins_not_nobody(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -11,8 +12,10 @@ import pytest
 
 from core.__main__ import main
 from core.cli.reveal import _NOISES
-from core.datasets import demo_table
+from core.config import AuditConfig
+from core.datasets import Table, build_dataset, demo_table
 from core.queries import DECODERS, DESIGNS
+from core.questions import QueryPool, query_pool
 from tests import samples
 
 Capture = pytest.CaptureFixture[str]
@@ -22,10 +25,22 @@ ROW = r"(\d+) +(\d+\.\d) \[(\d+\.\d), (\d+\.\d)\] +(\d+\.\d) \[.*\] +(\d+\.\d) \
 ADULT = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 
 
+@cache
+def sample() -> Table:
+    return samples.table(1500)
+
+
+@cache
+def pool(config: AuditConfig) -> QueryPool:
+    """The pool of the small table, whose model is trained once for all questions about it."""
+    return query_pool(config, build_dataset(sample(), config.roles))
+
+
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the demo's name, and no folders of this machine."""
-    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: sample())
+    monkeypatch.setattr("core.cli.reveal.query_pool", lambda config, dataset: pool(config))
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
@@ -34,6 +49,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo itself."""
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: demo_table())
+    monkeypatch.setattr("core.cli.reveal.query_pool", query_pool)
 
 
 def rows(text: str) -> list[tuple[float, ...]]:
@@ -113,7 +129,7 @@ def test_the_demo_leaks_after_sixty_answers(whole: None, capsys: Capture):
 
 
 BAD = [
-    (["--people", "3"], "must hold 4 to"),
+    (["--people", "3"], "--people must be at least 4, got 3"),
     (["--people", "100000"], "got 100,000"),
     (["--people", "x"], "argument --people: invalid int value"),
     (["--noise", "magic"], "--noise must be one of exact"),
@@ -124,13 +140,13 @@ BAD = [
     (["--noise", "laplace", "--epsilon", "0"], "epsilon must be above 0, got 0.0"),
     (["--noise", "noisy_sums", "--epsilon", "nan"], "epsilon must be above 0, got nan"),
     (["--noise", "smooth_laplace", "--delta", "1"], "delta must be in (0, 1), got 1.0"),
-    (["--noise", "rounded", "--decimals", "-1"], "decimals must be a whole number from 0 to 15, got -1"),
+    (["--noise", "rounded", "--decimals", "-1"], "--decimals must be from 0 to 15, got -1"),
     (["--model-epsilon", "2"], "--model-epsilon is for the method dp_id3 alone, got 2 with unmitigated."),
-    (["--questions", "1,x"], "--questions must be whole numbers with a comma between them, got '1,x'"),
+    (["--questions", "1,x"], "--questions must be a list of whole numbers, got '1,x'"),
     (["--questions", "5,1000"], "--questions must be in 0 to 18, got 1000"),
-    (["--questions", "-1"], "--questions must be in 0 to 18, got -1"),
+    (["--questions", "-1"], "--questions must be at least 0, got -1"),
     (["--repeats", "0"], "--repeats must be at least 1, got 0"),
-    (["--seed", "-1"], "--seed must be a whole number from 0"),
+    (["--seed", "-1"], "--seed must be from 0 to 4,294,967,295, got -1"),
     (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
     (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
     (["--dataset", "nowhere"], "--dataset must be one of demo, adult"),

@@ -3,34 +3,59 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import dataclasses
 import math
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from core.__main__ import parser
+from core.cli.arguments import seeds_in
+from core.config import AuditConfig
+from core.datasets.roles import Roles
 from core.docs import files, settings_reference, studies
 from core.errors import InputError
+from core.policy.limits import Limit, Policy
+from core.release_audit.card_plan import ReleasePlan, _Number
+from core.release_audit.plan import (
+    AuditPlan,
+    DataPlan,
+    GuardPlan,
+    MembershipPlan,
+    ModelPlan,
+    OutputsPlan,
+    PlannedAnswers,
+)
 from core.settings import (
     Setting,
     Settings,
     add_arguments,
     checked,
     from_arguments,
+    given,
     params,
     place_of,
     read_table,
     reference_rows,
     toml_text,
+    toml_value,
     values_of,
 )
 from core.study import Param
+from core.sweep.landscape import LandscapePlan
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 CLASSES = studies()
+OF_FILES = (
+    *(Roles, Limit, Policy, ReleasePlan, _Number),
+    *(AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers),
+)
 KEYS = [
     (f"{called}: {title}.{key}", title, key, setting)
     for called, tables in files().items()
@@ -38,7 +63,9 @@ KEYS = [
     for key, setting in keys.items()
 ]
 OWN = [
-    (f"{called}: {key}", "", key, setting) for called, cls in CLASSES.items() for key, setting in params(cls).items()
+    (f"{called}: {key}", "", key, setting)
+    for called, (cls, _) in CLASSES.items()
+    for key, setting in params(cls).items()
 ]
 EVERY = [*KEYS, *OWN]
 
@@ -46,6 +73,22 @@ EVERY = [*KEYS, *OWN]
 def each(cases: list[tuple[str, str, str, Setting]]) -> Any:
     names, *rest = zip(*cases, strict=True)
     return pytest.mark.parametrize(("title", "key", "setting"), list(zip(*rest, strict=True)), ids=names)
+
+
+def action_of(command: str) -> argparse.ArgumentParser:
+    """Return the parser of a command, or of a part of one, as in "queries ask"."""
+    made = parser()
+    for word in command.split():
+        (parts,) = (action for action in made._actions if isinstance(action, argparse._SubParsersAction))
+        made = parts.choices[word]
+    return made
+
+
+def own(cls: type, commands: str) -> Iterator[tuple[str, str, Setting]]:
+    """Yield each setting of a class with the command that has its flag: the first of several."""
+    flags = {command: action_of(command)._option_string_actions for command in commands.split(", ")}
+    for key, setting in params(cls).items():
+        yield next((command for command, there in flags.items() if setting.flag in there), commands), key, setting
 
 
 def outside(setting: Setting) -> Any:
@@ -86,7 +129,7 @@ def value(setting: Setting) -> Any:
 @each(EVERY)
 def test_every_setting_says_what_it_is(title: str, key: str, setting: Setting):
     param = setting.param
-    assert param.title[:1].isupper() and not param.title.endswith(".")
+    assert (param.title[:1].isupper() or param.title[:1] == "ε") and not param.title.endswith(".")
     assert param.help[:1].isupper() or param.help[:1] == '"'
     assert param.help.endswith(".") and len(param.help) < 260
     assert setting.flag.startswith("--") and setting.flag == setting.flag.lower()
@@ -119,18 +162,173 @@ def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Se
         assert "\n" not in sentence
 
 
-@pytest.mark.parametrize("cls", CLASSES.values(), ids=lambda cls: cls.__name__)
-def test_flags_make_settings(cls: type):
+PAGES = PAGE.parents[2] / "pages"
+BY_FILE = "a plan, a card or a policy names its files and versions; a page has them at hand"
+BY_COLUMN = "the Data page asks for it beside the table's columns, in words of its own"
+BY_LIMIT = "the Report page's form of a limit asks for it in the unit of its check"
+BY_SECTION = "a section of the page varies it, and shows what it does"
+BY_SIDEBAR = "the sidebar's seed fixes it"
+BY_TABLE = "the sidebar offers the user's own table and its attributes too"
+BY_STUDY = "a study made from Python chooses it; the pages keep to its default"
+ELSEWHERE = {
+    "AuditConfig": {"forest": "the Correction page finds it, and a button takes it over"},
+    "Roles": {name: BY_COLUMN for name in params(Roles)},
+    "Limit": {name: BY_LIMIT for name in params(Limit)},
+    "Policy": {name: BY_LIMIT for name in params(Policy)},
+    "LandscapePlan": {name: "the start page's map is of the whole plan" for name in params(LandscapePlan)},
+    "_Number": {name: BY_FILE for name in params(_Number)},
+    "AuditPlan": {"schema": BY_FILE, "policy": BY_FILE},
+    "DataPlan": {"dataset": BY_TABLE, "file": BY_FILE, "attribute": BY_TABLE},
+    "ModelPlan": {"kind": BY_COLUMN, "file": BY_FILE, "positive": BY_FILE},
+    "OutputsPlan": {"decimals": "one box chooses what is released, with its decimals"},
+    "PlannedAnswers": {"decimals": BY_STUDY, "repeats": BY_STUDY},
+    "ReleasePlan": {"title": BY_FILE, "without": BY_FILE, "on": BY_STUDY},
+    "ReleaseSettings": {"sizes": "one of what is published", "seed": BY_SIDEBAR},
+    "MembershipSettings": {
+        "accounting": BY_SECTION,
+        "shadows": BY_STUDY,
+        "online": BY_STUDY,
+        "seed": BY_SIDEBAR,
+        "level": BY_STUDY,
+    },
+    "GuardSettings": {
+        "given": "written as a line for each value",
+        "margin": "drawn as that of a table is",
+        "attackers": BY_STUDY,
+        "trained_at": BY_STUDY,
+        "seed": BY_SIDEBAR,
+    },
+    "TableSettings": {
+        "given": "written as a line for each value",
+        "least_expected": BY_STUDY,
+        "domain_share": BY_STUDY,
+        "trained_budgets": BY_STUDY,
+        "seed": BY_SIDEBAR,
+    },
+}
+"""Settings that no page draws as they are declared, and why: class -> name -> reason."""
+
+
+def settings_on_pages() -> set[tuple[str, str]]:
+    """Return the settings whose `Param` a page reads, as (class, name): `params(Class)["name"]`, or by its name."""
+    found = set()
+    for path in sorted(PAGES.rglob("*.py")):
+        read: dict[str, str] = {}
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign):
+                names, values = (getattr(part, "elts", [part]) for part in (node.targets[0], node.value))
+                read |= {
+                    ast.unparse(name): made
+                    for name, value in zip(names, values, strict=False)
+                    if (made := ast.unparse(value)).startswith("params(")
+                }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                made = ast.unparse(node.value)
+                made = read.get(made, made)
+                if made.startswith("params("):
+                    found.add((made.removeprefix("params(").removesuffix(")"), str(node.slice.value)))
+    return found
+
+
+def test_every_setting_has_its_widget_or_a_reason_why_not():
+    by_setting = {
+        id(setting): (cls.__name__, name)
+        for cls in (*(cls for cls, _ in CLASSES.values()), *OF_FILES)
+        for name, setting in params(cls).items()
+    }
+    declared = {by_setting[id(setting)] for _, _, _, setting in EVERY}
+    reasons = {(cls, name) for cls, names in ELSEWHERE.items() for name in names}
+    assert settings_on_pages() & declared == declared - reasons
+    assert reasons <= declared
+
+
+def test_a_widget_has_the_bounds_and_words_that_are_declared():
+    def page() -> None:
+        from core.config import AuditConfig
+        from core.release_audit.plan import AuditPlan, PlannedAnswers
+        from core.settings import params
+        from pages.common.controls import control
+
+        audit, answers = params(AuditConfig), params(PlannedAnswers)
+        control(audit["train_share"], "share", "slider")
+        control(answers["people"], "people")
+        control(answers["mechanism"], "mechanism", help=None)
+        control(params(AuditPlan)["title"], "title")
+        control(audit["epsilon"], "epsilon", "select_slider", options=[1.0, 10.0], value=10.0)
+
+    drawn = AppTest.from_function(page).run()
+    assert not drawn.exception
+    share, people, mechanism = drawn.slider(key="share"), drawn.number_input(key="people"), drawn.selectbox[0]
+    assert (share.label, share.min, share.max, share.step, share.value) == ("Training share", 0.1, 0.8, 0.01, 0.34)
+    assert share.help == params(AuditConfig)["train_share"].param.help
+    assert (people.min, people.max, people.value) == (4, 5_000, 100)
+    assert mechanism.options[-1] == "Noisy sums" and mechanism.value == "noisy_sums" and not mechanism.help
+    assert drawn.text_input(key="title").proto.max_chars == 200
+    assert drawn.select_slider(key="epsilon").value == 10.0
+
+
+def written(setting: Setting) -> list[str]:
+    """Return a setting as it is given on a command line, with its default or a value that its rules allow."""
+    told = value(setting)
+    if setting.base is bool:
+        return [setting.flag if told or setting.default is False else setting.flag.replace("--", "--no-", 1)]
+    text = "{max_depth = 3}" if setting.param.form == "table" else toml_value(told)
+    if setting.many and setting.base is not tuple:
+        text = ",".join("none" if one is None else str(one) for one in told)
+    return [f"{setting.flag}={told if isinstance(told, str) else text}"]
+
+
+FLAGS = [(command, key, setting) for cls, commands in CLASSES.values() for command, key, setting in own(cls, commands)]
+
+
+@pytest.mark.parametrize(
+    ("command", "key", "setting"), FLAGS, ids=[f"{command} {setting.flag}" for command, _, setting in FLAGS]
+)
+def test_every_setting_of_a_study_has_a_flag_at_a_real_command(command: str, key: str, setting: Setting):
+    parser = action_of(command)
+    for action in parser._actions:
+        action.required = False
+        action.nargs = "?" if not action.option_strings and action.nargs is None else action.nargs
+    told = True if setting.base is bool and setting.default is False else value(setting)
+    found = getattr(parser.parse_args(written(setting)), parser._option_string_actions[setting.flag].dest)
+    if (command, key) == ("landscape", "seeds"):  # also takes 0-9
+        found = seeds_in(found)
+    elif setting.param.form == "table":
+        told = (("max_depth", 3),)
+    elif isinstance(found, tuple) and not setting.many and setting.base is not tuple:
+        (found,) = found  # the command takes several
+    assert checked(setting, found, setting.flag) == told
+
+
+def test_flags_make_settings_and_wrong_ones_name_the_flag():
+    for cls, commands in CLASSES.values():
+        parser = argparse.ArgumentParser()
+        add_arguments(parser, cls)
+        must = [word for s in params(cls).values() if s.default is dataclasses.MISSING for word in written(s)]
+        made = from_arguments(parser.parse_args(must), cls)
+        assert all(getattr(made, name) == value(s) for name, s in params(cls).items() if s.default == value(s)), (
+            commands
+        )
+        for setting in params(cls).values():
+            for wrong in beyond(setting) if not setting.many else ():
+                with pytest.raises(InputError, match=rf"^{setting.flag} must "):
+                    from_arguments(parser.parse_args([*must, f"{setting.flag}={wrong}"]), cls)
+
+
+def test_two_classes_share_the_flags_of_one_name():
+    @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+    class Other(Settings):
+        seed: Annotated[int, Param("Seed", "Fixes the other draw.", least=0)] = 1
+        rest: Annotated[float | None, Param("Rest", "The rest.", least=0)] = 0.5
+
     parser = argparse.ArgumentParser()
-    add_arguments(parser, cls)
-    assert from_arguments(parser.parse_args([]), cls) == cls()
-    shown = parser.format_help()
-    for setting in params(cls).values():
-        assert setting.flag in shown
-    seed = next((name for name in ("seed", "seeds") if name in params(cls)), None)
-    assert seed is not None
-    with pytest.raises(InputError, match=rf"^--{seed} must be from 0 to 4,294,967,295, got -1\.$"):
-        from_arguments(parser.parse_args([f"--{seed}=-1"]), cls)
+    add_arguments(parser, {"here": LandscapePlan, "there": Other}, "metric", "seed", "rest", defaults={"rest": 2.0})
+    shown = " ".join(parser.format_help().split())
+    assert "there: fixes the other draw (default 1)" in shown and "there: the rest (default 2)" in shown
+    assert given(parser.parse_args(["--rest", "none"]), Other) == {"rest": None}
+    assert from_arguments(parser.parse_args(["--seed", "3"]), Other, rest=1.0) == Other(seed=3, rest=1.0)
 
 
 def test_the_page_is_current_and_has_every_setting():

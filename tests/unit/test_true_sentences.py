@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Guesses, Study, strongest_point
+from core.attriguard import Guesses, Study, TableSettings, strongest_point
 from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
 from core.charts.attriguard import attacker_label
 from core.charts.drawing import group_style
@@ -65,9 +65,7 @@ def guarded(right: dict[str, int]) -> Study:
 def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balanced: bool) -> None:
     others = {"logistic": 40, "forest": 60, "adversarial": 70, "dropping": 65, "region": 50}
     study = guarded(others | {best: 90})
-    defence = Defence(
-        policy="modify_add", defender="logistic", target="uniform", given=(), margin=0.0, seed=1, balanced=balanced
-    )
+    defence = Defence(settings=TableSettings(), balanced=balanced)
     floor, now = attriguard_words.floor(study, defence), study.at(0.5)
     chart = draw_budget(
         study.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",

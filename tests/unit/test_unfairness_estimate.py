@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import InputError
 from core.fairness import METRICS, unfairness, unfairness_estimate
-from core.policy.decisions import at_level
+from core.policy.decisions import at_alpha
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -70,7 +70,7 @@ def test_the_small_groups_that_hide_behind_a_sure_gap_count_at_every_step_of_hol
         p = np.concatenate([lead, *(np.arange(n) < k for n, k in zip(small, accepted, strict=True))])
         found = unfairness_estimate(p, s, metric="equalized_odds", labels=y)
         for share in wrong:
-            wrong[share] += at_level(found, 1 - 0.05 / share).high < 0.2
+            wrong[share] += at_alpha(found, 0.05 / share).high < 0.2
     for share, passes in wrong.items():
         nominal = 0.025 / share
         assert passes / draws <= nominal + 3 * np.sqrt(nominal / draws), share

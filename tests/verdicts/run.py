@@ -18,7 +18,15 @@ from core.datasets import Roles, Table
 from core.fingerprint import code_fingerprint, fingerprint_frame
 from core.models import GIVEN
 from core.policy import Verdict, default_policy, judge, predictions_policy
-from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, dataset_of, kept_tolerance, run_audit
+from core.release_audit import (
+    AuditPlan,
+    DataPlan,
+    MembershipPlan,
+    ModelPlan,
+    audit_with_people,
+    dataset_of,
+    kept_tolerance,
+)
 from tests.verdicts.bank import BANK, Entry
 from tests.verdicts.people import People
 from tests.verdicts.releases import Release
@@ -107,7 +115,7 @@ def run(entry: Entry, seed: int) -> Run:
     """Audit an entry once, and judge it by each policy."""
     table, plan = table_and_plan(*entry.make(seed), seed)
     started = time.perf_counter()
-    audit = run_audit(plan, table, default_policy())
+    audit = audit_with_people(plan, table, default_policy())[0]
     seconds = time.perf_counter() - started
     judged = {name: judge(policy(), audit.measurements, attribute="attribute") for name, policy in POLICIES.items()}
     assert judged["default"].overall == audit.verdict.overall

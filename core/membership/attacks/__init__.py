@@ -1,27 +1,29 @@
-"""Attacks on membership: each says of the judged people how much speaks for their having been trained on."""
+"""Attacks on membership, one a file; each says of the judged people how much speaks for their having been trained on.
 
-from core.membership.attacks.boosting import gap_attack, released_attack
-from core.membership.attacks.confidence import confidence_attack
-from core.membership.attacks.lira import FEWEST_SHADOWS, Shadows, Train, lira, lira_boosted, lira_from, train_shadows
-from core.membership.attacks.loss import loss_attack
-from core.membership.attacks.network import network_attack
-from core.membership.guess import TAUGHT, MemberGuess, precision_recall, true_label_probability
+A file is named as its attack and declares it as `ATTACK`; that is all it takes to be attacked by it, to be listed, and
+to be reported.
+"""
 
-__all__ = [
-    "FEWEST_SHADOWS",
-    "TAUGHT",
-    "MemberGuess",
-    "Shadows",
-    "Train",
-    "confidence_attack",
-    "gap_attack",
-    "lira",
-    "lira_boosted",
-    "lira_from",
-    "loss_attack",
-    "network_attack",
-    "precision_recall",
-    "released_attack",
-    "train_shadows",
-    "true_label_probability",
-]
+import importlib
+import pkgutil
+
+from core.membership.attack import Attack
+
+__all__ = ["ATTACKS", "ATTACK_TITLES", "FOUND", "found_in"]
+
+
+def found_in(folders: list[str]) -> dict[str, Attack]:
+    """Return the attacks that the files of this package declare, by name, the quickest first."""
+    names = [file.name for file in pkgutil.iter_modules(folders)]
+    attacks: list[Attack] = [importlib.import_module(f"{__name__}.{name}").ATTACK for name in names]
+    return {attack.name: attack for attack in sorted(attacks, key=lambda attack: attack.turn)}
+
+
+FOUND = found_in(list(__path__))
+"""Name of an attack -> the attack."""
+
+ATTACKS = tuple(name for name, attack in FOUND.items() if attack.studied)
+"""Attacks of a membership audit, in the order they finish; a release audit has others beside them."""
+
+ATTACK_TITLES = {name: attack.title for name, attack in FOUND.items()}
+"""Name of an attack -> what it is called."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.membership.guess import MemberGuess, best_threshold, checked
+from core.membership.attack import Attack, MemberGuess, above_threshold, checked
 from core.membership.judged_people import MembershipSplit
 
 
@@ -18,10 +18,15 @@ def confidence_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: 
     The arguments are those of `loss_attack`; labels are checked, not used.
     """
     p, _ = checked(probability, labels)
-    score = np.maximum(p, 1.0 - p)
-    known, member = split.known
-    rows, _ = split.judged
-    threshold = best_threshold(score[known], member)
-    return MemberGuess(
-        name="confidence", rows=rows, score=score[rows], verdict=(score[rows] >= threshold).astype(np.uint8)
-    )
+    return above_threshold("confidence", np.maximum(p, 1.0 - p), split)
+
+
+ATTACK = Attack(
+    name="confidence",
+    title="Confidence threshold",
+    paper="Salem et al. 2019",
+    needs=frozenset({"scores"}),
+    turn=2,
+    studied=True,
+    judge=lambda evidence: confidence_attack(evidence.probability, evidence.labels, evidence.split),
+)

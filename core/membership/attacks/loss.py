@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.membership.guess import MemberGuess, best_threshold, checked, true_label_probability
+from core.membership.attack import Attack, MemberGuess, above_threshold, checked, true_label_probability
 from core.membership.judged_people import MembershipSplit
 
 _LEAST = 1e-12
@@ -30,7 +30,15 @@ def loss_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: Member
     """
     p, y = checked(probability, labels)
     score = np.log(np.maximum(np.round(true_label_probability(p, y), 12), _LEAST))  # 1 - 0.8 ties with 0.2
-    known, member = split.known
-    rows, _ = split.judged
-    threshold = best_threshold(score[known], member)
-    return MemberGuess(name="loss", rows=rows, score=score[rows], verdict=(score[rows] >= threshold).astype(np.uint8))
+    return above_threshold("loss", score, split)
+
+
+ATTACK = Attack(
+    name="loss",
+    title="Loss threshold",
+    paper="Yeom et al. 2018",
+    needs=frozenset({"scores", "labels"}),
+    turn=1,
+    studied=True,
+    judge=lambda evidence: loss_attack(evidence.probability, evidence.labels, evidence.split),
+)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats
-from core.membership.guess import MemberGuess, checked
+from core.membership.attack import Attack, MemberGuess, checked
 from core.membership.judged_people import MembershipSplit
 from core.seeds import child_seed
 
@@ -99,3 +99,16 @@ def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
     )
     with threadpool_limits(limits=1):  # so small a network is slower on many threads
         return network.fit(_pairs(both[:, 0]), both[:, 1].astype(np.uint8), sample_weight=mass / mass.mean())
+
+
+ATTACK = Attack(
+    name="network",
+    title="The paper's network",
+    paper="Zhang et al. 2020",
+    needs=frozenset({"labels", "scores"}),
+    turn=3,
+    studied=True,
+    judge=lambda evidence: network_attack(
+        evidence.probability, evidence.labels, evidence.split, seed=evidence.seed, balance=evidence.balance
+    ),
+)

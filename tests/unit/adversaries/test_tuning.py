@@ -94,8 +94,9 @@ def test_held_out_records_have_no_part_in_the_search(people: AuditDataset, found
     _, held_out = _halves(people)
     features = people.features.copy()
     features[held_out] = 1e6
-    blind = tune_forest("features", features, people.labels, people.sensitive, evaluations=EVALUATIONS, seed=SEED)
-    assert blind.trials == found.trials and blind.parameters == found.parameters
+    blind = tune_forest("features", features, people.labels, people.sensitive, evaluations=4, seed=SEED)
+    assert blind.trials == found.trials[:4]
+    assert blind.parameters == max(blind.trials, key=lambda trial: trial.score.value).parameters
     assert blind.balanced.value < found.balanced.value
     assert found.accuracy.n == held_out.size == people.n // 5
     share = people.sensitive[held_out].mean()

@@ -42,7 +42,7 @@ from core.datasets import AuditDataset
 from core.estimates import Estimate, proportion
 from core.fairness import METRICS
 from core.leak import attribution_of
-from core.sweep import SweepPoint, SweepRow, grid, summarise, sweep
+from core.sweep import SweepRow, grid, summarise, sweep
 from tests.samples import ROLES, dataset
 
 HOSTILE = ("<b>men</b> & others", "=women|`x`")
@@ -63,6 +63,13 @@ def curve(findings: AuditFindings) -> list[Disclosure]:
     return [findings.disclose(t) for t in (0.0, 0.01, 0.05, 0.1, 0.2)]
 
 
+@pytest.fixture(scope="module")
+def swept(findings: AuditFindings, people: AuditDataset) -> list[SweepRow]:
+    points = list(sweep(grid(findings.config, tolerances=(0.0, 0.1), seeds=(1, 2)), people))
+    wanted = ("features", "held_out", "published")
+    return [row for row in summarise(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
+
+
 def _told(findings: AuditFindings, curve: list[Disclosure], marker: Disclosure, palette: Palette = LIGHT) -> Drawing:
     return draw_disclosure(curve, marker, findings.strong, palette, attribute="origin", attacker="Attacker")
 
@@ -72,11 +79,6 @@ def _check(drawing: Drawing) -> None:
     assert drawing.alt.endswith(".")
     assert "%" in drawing.alt or "models" in drawing.alt
     assert len(drawing.table) >= 1
-
-
-def _rows(points: list[SweepPoint]) -> list[SweepRow]:
-    wanted = ("features", "held_out", "published")
-    return [row for row in summarise(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
 
 
 def _attacks(findings: AuditFindings) -> dict[str, AttackFindings]:
@@ -137,9 +139,8 @@ def test_a_search_is_drawn(people: AuditDataset) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_every_drawing_is_valid_and_told_in_words(
-    findings: AuditFindings, curve: list[Disclosure], people: AuditDataset, palette: Palette
+    findings: AuditFindings, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow], palette: Palette
 ) -> None:
-    rows = _rows(list(sweep(grid(findings.config, tolerances=(0.0, 0.1), seeds=(1, 2)), people)))
     leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares)
     baseline = (curve[0].majority, curve[0].before, findings.strong)
     for drawing in (
@@ -148,10 +149,10 @@ def test_every_drawing_is_valid_and_told_in_words(
         draw_groups(people, palette),
         draw_rates(findings.model, palette, names=HOSTILE),
         draw_accuracy(findings.model, palette),
-        draw_trained(rows, baseline, palette, attribute="origin"),
-        draw_models_accuracy(rows, palette),
-        draw_models_unfairness(rows, palette),
-        draw_methods(rows[:1], palette),
+        draw_trained(swept, baseline, palette, attribute="origin"),
+        draw_models_accuracy(swept, palette),
+        draw_models_unfairness(swept, palette),
+        draw_methods(swept[:1], palette),
         draw_more(findings.disclose_more(0.01), palette),
         _waterfall(rows_of_one(leak, curve[1], share=HOSTILE[0]), findings, palette),
         _waterfall(rows_over_seeds(attribute_over_seeds([leak, leak]), share=HOSTILE[0]), findings, palette),

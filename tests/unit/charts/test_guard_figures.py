@@ -116,8 +116,7 @@ def markers(figure: go.Figure) -> go.Scatter:
     return trace
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-@pytest.mark.parametrize("values", [2, 3, 25])
+@pytest.mark.parametrize(("values", "palette"), [(2, LIGHT), (3, DARK), (25, LIGHT)])
 def test_the_budget_is_drawn_wherever_the_slider_stands(values: int, palette: Palette):
     made, axes = study(values), set()
     for budget in (0.0, 0.1, 1.0, 2.5, 5.0):

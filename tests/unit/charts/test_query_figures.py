@@ -92,8 +92,7 @@ def labels(figure: go.Figure) -> dict[str, tuple[float, float]]:
     return {re.sub(r"</?b>", "", text): (x, y) for x, y, text in zip(words.x, words.y, words.text, strict=True)}
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-@pytest.mark.parametrize("noise", ["exact", "noisy", "sums"])
+@pytest.mark.parametrize(("noise", "palette"), [("exact", LIGHT), ("noisy", DARK), ("sums", LIGHT)])
 def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noise: str, palette: Palette):
     axes, exact = set(), {} if noise == "exact" else curves["exact"]
     for now in curves[noise]["strongest"]:

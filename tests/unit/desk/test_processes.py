@@ -2,39 +2,57 @@
 
 from __future__ import annotations
 
-import json
+import multiprocessing
 import random
-import select
 import signal
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import wait
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.desk import Ledger, LedgerStatus, open_ledger, verify_export
 from core.errors import FairLeakError
-from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register
+from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register, work
 from tests.patience import PATIENT
 
-ROOT = Path(__file__).resolve().parents[4]
 
+class Worker:
+    """A process that uses a ledger; forked from one that has imported everything, so that many start at once."""
 
-def start(place: str, mode: str, seed: int = 0, step: str = "none", n: int = 60) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.ledger_work", place, mode, str(seed), step, str(n)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    _context = multiprocessing.get_context("forkserver")
+    _context.set_forkserver_preload(["tests.ledger_work"])
 
+    def __init__(self, place: str, mode: str, seed: int = 0, step: str = "none", n: int = 60) -> None:
+        self.answers, sent = self._context.Pipe(duplex=False)
+        self.process = self._context.Process(target=work, args=(place, mode, seed, step, n, sent))
+        self.process.start()
+        sent.close()  # the worker's alone, so that its end is the end of the answers
 
-def shown(process: subprocess.Popen[str]) -> list[dict[str, object]]:
-    """Wait for a process and return the answers it showed; a line cut off by a kill was not shown.
+    def shown(self) -> list[dict[str, Any]]:
+        """Wait for the process and return the answers it showed; one cut off by a kill was not shown.
 
-    It may have been turned away because the others kept the ledger busy: SQLite serves nobody in turn.
-    """
-    out, err = process.communicate(timeout=PATIENT)
-    assert not err or "was busy for 60 seconds; ask again" in err, err
-    return [json.loads(line) for line in out.splitlines(keepends=True) if line.endswith("\n")]
+        It may have been turned away because the others kept the ledger busy: SQLite serves nobody in turn.
+        """
+        found = []
+        while (answer := self.next()) is not None:
+            found.append(answer)
+        self.process.join(PATIENT)
+        return found
+
+    def next(self) -> dict[str, Any] | None:
+        """Wait for the next answer; None if there is none any more."""
+        assert self.answers.poll(PATIENT)
+        try:
+            answer = self.answers.recv()
+        except (EOFError, OSError):
+            return None
+        if isinstance(answer, str):
+            assert "was busy for 60 seconds; ask again" in answer, answer
+            return None
+        return dict(answer)
 
 
 def checked(ledger: Ledger, tmp_path: Path) -> LedgerStatus:
@@ -57,9 +75,9 @@ def recorded(status: LedgerStatus) -> dict[object, object]:
 
 
 def test_eight_processes_never_overspend(ledger: Ledger, place: str, tmp_path: Path):
-    running = [start(place, "spend", seed) for seed in range(8)]
-    answers = [answer for process in running for answer in shown(process)]
-    assert [process.returncode for process in running] == [0] * 8
+    running = [Worker(place, "spend", seed) for seed in range(8)]
+    answers = [answer for worker in running for answer in worker.shown()]
+    assert [worker.process.exitcode for worker in running] == [0] * 8
     status = checked(ledger, tmp_path)
     assert len(answers) == 18 and status.spent == BUDGET  # (2 - 0.2) / 0.1, to the last of it
     assert told(answers) == recorded(status)
@@ -69,8 +87,8 @@ def test_eight_processes_never_overspend(ledger: Ledger, place: str, tmp_path: P
 @pytest.mark.parametrize("step", STEPS)
 def test_a_question_killed_at_any_step_is_charged_or_unasked(step: str, ledger: Ledger, place: str, tmp_path: Path):
     before = checked(ledger, tmp_path)
-    process = start(place, "ask", 1, step)
-    assert shown(process) == [] and process.returncode == -signal.SIGKILL
+    worker = Worker(place, "ask", 1, step)
+    assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
     after = checked(open_ledger(place), tmp_path)
     assert (after == before) if step != "committed" else (after.spent == pytest.approx(before.spent + PRICE))
     asked = ledger.ask(NAME, people(), question(1000), epsilon=PRICE, asker="the same question")
@@ -83,9 +101,8 @@ def test_a_question_killed_at_any_step_is_charged_or_unasked(step: str, ledger: 
 @pytest.mark.parametrize("step", [one for one in STEPS if one != "question kept"])
 def test_a_registration_killed_at_any_step_is_whole_or_not_there(step: str, place: str, tmp_path: Path):
     ledger = open_ledger(place, create=True)
-    process = start(place, "register", 0, step)
-    shown(process)
-    assert process.returncode == -signal.SIGKILL
+    worker = Worker(place, "register", 0, step)
+    assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
     reopened = open_ledger(place)
     assert reopened.names() == ((NAME,) if step == "committed" else ())
     if step != "committed":
@@ -95,9 +112,8 @@ def test_a_registration_killed_at_any_step_is_whole_or_not_there(step: str, plac
 
 @pytest.mark.parametrize("step", ["entry written", "head moved"])
 def test_a_ledger_killed_while_it_is_made_is_not_there(step: str, place: str, tmp_path: Path):
-    process = start(place, "create", 0, step)
-    shown(process)
-    assert process.returncode == -signal.SIGKILL
+    worker = Worker(place, "create", 0, step)
+    assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
     with pytest.raises(FairLeakError, match=r"There is no ledger at|is not there, or is not a ledger"):
         open_ledger(place)
     register(open_ledger(place, create=True))
@@ -117,14 +133,14 @@ def test_threads_may_share_a_ledger(ledger: Ledger, tmp_path: Path):
 def test_processes_killed_at_any_moment_showed_only_what_is_on_record(ledger: Ledger, place: str, tmp_path: Path):
     chance, answers = random.Random(4), []
     for wave in range(4):
-        running = [start(place, "spend", 10 * wave + k) for k in range(3)]
-        first = running[0].stdout.readline()  # type: ignore[union-attr]
-        answers += [json.loads(first)] if first.endswith("\n") else []
-        for process in running:
+        running = [Worker(place, "spend", 10 * wave + k) for k in range(3)]
+        first = running[0].next()
+        answers += [] if first is None else [first]
+        for worker in running:
             time.sleep(chance.random() * 0.1)
-            process.kill()
-        for process in running:
-            answers += shown(process)
+            worker.process.kill()
+        for worker in running:
+            answers += worker.shown()
         open_ledger(place)
     assert len(answers) >= 3
     status = checked(ledger, tmp_path)
@@ -138,18 +154,18 @@ def under_kills(place: str, seconds: float) -> tuple[list[dict[str, object]], in
     """
     open_ledger(place, create=True).register(NAME, people(200), budget=15, columns=ATTRIBUTE, count_epsilon=COUNT)
     chance, end, answers, kills = random.Random(6), time.monotonic() + seconds, [], 0
-    running: list[subprocess.Popen[str]] = []
+    running: list[Worker] = []
     while running or time.monotonic() < end:
         while len(running) < 8 and time.monotonic() < end:
-            running.append(start(place, "spend", kills + len(running), n=200))
-        process = running[chance.randrange(len(running))]
+            running.append(Worker(place, "spend", kills + len(running), n=200))
+        worker = running[chance.randrange(len(running))]
         if chance.random() < 0.5:
-            ready = select.select([one.stdout for one in running], [], [], PATIENT)[0]
-            process = next((one for one in running if one.stdout in ready), process)
-        running.remove(process)
+            ready = wait([one.answers for one in running], PATIENT)
+            worker = next((one for one in running if one.answers in ready), worker)
+        running.remove(worker)
         time.sleep(chance.random() * 0.2)
-        process.kill()
-        answers += shown(process)
+        worker.process.kill()
+        answers += worker.shown()
         kills += 1
     return answers, kills
 
@@ -166,12 +182,9 @@ def test_eight_processes_killed_for_a_minute_never_overspend(place: str, tmp_pat
 @pytest.mark.parametrize("made", ["sqlite", "postgresql"])
 def test_eight_processes_may_make_the_same_ledger(made: str, request: pytest.FixtureRequest, tmp_path: Path):
     place = str(tmp_path / "new" / "ledger") if made == "sqlite" else request.getfixturevalue("database")
-    program = "import sys; from core.desk import open_ledger; open_ledger(sys.argv[1], create=True)"
-    running = [
-        subprocess.Popen([sys.executable, "-c", program, place], cwd=ROOT, stderr=subprocess.PIPE) for _ in range(8)
-    ]
-    for process in running:
-        assert process.communicate(timeout=PATIENT)[1] == b"" and process.returncode == 0
+    running = [Worker(place, "create") for _ in range(8)]
+    for worker in running:
+        assert worker.shown() == [] and worker.process.exitcode == 0
     register(open_ledger(place))
     assert checked(open_ledger(place), tmp_path).spent == COUNT
     if made == "sqlite":

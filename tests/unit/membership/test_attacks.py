@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.membership import MembershipSplit, loss_attack, roc, true_label_probability
+from core.membership import MembershipSplit, attacks, loss_attack, roc, true_label_probability
+from core.membership.attack import Evidence, best_threshold, precision_recall
+from core.membership.attacks import gap
 from core.membership.attacks.confidence import confidence_attack
 from core.membership.attacks.network import network_attack
-from core.membership.guess import best_threshold, precision_recall
 from tests.unit.membership.villagers import half, remembered
 
 N = 400
@@ -203,3 +206,35 @@ def test_a_split_can_be_judged_in_parts():
     whole = network_attack(p, y, split, seed=0)
     part = network_attack(p, y, replace(split, judged_members=split.judged_members[:20]), seed=0)
     assert part.score[:20] == pytest.approx(whole.score[:20], abs=1e-9)
+
+
+def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
+    files = {path.stem for path in Path(attacks.__path__[0]).glob("*.py")} - {"__init__"}
+    assert attacks.FOUND.keys() == files
+    split, labels = half(N), np.tile([0, 1], N // 2).astype(np.uint8)
+    p = np.random.default_rng(0).random(N)
+    evidence = Evidence(
+        probability=p,
+        predicted=(p > 0.5).astype(np.uint8),
+        labels=labels,
+        split=split,
+        seed=1,
+        balance=False,
+        train=lambda rows, seed: np.random.default_rng(seed).random(N),
+        shadows=4,
+        online=True,
+    )
+    for name, attack in attacks.FOUND.items():
+        assert attack.needs and attack.needs <= {"labels", "scores", "shadows"}
+        guess = attack.judge(evidence)
+        assert guess.name == name and np.array_equal(guess.rows, split.judged[0]) and np.isfinite(guess.score).all()
+
+
+def test_one_more_file_is_one_more_attack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    text = Path(gap.__file__).read_text(encoding="utf-8").replace('name="gap"', 'name="another"')
+    (tmp_path / "another.py").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(attacks, "__path__", [*attacks.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "core.membership.attacks.another", raising=False)
+    found = attacks.found_in(list(attacks.__path__))
+    assert list(found)[:4] == list(attacks.ATTACKS) and found.keys() - attacks.FOUND.keys() == {"another"}
+    monkeypatch.delitem(sys.modules, "core.membership.attacks.another")

@@ -15,7 +15,7 @@ from core.membership import (
     roc,
     taught_both_ways,
 )
-from core.membership import guess as boosted
+from core.membership import attack as boosted
 from core.membership.judged_people import halves
 
 N = 1000

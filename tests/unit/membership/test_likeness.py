@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.errors import InputError
 from core.membership import (
     CurvePoint,
     MemberPeople,
@@ -26,13 +25,14 @@ from core.membership.attacks.confidence import confidence_attack
 from core.membership.fairpick import (
     Clusters,
     FairPick,
+    Sides,
     clusters,
+    fairpick,
     like_outsiders,
-    member_clusters,
     outsiders_at_random,
     random_deletion,
 )
-from core.membership.study import clusters_of, left_by, pick
+from core.membership.study import two_sides
 from core.seeds import child_seed
 from tests.unit.membership.villagers import half
 
@@ -66,11 +66,22 @@ def blind(rows: np.ndarray, seed: int) -> np.ndarray:
     return np.array([0.6, 0.9, 0.7])[people().codes[:, 0]]
 
 
+@cache
+def sides() -> Sides:
+    return two_sides(people(), 1)
+
+
 def parts(seed: int) -> tuple[MembershipSplit, Clusters, FairPick]:
-    own, now = people(), replace(SETTINGS, seed=seed)
-    split = half(own.n, seed=seed)
-    found = clusters_of(own, split, now)
-    return split, found, pick(own, split, now, found=found)
+    split = half(people().n, seed=seed)
+    found = clusters(sides(), split.members, seed=seed)
+    return split, found, fairpick(sides(), split.members, found, theta=SETTINGS.theta, seed=seed)
+
+
+def left_beside(seed: int) -> MembershipSplit:
+    """Return the split after FairPick."""
+    split, found, picked = parts(seed)
+    outsiders = like_outsiders(sides(), split.outsiders, like=picked, found=found, seed=seed)
+    return split.keeping(picked.kept, outsiders=outsiders)
 
 
 def attack_area(split: MembershipSplit) -> float:
@@ -86,7 +97,7 @@ def fairpick_point() -> CurvePoint:
 def cells(found: Clusters, rows: np.ndarray) -> np.ndarray:
     """Return the number of everybody's label, nearest cluster and group."""
     own = people()
-    cluster = found.nearest(own.codes[rows, :2], own.labels[rows])
+    cluster = found.nearest(sides(), rows)
     return 200 * own.labels[rows].astype(int) + 2 * cluster + own.groups[rows]
 
 
@@ -98,8 +109,8 @@ def close_to(values: list[float], truth: float) -> bool:
 def test_a_target_that_leaks_nothing_is_not_told_to_leak_after_fairpick() -> None:
     thinned, whole = [], []
     for seed in SEEDS:
-        split, found, picked = parts(seed)
-        thinned.append(attack_area(left_by(people(), split, replace(SETTINGS, seed=seed), picked, found=found)))
+        split, _, picked = parts(seed)
+        thinned.append(attack_area(left_beside(seed)))
         whole.append(attack_area(split.keeping(picked.kept, outsiders=split.outsiders)))
     assert close_to(thinned, 0.5) and abs(np.mean(thinned) - 0.5) < 0.02
     assert np.mean(whole) > 0.58  # with all outsiders the attack finds who was deleted
@@ -115,8 +126,8 @@ def test_a_target_that_leaks_nothing_has_no_advantage_gap_in_the_curve() -> None
 
 
 def test_as_large_a_share_of_each_cell_stays_outside_as_inside() -> None:
-    split, found, picked = parts(3)
-    left = left_by(people(), split, replace(SETTINGS, seed=3), picked, found=found)
+    split, found, _ = parts(3)
+    left = left_beside(3)
     inside, outside = cells(found, split.members), cells(found, split.outsiders)
     stays = (np.isin(split.members, left.members), np.isin(split.outsiders, left.outsiders))
     for cell in np.unique(outside):
@@ -128,29 +139,19 @@ def test_as_large_a_share_of_each_cell_stays_outside_as_inside() -> None:
 
 def test_the_nearest_cluster_of_a_member_is_her_own() -> None:
     split, found, _ = parts(4)
-    own, rows = people(), split.members
-    assert np.array_equal(found.nearest(own.codes[rows, :2], own.labels[rows]), found.cluster)
-    lone = clusters(np.ones((60, 2)), np.tile([0, 1], 30), np.repeat([0, 1], 30))
-    assert not lone.nearest([[5.0, 9.0], [1.0, 1.0]], [0, 1]).any()
+    assert np.array_equal(found.nearest(sides(), split.members), found.cluster)
 
 
 def test_the_seed_decides_which_outsiders_stay() -> None:
-    own = people()
     split, found, picked = parts(5)
-    data = (own.codes, own.labels, own.groups)
 
     def left(rows: np.ndarray, seed: int) -> np.ndarray:
-        return like_outsiders(*data, rows, like=picked, found=found, seed=seed, leave_out=(2,))
+        return like_outsiders(sides(), rows, like=picked, found=found, seed=seed)
 
     once = left(split.outsiders, 1)
     assert np.array_equal(once, left(split.outsiders[::-1], 1)) and np.array_equal(once, np.unique(once))
     other = left(split.outsiders, 2)
     assert not np.array_equal(once, other) and once.size == other.size
-    with pytest.raises(InputError, match="outsiders must be rows from 0 to 3999, got 4000"):
-        left(np.array([1, 4000]), 1)
-    few = member_clusters(*data, split.members[:500], leave_out=(2,), seed=0)
-    with pytest.raises(InputError, match="found must be the clusters of the 2000 members, got 500 people"):
-        like_outsiders(*data, split.outsiders, like=picked, found=few, seed=1, leave_out=(2,))
 
 
 def test_the_control_thins_outsiders_by_its_share() -> None:

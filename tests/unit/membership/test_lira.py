@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 from core.errors import Cancelled, InputError
 from core.membership import lira, lira_from, member_split, roc, train_shadows
-from core.membership.attacks.lira import Shadows
-from core.membership.targets import id3_target
+from core.membership.shadows import Shadows
+from core.membership.targets import ID3Target
 from tests.unit.membership.villagers import half, villagers
 
 N = 300
@@ -110,7 +110,7 @@ def test_somebody_never_in_a_shadow_still_gets_a_score():
 @pytest.mark.parametrize("online", [True, False])
 def test_the_seed_decides_the_scores(online):
     people, split = villagers(N), half(N)
-    train = id3_target(people, max_depth=4)
+    train = ID3Target(people=people, max_depth=4)
     p = train(split.members, 0)
     one, two, other = (
         lira(train, p, people.labels, split, seed=seed, shadows=8, online=online).score for seed in (0, 0, 1)

@@ -162,9 +162,9 @@ def test_fairpick_takes_people_out_of_the_audit():
 def test_of_many_groups_the_chosen_one_is_set_against_all_others():
     own = people(n_groups=3)
     sides = two_sides(own, 2)
-    assert sides.group_names == ("all others", "group 2")
+    assert sides.names == ("all others", "group 2")
     assert np.array_equal(sides.groups == 1, own.groups == 2)
-    assert two_sides(people(), 1).group_names == ("group 0", "group 1")
+    assert two_sides(people(), 1).names == ("group 0", "group 1")
 
 
 @cache

@@ -13,12 +13,13 @@ from core.membership import (
     TARGET_TITLES,
     TARGETS,
     MemberPeople,
+    MembershipSettings,
     audited_target,
     default_depth,
     loss_attack,
     split_between,
 )
-from core.membership.targets import id3_target, library_target, quality, target_by_name
+from core.membership.targets import ID3Target, library_target, quality, target_of
 from core.models import DPID3Classifier
 from tests.unit.membership.villagers import ROLES, half, table, villagers
 
@@ -30,7 +31,7 @@ def made(name: str, people: MemberPeople | None = None, dataset: AuditDataset | 
     """Return a target of the villagers, or of others."""
     if name == "audited":
         return audited_target(AuditConfig(method="unmitigated"), dataset or build_dataset(table(N), ROLES))
-    return target_by_name(name, people or villagers(N), max_depth=4)
+    return target_of(people or villagers(N), MembershipSettings(target=name, max_depth=4))
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -61,7 +62,7 @@ def test_the_tree_is_the_classifier_on_public_domains():
     tree = DPID3Classifier(2.0, 3, 7, domains=people.n_values, classes=(0, 1)).fit(
         people.codes[rows], people.labels[rows]
     )
-    target = id3_target(people, epsilon=2.0, max_depth=3)
+    target = ID3Target(people=people, epsilon=2.0, max_depth=3)
     assert np.array_equal(target(rows, 7), tree.predict_proba(people.codes)[:, 1])
     assert target.fit(rows, 7).budget_ledger_.total == pytest.approx(2.0, abs=1e-9)
     assert not np.array_equal(target(rows, 7), target(rows, 8))
@@ -115,9 +116,7 @@ def test_default_depths():
 
 def test_bad_targets_are_refused():
     people = villagers(N)
-    with pytest.raises(InputError, match=r"target must be one of dp_id3, .*, got 'oracle'"):
-        target_by_name("oracle", people)
     with pytest.raises(InputError, match="only with the audit's settings and data, got none"):
-        target_by_name("audited", people)
+        target_of(people, MembershipSettings(target="audited"))
     with pytest.raises(InputError, match="epsilon must be"):
-        id3_target(people, epsilon=0.0)(half(N).members, 0)
+        ID3Target(people=people, epsilon=0.0)(half(N).members, 0)

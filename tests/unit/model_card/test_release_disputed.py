@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from core.model_card import (
-    Disputed,
     Published,
-    PublishedNumber,
     Release,
     ReleaseSettings,
     ReleaseStudy,
@@ -21,7 +19,7 @@ from core.model_card import (
     study,
     unpredicted,
 )
-from core.model_card.release import disputed
+from core.model_card.release import Disputed, PublishedNumber, disputed
 from tests.release_samples import card, people
 
 H = np.array([1, 1, 1, 0, 1, 0, 0, 0])

@@ -17,9 +17,8 @@ from core.model_card import (
     project,
     release_of,
     study,
-    worst_of_draws,
 )
-from core.model_card.pinned_people import noise_generator
+from core.model_card.pinned_people import noise_generator, worst_of_draws
 from tests.release_cases import large_case
 from tests.release_samples import people
 

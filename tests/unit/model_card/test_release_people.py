@@ -21,12 +21,13 @@ from core.model_card import (
     advise,
     attacker_posterior,
     in_common,
-    natural_models,
     pinned,
     project,
     released_people,
     study,
 )
+from core.model_card.natural_models import natural_models
+from core.release_audit.card_plan import some_people
 from tests.release_cases import large_case
 
 CONFIG = AuditConfig(method="unmitigated", seed=3)
@@ -41,7 +42,7 @@ def demo() -> AuditDataset:
 
 @cache
 def people() -> ReleasedPeople:
-    return released_people(CONFIG, demo(), models="mixed", count=6, most_people=800)
+    return some_people(released_people(CONFIG, demo(), models="mixed", count=6), 800, seed=CONFIG.seed)
 
 
 def test_the_attacker_is_calibrated_and_repeatable():
@@ -115,10 +116,10 @@ def test_released_people_hold_what_a_study_needs():
 
 def test_given_models(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        "core.model_card.released_people.attacker_posterior", lambda _, __, rows, **told: np.full(rows.size, 0.5)
+        "core.model_card.card_people.attacker_posterior", lambda _, __, rows, **told: np.full(rows.size, 0.5)
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
-    found = released_people(CONFIG, demo(), models="given", given=columns, names=["a", "b"], most_people=300)
+    found = released_people(CONFIG, demo(), models="given", given=columns, names=["a", "b"])
     assert found.names == ("a", "b") and (found.predictions == columns[:, found.rows]).all()
     with pytest.raises(InputError, match="at least one column of predictions"):
         released_people(CONFIG, demo(), models="given")

@@ -8,15 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attriguard import Guesses, Study
+from core.attriguard import Guesses, Study, TableSettings
 from core.estimates import Estimate
 from pages.common import attriguard_sections as sections
 from pages.common import attriguard_words as words
 from pages.common.attriguard_controls import Defence
 
-DEFENCE = Defence(
-    policy="modify_add", defender="logistic", target="uniform", given=(), margin=0.0, seed=1, balanced=False
-)
+DEFENCE = Defence(settings=TableSettings())
 """Any settings: the sentences follow the numbers."""
 
 

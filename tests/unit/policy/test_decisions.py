@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from core.estimates import Estimate, over_repeats, proportion
-from core.policy.decisions import Claim, at_level, decide, p_value
+from core.policy.decisions import Claim, at_alpha, decide, p_value
 from tests.policy_samples import estimate
 
 Z, T_OF_4 = 1.959963984540054, 2.7764451051977987
@@ -36,7 +36,7 @@ def test_each_side_is_scaled_by_its_own_half_width() -> None:
     assert p_value(found, 0.10) == pytest.approx(0.05) and p_value(found, 0.06) == pytest.approx(0.05)
     assert p_value(found, 0.05) == pytest.approx(2 * stats.norm.sf(2 * Z))
     assert p_value(found, 0.13) == pytest.approx(2 * stats.norm.sf(2 * Z))
-    wider = at_level(found, 0.99)
+    wider = at_alpha(found, 0.01)
     factor = stats.norm.isf(0.005) / Z
     assert wider == estimate(0.07, pytest.approx(0.07 - 0.01 * factor), pytest.approx(0.07 + 0.03 * factor), level=0.99)
 
@@ -47,7 +47,7 @@ def test_students_interval_gives_students_p_value(freedom: int) -> None:
     half = stats.t.ppf(0.975, freedom) * error
     found = estimate(0.07, 0.07 - half, 0.07 + half)
     assert p_value(found, 0.05, freedom=freedom) == pytest.approx(2 * stats.t.sf(2.0, freedom))
-    wide = at_level(found, 0.999, freedom=freedom)
+    wide = at_alpha(found, 0.001, freedom=freedom)
     assert wide.high - 0.07 == pytest.approx(stats.t.ppf(0.9995, freedom) * error)
 
 
@@ -61,7 +61,7 @@ def test_it_is_the_t_test_of_the_mean_over_repeats() -> None:
 def test_the_level_of_the_interval_does_not_matter() -> None:
     found = estimate(0.07, 0.05, 0.08)
     for level in (0.5, 0.9, 0.999):
-        assert p_value(at_level(found, level), 0.04) == pytest.approx(p_value(found, 0.04))
+        assert p_value(at_alpha(found, 1 - level), 0.04) == pytest.approx(p_value(found, 0.04))
 
 
 def test_a_value_at_the_end_of_its_interval_is_not_certain_there() -> None:
@@ -206,5 +206,5 @@ def test_values_off_their_limits_are_seldom_put_on_the_wrong_side(shared: float)
 
 def test_an_estimate_is_not_changed_by_its_own_level() -> None:
     found = Estimate(value=0.3, low=0.25, high=0.4, n=7, level=0.9)
-    same = at_level(found, 0.9)
+    same = at_alpha(found, 0.1)
     assert (same.low, same.high, same.n) == (pytest.approx(0.25), pytest.approx(0.4), 7)

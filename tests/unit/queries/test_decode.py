@@ -17,11 +17,11 @@ from core.queries import (
     SmoothCauchy,
     SmoothLaplace,
     balanced_guess,
-    decode_many,
     decode_noisy,
     leakage,
     statistical_parity_gap,
 )
+from core.queries.propagation import decode_many
 
 N, N0 = 100, 10
 SIZES = {"n_advantaged": N - N0, "n_disadvantaged": N0}

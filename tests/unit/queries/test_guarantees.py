@@ -23,6 +23,7 @@ from core.queries import (
     statistical_parity_gap,
     targeted_leakage,
 )
+from tests.oracles.black_box import observed
 
 
 def best_attacker(prior: np.ndarray, epsilon: float) -> float:
@@ -127,7 +128,7 @@ class TestTargeted:
         question[0, 0] = 1.0
         inside = np.array([1] * n1 + [0] * n0)
         outside = np.array([0] + [1] * n1 + [0] * (n0 - 1))
-        seen = [mechanism.observed(question, a, rng=rng, draws=draws)[:, -1] for a in (inside, outside)]
+        seen = [observed(mechanism, question, a, rng, draws)[:, -1] for a in (inside, outside)]
         middle = (np.median(seen[0]) + np.median(seen[1])) / 2
         upper = [float(np.mean(x > middle) + np.mean(x == middle) / 2) for x in seen]
         right = 0.5 + abs(upper[0] - upper[1]) / 2

@@ -10,15 +10,13 @@ import pytest
 from core.errors import InputError
 from core.queries import (
     NOISELESS_ATTACKS,
-    PAPER_SHARE,
     TABLE_1,
     LaplaceGlobal,
-    NoiselessRow,
     SmoothCauchy,
     complete_from,
-    noiseless_leakages,
     noiseless_row,
 )
+from core.queries.paper_table import PAPER_SHARE, NoiselessRow, noiseless_leakages
 from tests.unit.queries.people import pool
 
 # Table 1 of Hamman et al. (2023), column by column. n: (m: (error ×1000 of Attribute-Conceal, of Laplace, leakages))

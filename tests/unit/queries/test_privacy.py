@@ -16,11 +16,10 @@ from core.queries import (
     Rounded,
     SmoothCauchy,
     SmoothLaplace,
-    black_box_epsilon,
     smooth_sensitivity,
     statistical_parity_gap,
 )
-from core.queries.black_box import exact_limits
+from tests.oracles.black_box import black_box_epsilon, exact_limits
 from tests.oracles.privacy_loss import laplace_delta, privacy_loss
 from tests.unit.queries.attributes import neighbours, vectors
 

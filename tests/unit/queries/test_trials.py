@@ -21,10 +21,10 @@ from core.queries import (
     Trials,
     leakage,
     needed,
-    question_numbers,
     repeats_for,
     statistical_parity_gap,
 )
+from core.queries.trials import question_numbers
 from tests.unit.queries.people import pool
 
 ASKING = Asking(n=30, repeats=5, seed=9)

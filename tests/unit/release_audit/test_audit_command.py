@@ -24,10 +24,10 @@ from core.release_audit import (
     ReleaseAudit,
     SelfTest,
     audit_steps,
+    audit_with_people,
     catalogue_plan,
     plan_text,
     read_plan,
-    run_audit,
 )
 from core.release_audit.result import model_summary
 from core.release_audit.run import audited_of
@@ -66,7 +66,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def audit() -> ReleaseAudit:
-    return run_audit(SMALL, samples.table(1500), default_policy(), meter=meter_of)
+    return audit_with_people(SMALL, samples.table(1500), default_policy(), meter=meter_of)[0]
 
 
 SMALL = replace(
@@ -163,13 +163,13 @@ def test_a_false_promise_is_told_to_the_auditor_alone(demo: Path):
 
 def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
     steps: list[tuple[int, int]] = []
-    again = run_audit(
+    again = audit_with_people(
         SMALL,
         samples.table(1500),
         default_policy(),
         report=lambda done, total: steps.append((done, total)),
         meter=meter_of,
-    )
+    )[0]
     first, second = (json.dumps({**one.to_dict(), "times": None}) for one in (audit, again))
     assert first == second
     total = audit_steps(SMALL)
@@ -185,7 +185,7 @@ def test_an_audit_can_be_stopped():
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):
-        run_audit(SMALL, samples.table(1500), default_policy(), report=stop)
+        audit_with_people(SMALL, samples.table(1500), default_policy(), report=stop)[0]
 
 
 def limits(**values: float) -> Policy:
@@ -198,6 +198,18 @@ def limits(**values: float) -> Policy:
     )
 
 
+@pytest.fixture
+def asked(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the command for "ours.toml"; the measurements are made once, and each policy judges them."""
+
+    def rejudged(plan: AuditPlan, table: object, policy: Policy, **_: object) -> tuple[ReleaseAudit, None]:
+        return replace(audit, verdict=judge(policy, audit.measurements, attribute="origin")), None
+
+    monkeypatch.setattr("core.cli.audit.audit_with_people", rejudged)
+    (tmp_path / "plan.toml").write_text('policy = "ours.toml"\n[data]\ndataset = "demo"', encoding="utf-8")
+    return ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
+
+
 @pytest.mark.parametrize(
     ("policy", "code", "words"),
     [
@@ -207,24 +219,8 @@ def limits(**values: float) -> Policy:
         (limits(unfairness=0.9, attriguard_cost=3.0), 2, "AttriGuard is not planned."),
     ],
 )
-def test_exit_codes(
-    policy: Policy,
-    code: int,
-    words: str,
-    audit: ReleaseAudit,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: Capture,
-):
-    """The measurements are made once; each policy judges them."""
-
-    def rejudged(plan: AuditPlan, table: object, policy: Policy, **_: object) -> tuple[ReleaseAudit, None]:
-        return replace(audit, verdict=judge(policy, audit.measurements, attribute="origin")), None
-
-    monkeypatch.setattr("core.cli.audit.audit_with_people", rejudged)
+def test_exit_codes(policy: Policy, code: int, words: str, asked: list[str], tmp_path: Path, capsys: Capture):
     (tmp_path / "ours.toml").write_text(policy_text(policy), encoding="utf-8")
-    (tmp_path / "plan.toml").write_text('policy = "ours.toml"\n[data]\ndataset = "demo"', encoding="utf-8")
-    asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
     assert main(asked) == code
     told = capsys.readouterr()
     assert words in told.out and told.out.startswith(
@@ -232,7 +228,14 @@ def test_exit_codes(
     )
     assert "policy: Ours, version 1" in told.out
     assert ": Promised 0.05, true is 0." in told.out
-    assert main(asked) == 3  # the folder is taken
+
+
+def test_a_folder_that_is_taken_is_written_to_by_force_and_only_over_reports(
+    asked: list[str], tmp_path: Path, capsys: Capture
+):
+    (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
+    assert main(asked) == 0
+    assert main(asked) == 3
     assert "--force replaces an earlier report" in capsys.readouterr().err
     assert main([*asked, "--force", "--policy", "default"]) == 1  # epsilon 1 lets one person be told at 88%
     assert "policy: FairLeak default" in capsys.readouterr().out

@@ -44,7 +44,7 @@ from core.release_audit import (
 )
 from core.release_audit.attribute_checks import released_judged
 from core.release_audit.fairness_checks import CORRECTED, attack_of, rate_ratio, tolerance_told
-from core.release_audit.membership_checks import member_guesses
+from core.release_audit.membership_checks import member_advantages, member_curves, member_gaps, member_guesses
 from core.release_audit.result import data_summary
 from core.release_audit.run import audited_of, measured, tables
 from core.release_audit.subject import Audited
@@ -152,13 +152,23 @@ def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited,
 def promising(small: Audited, tolerance: float) -> Audited:
     """Return an audit of the same model, of which another tolerance was promised."""
     config = replace(small.config, tolerance=tolerance)
-    plan = replace(PLAN, config=replace(CONFIG, tolerance=tolerance))
+    plan = replace(BARE, config=replace(CONFIG, tolerance=tolerance))
     made = Audited(plan, config, small.dataset, small.splits, small.model, small.progress)
     for kind in CORRECTED:
         made.once(f"attack {kind}", lambda kind=kind: attack_of(small, kind))
+    members = {"guesses": member_guesses, "curves": member_curves, "advantages": member_advantages, "gaps": member_gaps}
+    for name, make in members.items():  # which hang on no promise
+        made.once(f"member {name}", lambda make=make: make(small))
     return made
 
 
+@pytest.fixture
+def no_other_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the table of corrections have the promised tolerance alone."""
+    monkeypatch.setattr("core.release_audit.run.TOLERANCES", ())
+
+
+@pytest.mark.usefixtures("no_other_tolerance")
 @pytest.mark.parametrize("promised", [0.0, 0.001, 0.02])
 def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promised: float):
     """No false promise makes the check pass: it is judged as the smallest true one is, and the row says so first."""
@@ -181,6 +191,7 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
     assert any(row["tolerance"] == promised and row["true"] == "no" for row in tables_of["Corrections over tolerances"])
 
 
+@pytest.mark.usefixtures("no_other_tolerance")
 def test_a_true_promise_is_told_as_it_is(small: Audited):
     audited = promising(small, 0.4)
     found = done("correction_gain", audited)

@@ -12,7 +12,7 @@ from core.datasets import Roles, Table
 from core.models import GIVEN
 from core.policy import Limit, Policy, judge
 from core.questions import query_pool
-from core.release_audit import AuditPlan, MembershipPlan, ModelPlan, PlannedAnswers, run_audit
+from core.release_audit import AuditPlan, MembershipPlan, ModelPlan, PlannedAnswers, audit_with_people
 from core.release_audit.answer_checks import planned_trials, two_sided
 from core.release_audit.run import audited_of, measured
 from core.release_audit.subject import Audited
@@ -102,6 +102,6 @@ def test_an_audit_without_answers_asks_nothing():
         config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, tolerance=0.1),
         membership=MembershipPlan(shadows=0),
     )
-    audit = run_audit(plan, table, policy(answers_excess=0.05, targeted_leakage=0.75))
+    audit = audit_with_people(plan, table, policy(answers_excess=0.05, targeted_leakage=0.75))[0]
     assert audit.verdict.exit_code == 0
     assert not audit.tables.get("answers")

@@ -94,6 +94,8 @@ def test_a_judge_that_always_or_never_reports_does_not_pass(
     own: Callable[..., object], name: str, always: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys.modules[own.__module__], "called", lambda measurement, control: always)
+    for measure in ("correction_gain", "answers_excess", "membership_caught"):  # whatever it is, it is not looked at
+        monkeypatch.setattr(sys.modules[own.__module__], measure, lambda audited: None)
     tried = [one for one in QUICK if name in one.attack]
     assert tried
     for test in self_test(runs=10, trials=tried):
@@ -108,7 +110,7 @@ def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(sys.modules["core.membership.roc"], "tpr_estimate", fixed)
     tried = [one for one in QUICK if one.attack == "Members identified (TPR at 1% FPR)"]
-    assert not self_test(runs=100, trials=tried)[0].passed
+    assert not self_test(runs=40, trials=tried)[0].passed
 
 
 def test_gaps_and_areas_that_are_always_or_never_told_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,8 @@ import pytest
 from core.errors import Cancelled, FairLeakError
 from core.release_audit import SelfTest, self_test, self_test_apart
 from core.release_audit.result import SELF_TEST_SEED
-from core.release_audit.self_tests import _CODE, TRIALS, _kept, _rests_on, _write, child, kept_file, packed, there
+from core.release_audit.self_tests import _CODE, TRIALS, _kept, _rests_on, _write, child, kept_file, there
+from core.serialize import dumps
 from tests.patience import PATIENT
 
 
@@ -65,7 +66,7 @@ def test_the_process_returns_what_the_folder_holds_for_it(
 def test_progress_and_results_are_passed_on(
     tests: tuple[SelfTest, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = packed(tests)
+    line = dumps(_kept(tests, ""))
     monkeypatch.setattr(sys.modules[child.__module__], "_CODE", f"print('1 10'); print('7 10'); print('=' + {line!r})")
     steps: list[tuple[int, int]] = []
     assert self_test_apart(tmp_path, report=lambda done, total: steps.append((done, total))) == tests

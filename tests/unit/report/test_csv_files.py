@@ -13,10 +13,10 @@ from tests.samples_report import SMALL_GROUPS, sample
 
 
 def test_every_table_is_a_file():
-    files = csv_files(sample())
+    files = csv_files(document(sample()))
     assert {"checks.csv", "policy.csv", "groups.csv", "self-test.csv", "provenance.csv"} < set(files)
     assert "table-corrections-over-tolerances.csv" in files
-    assert "edition-attack.csv" in csv_files(sample(), edition="disclosure")
+    assert "edition-attack.csv" in csv_files(document(sample(), edition="disclosure"))
     for content in files.values():
         assert content.startswith(b"\xef\xbb\xbf") and content.endswith(b"\r\n")
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
@@ -25,13 +25,13 @@ def test_every_table_is_a_file():
 
 def test_names_are_harmless_and_differ():
     audit = with_texts(sample(), lambda text: "../../etc/passwd\x00 CON")
-    names = set(csv_files(audit))
+    names = set(csv_files(document(audit)))
     assert len(names) == 5 + 1  # texts that are all the same leave one title
     assert all(name.replace("-", "").replace(".csv", "").isalnum() for name in names)
 
 
 def test_numbers_stay_numbers_and_formulas_become_texts():
-    content = csv_files(sample())["table-table-td-script-alert-x-script-women-img-src-x-o.csv"]
+    content = csv_files(document(sample()))["table-table-td-script-alert-x-script-women-img-src-x-o.csv"]
     found = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig")
     assert found["gain"].tolist()[:2] == [-0.05, 0.5] and found["people"].tolist() == [15375, 4, 120]
     assert found["attacker"].tolist() == ['\'=HYPERLINK("http://x","y")', "'@SUM(A1)", "' \t+cmd"]
@@ -41,7 +41,7 @@ def test_numbers_stay_numbers_and_formulas_become_texts():
 
 def test_what_is_withheld_stands_in_no_file():
     audit = sample(SMALL_GROUPS)
-    content = csv_files(document(audit, edition="disclosure"), edition="disclosure")
+    content = csv_files(document(audit, edition="disclosure"))
     assert b"secret folder" not in b"".join(content.values())
     rows = list(csv.reader(io.StringIO(content["groups.csv"].decode("utf-8-sig"), newline="")))
     assert rows[1][rows[0].index("accepted of positive labels of")] == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,11 +14,13 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.model_card import attacker_posterior, attacker_posteriors
 from core.projection import project
-from core.report import AttackedPeople, attack_edition, attacked_people, disclosure_edition
+from core.report import AttackedPeople, attack_edition, attacked_people, document
 from core.report.canonical import decimals_of, printed, strict
 from core.report.edition_attack import Statement, constraints_of, independent, statements_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
+
+disclosure_edition = partial(document, edition="disclosure")
 
 
 def people(groups=GROUPS, **settings_):

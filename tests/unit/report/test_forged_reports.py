@@ -14,9 +14,9 @@ import pytest
 from core.__main__ import main
 from core.errors import InputError
 from core.estimates import Estimate, proportion
+from core.fingerprint import content_fingerprint
 from core.policy import CHECKS
-from core.release_audit.result import policy_fingerprint
-from core.report import from_json, policy_of, report_fingerprint, to_html, to_json, verify_report
+from core.report import document, from_json, policy_of, report_fingerprint, to_html, to_json, verify_report
 from core.report.canonical import json_text, parse_json
 from tests.judged_report import judged
 from tests.samples_report import POLICY, SMALL_GROUPS, sample
@@ -26,7 +26,7 @@ RUNS = 20
 
 
 AUDIT = judged()
-REPORTS = {edition: to_json(AUDIT, edition=edition) for edition in EDITIONS}
+REPORTS = {edition: to_json(document(AUDIT, edition=edition)) for edition in EDITIONS}
 
 
 def failed(text: str) -> set[str]:
@@ -37,7 +37,7 @@ def forged(change, edition="internal") -> str:
     """Return the report with a change, and everything a forger would make fit again but for the verdict."""
     found = json.loads(REPORTS[edition])
     change(found)
-    found["provenance"]["policy"] = policy_fingerprint(policy_of(found))
+    found["provenance"]["policy"] = content_fingerprint(policy_of(found))
     found["fingerprint"] = report_fingerprint(found)
     return json_text(found)
 
@@ -185,7 +185,7 @@ def test_the_sentence_names_the_check_and_both_values():
 
 def test_an_edition_says_what_was_withheld_from_its_judgement():
     audit = judged(sample(SMALL_GROUPS))
-    found = {f.name: f for f in verify_report(to_json(audit, edition="disclosure")).findings}
+    found = {f.name: f for f in verify_report(to_json(document(audit, edition="disclosure"))).findings}
     assert found["verdict"].holds and "Not judged, for the number itself is withheld: " in found["verdict"].told
     assert "four limits judged again" in found["verdict"].told
 
@@ -212,7 +212,7 @@ def test_rounded_numbers_allow_the_verdict_they_were_rounded_from():
         audit = judged(
             dataclasses.replace(plain, measurements=measurements), policy=dataclasses.replace(POLICY, limits=limits)
         )
-        found = from_json(to_json(audit, edition="disclosure"))
+        found = from_json(to_json(document(audit, edition="disclosure")))
         wrong = [f.told for f in verify_report(json_text(found)).findings if f.name == "verdict" and not f.holds]
         assert wrong == []
 
@@ -293,7 +293,7 @@ def _places(value):
 
 
 def test_a_page_is_judged_like_its_findings():
-    assert failed(to_html(AUDIT)) == set()
+    assert failed(to_html(document(AUDIT))) == set()
     found = json.loads(forged(FORGERIES["one verdict a pass"]))
     assert "verdict" in failed(to_html(found))
 
@@ -303,6 +303,6 @@ def test_a_release_that_a_failed_self_test_stops_says_so_in_both_editions():
     policy = dataclasses.replace(POLICY, limits=(POLICY.limits[0],))
     stopped = judged(policy=policy, tests=(broken, *AUDIT.self_tests[1:]))
     for edition in EDITIONS:
-        text = to_json(stopped, edition=edition)
+        text = to_json(document(stopped, edition=edition))
         assert from_json(text)["verdict"]["headline"].startswith("Do not release yet: the self-test failed")
         assert failed(text) == set()

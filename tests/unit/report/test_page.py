@@ -67,7 +67,8 @@ def changed(payload: str):
 
 def assert_harmless(payload: str, edition: str) -> None:
     """Check that a text in every place gives the page of a harmless text of the same length."""
-    harmless, hostile = (Reader(to_html(changed(text), edition=edition)) for text in ("x" * len(payload), payload))
+    audits = (changed(text) for text in ("x" * len(payload), payload))
+    harmless, hostile = (Reader(to_html(document(audit, edition=edition))) for audit in audits)
     assert hostile.tags == harmless.tags
     assert hostile.attributes == harmless.attributes
     assert hostile.other == harmless.other == []
@@ -92,7 +93,7 @@ def test_dangerous_pieces_together_and_alone(pieces, edition):
 
 
 def test_the_page_needs_nothing_and_runs_nothing():
-    page = to_html(sample())
+    page = to_html(document(sample()))
     reader = Reader(page)
     assert not {"script", "link", "iframe", "object", "embed", "form", "input", "img", "base"} & set(reader.tags)
     assert not [name for _, name in reader.attributes if name.startswith("on")]
@@ -104,7 +105,7 @@ def test_the_page_needs_nothing_and_runs_nothing():
 
 
 def test_the_page_shows_every_check_with_everything_about_it():
-    words = " ".join(" ".join(Reader(to_html(sample())).words).split())
+    words = " ".join(" ".join(Reader(to_html(document(sample()))).words).split())
     audit = sample()
     for row in audit.verdict.rows:
         assert CHECKS[row.check].definition in words
@@ -121,7 +122,7 @@ def test_the_page_shows_every_check_with_everything_about_it():
 
 
 def test_headings_are_in_order_and_unique():
-    page = to_html(sample(), edition="disclosure")
+    page = to_html(document(sample(), edition="disclosure"))
     levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
     assert levels[0] == 1 and levels.count(1) == 1
     assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
@@ -131,7 +132,7 @@ def test_headings_are_in_order_and_unique():
 
 
 def test_every_drawing_says_what_it_shows():
-    page = to_html(sample())
+    page = to_html(document(sample()))
     drawings = re.findall(r"<svg([^>]*)>(.*?)</svg>", page)
     told = [head for head, _ in drawings if 'role="img"' in head]
     assert len(told) == 8 + 2 + 2  # bullets; rates of groups and corrections, for paper and for telephones
@@ -142,7 +143,7 @@ def test_every_drawing_says_what_it_shows():
 
 
 def test_the_bullets_share_one_scale():
-    page = to_html(sample())
+    page = to_html(document(sample()))
     bullet = page[page.index('class="bullet"') :]
     assert 'cx="178"' in bullet[: bullet.index("</svg>")]  # 10 + 240 · 0.07/0.10
     assert page.count('d="M130 0.5v21"') == 8  # the limit in the middle
@@ -150,7 +151,7 @@ def test_the_bullets_share_one_scale():
 
 
 def test_print_has_its_own_rules():
-    style = to_html(sample())
+    style = to_html(document(sample()))
     for rule in ("@media print", "size: A4", "display: table-header-group", "break-inside: avoid", "counter(pages)"):
         assert rule in style
     assert f'content: "Fingerprint {document(sample())["fingerprint"][:8]}' in style
@@ -159,16 +160,16 @@ def test_print_has_its_own_rules():
 def test_the_document_stands_in_the_page():
     for groups in (GROUPS, SMALL_GROUPS):
         found = document(sample(groups), edition="disclosure")
-        assert embedded_document(to_html(found, edition="disclosure")) == found
+        assert embedded_document(to_html(found)) == found
 
 
 def test_a_group_without_test_records_and_an_audit_without_tables():
     from dataclasses import replace
 
     audit = replace(sample((*GROUPS, not_there("others"))), tables={}, self_tests=())
-    words = " ".join(Reader(to_html(audit)).words)
+    words = " ".join(Reader(to_html(document(audit))).words)
     assert "no records" in words and "The self-test was not run" in words
-    assert 'id="tables"' not in to_html(audit)
+    assert 'id="tables"' not in to_html(document(audit))
 
 
 def words_of(page: str) -> str:
@@ -184,7 +185,7 @@ def test_what_was_not_asked_is_said_with_a_number_or_without():
     kept = tuple(row for row in audit.verdict.rows if row.check not in others)
     measured = tuple(m for m in audit.measurements if m.check not in others)
     audit = replace(audit, measurements=measured, verdict=replace(audit.verdict, rows=kept))
-    said = words_of(to_html(audit))
+    said = words_of(to_html(document(audit)))
     assert f"and so no verdict: {first}. Its number stands below" in said
     assert "and without a number: What AttriGuard costs. The reason stands below" in said
     done = tuple(
@@ -194,7 +195,7 @@ def test_what_was_not_asked_is_said_with_a_number_or_without():
         for m in audit.measurements
     )
     rows = tuple(replace(r, measurement=done[-1]) if r.check == check else r for r in audit.verdict.rows)
-    said = words_of(to_html(replace(audit, measurements=done, verdict=replace(audit.verdict, rows=rows))))
+    said = words_of(to_html(document(replace(audit, measurements=done, verdict=replace(audit.verdict, rows=rows)))))
     assert f"no verdict: {first}; What AttriGuard costs. Their numbers stand below" in said
     assert "without a number" not in said
 
@@ -203,13 +204,13 @@ def test_only_the_edition_that_can_be_run_again_says_how():
     from dataclasses import replace
 
     audit = sample()
-    assert "python -m core replay REPORT.json --file TABLE </pre>" not in to_html(audit)
-    assert ">python -m core replay REPORT.json --file TABLE</pre>" in to_html(audit)
+    assert "python -m core replay REPORT.json --file TABLE </pre>" not in to_html(document(audit))
+    assert ">python -m core replay REPORT.json --file TABLE</pre>" in to_html(document(audit))
     known = replace(audit, plan=replace(audit.plan, data=replace(audit.plan.data, dataset="demo", file="")))
-    assert ">python -m core replay REPORT.json</pre>" in to_html(known)
+    assert ">python -m core replay REPORT.json</pre>" in to_html(document(known))
     both = replace(audit, plan=replace(audit.plan, model=replace(audit.plan.model, kind="file", file="m.onnx")))
-    assert ">python -m core replay REPORT.json --file TABLE --model FILE</pre>" in to_html(both)
-    given = to_html(audit, edition="disclosure")
+    assert ">python -m core replay REPORT.json --file TABLE --model FILE</pre>" in to_html(document(both))
+    given = to_html(document(audit, edition="disclosure"))
     assert "core replay" not in given and "replay</code> refuses this edition" in given
 
 
@@ -219,7 +220,7 @@ def test_no_table_is_all_heading():
 
     for groups in (GROUPS, SMALL_GROUPS):
         for edition in ("internal", "disclosure"):
-            page = to_html(sample(groups), edition=edition, people=AttackedPeople(**people_of(groups)))
+            page = to_html(document(sample(groups), edition=edition, people=AttackedPeople(**people_of(groups))))
             assert not re.search(r"<tbody[^>]*>\s*</tbody>", page)
             assert ("Recovery of sex from" in page) == (edition == "disclosure" and groups is GROUPS)
 
@@ -227,7 +228,7 @@ def test_no_table_is_all_heading():
 def test_the_definition_names_the_attacker_that_counts():
     told = "Accuracy of the best attacker after reconstruction correction with the disclosed tolerance"
     for edition in ("internal", "disclosure"):
-        page = to_html(sample(), edition=edition)
+        page = to_html(document(sample(), edition=edition))
         assert told in words_of(page) and "paper's adversary" not in html.unescape(page)
         (row,) = [
             r for r in document(sample(), edition=edition)["verdict"]["checks"] if r["check"] == "correction_gain"
@@ -236,7 +237,7 @@ def test_the_definition_names_the_attacker_that_counts():
 
 
 def test_every_cell_can_stand_alone_with_its_columns_name():
-    page = to_html(sample())
+    page = to_html(document(sample()))
     cells = re.findall(r'<t[dh][^>]* data-name="([^"]*)"', page)
     assert {"Rationale", "What was planted", "Positive labels", "after"} <= set(cells)
     assert page.count('role="rowheader"') + page.count('role="cell"') == len(cells) + 4 * 8

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from html import unescape
 
 import numpy as np
@@ -12,12 +13,14 @@ import pytest
 from core.estimates import Estimate
 from core.model_card import Release, measured, meter, pinned, predict, project
 from core.release_audit import same_numbers
-from core.report import AttackedPeople, csv_files, disclosure_edition, document, from_json, meter_of, to_html, to_json
+from core.report import AttackedPeople, csv_files, document, from_json, meter_of, to_html, to_json
 from core.report.document import sealed
 from core.report.edition_attack import attack_edition, statements_of
 from core.report.edition_meter import BITS_OF_THE_EDITION, BITS_OF_THE_METER, published_of, told_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
+
+disclosure_edition = partial(document, edition="disclosure")
 
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")
 TINY = (group("a", (6, 0, 0, 0), 10, 20), group("b", (0, 0, 0, 6), 10, 20))
@@ -117,9 +120,9 @@ def test_the_attack_on_the_edition_counts_other_bits_only_where_its_probabilitie
     assert edition["release_meter"]["forms"][0]["bits"]["value"] == round(bits, 1)
     assert edition["edition_attack"]["bits"] > 1.5 * bits
     assert attack_edition(edition, replace(who, prior=who.posterior)).bits == pytest.approx(bits, abs=1e-3)
-    page = unescape(to_html(audit, edition="disclosure", people=replace(who, prior=worse)))
+    page = unescape(to_html(document(audit, edition="disclosure", people=replace(who, prior=worse))))
     assert BITS_OF_THE_EDITION in page and BITS_OF_THE_METER in page
-    internal = unescape(to_html(audit))
+    internal = unescape(to_html(document(audit)))
     assert BITS_OF_THE_EDITION not in internal and BITS_OF_THE_METER in internal
 
 
@@ -158,12 +161,12 @@ def test_both_editions_follow_the_schema_and_are_drawn(groups):
     audit, who = metered(groups)
     for edition in ("internal", "disclosure"):
         told = document(audit, edition=edition, people=who)
-        assert from_json(to_json(told, edition=edition)) == told
-        page, files = to_html(told, edition=edition), csv_files(told, edition=edition)
+        assert from_json(to_json(told)) == told
+        page, files = to_html(told), csv_files(told)
         assert "What the numbers of this report give away" in page and told["release_meter"]["control"][:20] in page
         assert ("release-meter.csv" in files) == bool(told["release_meter"]["forms"])
-        assert "posterior" not in to_json(told, edition=edition).replace("posterior before", "")
-    rows = csv_files(audit)["release-meter.csv"].decode("utf-8-sig").splitlines()
+        assert "posterior" not in to_json(told).replace("posterior before", "")
+    rows = csv_files(document(audit))["release-meter.csv"].decode("utf-8-sig").splitlines()
     assert len(rows) == 4 and rows[1].startswith('"every_digit","')
 
 

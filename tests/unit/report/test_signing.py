@@ -10,7 +10,7 @@ import pytest
 
 from core.__main__ import main
 from core.cli.audit import check_folder, write_audit
-from core.report import to_html, to_json
+from core.report import document, to_html, to_json
 from core.report.verification import private_key
 from tests.judged_report import judged
 
@@ -21,7 +21,7 @@ AUDIT = judged()
 def folder(tmp_path, monkeypatch):
     """A folder with a report, two pairs of keys, and the first one's signature."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "report.json").write_text(to_json(AUDIT), encoding="utf-8")
+    (tmp_path / "report.json").write_text(to_json(document(AUDIT)), encoding="utf-8")
     for name in ("officer", "other"):
         assert main(["sign", "--new-key", f"{name}.pem"]) == 0
     assert main(["sign", "report.json", "--key", "officer.pem"]) == 0
@@ -123,7 +123,7 @@ def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
 
 
 def test_only_a_report_that_holds_is_signed(folder, capsys):
-    found = json.loads(to_json(AUDIT))
+    found = json.loads(to_json(document(AUDIT)))
     found["verdict"]["overall"] = "pass"
     (folder / "forged.json").write_text(json.dumps(found))
     capsys.readouterr()
@@ -152,6 +152,6 @@ def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
 
 
 def test_a_page_can_be_signed(folder, capsys):
-    (folder / "report.html").write_text(to_html(AUDIT), encoding="utf-8")
+    (folder / "report.html").write_text(to_html(document(AUDIT)), encoding="utf-8")
     assert main(["sign", "report.html", "--key", "officer.pem"]) == 0
     assert verify(capsys, "--signer", "officer.public.pem", report="report.html")[0] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import pytest
@@ -10,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.report import disclosure_edition, withheld_counts
+from core.report import document, withheld_counts
 from core.report.canonical import strict
 from core.report.disclosure_edition import _counts, disclosed_groups
 from core.report.document import internal_document
 from core.report.suppression import least_and_most
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, not_there, sample
+
+disclosure_edition = partial(document, edition="disclosure")
 
 
 def compositions(total: int, parts: int):

@@ -8,12 +8,12 @@ import pytest
 
 from core.__main__ import main
 from core.errors import InputError
-from core.report import report_fingerprint, to_html, to_json, verify_report
+from core.report import document, report_fingerprint, to_html, to_json, verify_report
 from core.report.canonical import json_text
 from tests.judged_report import judged
 
 AUDIT = judged()
-JSON, PAGE = to_json(AUDIT), to_html(AUDIT)
+JSON, PAGE = to_json(document(AUDIT)), to_html(document(AUDIT))
 
 
 def failed(text: str, **told: str) -> list[str]:
@@ -34,9 +34,9 @@ def set_limit(found):
 
 @pytest.mark.parametrize("edition", ["internal", "disclosure"])
 def test_an_untouched_report_holds(edition):
-    assert failed(to_json(AUDIT, edition=edition)) == []
-    assert failed(to_html(AUDIT, edition=edition)) == []
-    assert failed("\ufeff" + to_json(AUDIT, edition=edition)) == []
+    assert failed(to_json(document(AUDIT, edition=edition))) == []
+    assert failed(to_html(document(AUDIT, edition=edition))) == []
+    assert failed("\ufeff" + to_json(document(AUDIT, edition=edition))) == []
 
 
 def test_a_report_that_was_laid_out_anew_or_timed_anew_holds():
@@ -49,7 +49,7 @@ def test_a_report_that_was_laid_out_anew_or_timed_anew_holds():
 @pytest.mark.parametrize("edition", ["internal", "disclosure"])
 def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them(edition: str):
     def timed(**times: object) -> list[str]:
-        return failed(json.dumps({**json.loads(to_json(AUDIT, edition=edition)), "times": times}))
+        return failed(json.dumps({**json.loads(to_json(document(AUDIT, edition=edition))), "times": times}))
 
     assert timed() == timed(started="2026-03-01T10:00:00+00:00", seconds=0) == timed(started="2024-02-29") == []
     for wrong in (

@@ -15,7 +15,7 @@ import pytest
 from core.sweep import FolderStore, SweepPoint, sweep
 from core.sweep.point import point_key
 from tests.patience import PATIENT, wait_until
-from tests.sweep_work import CONFIGS, begun, people
+from tests.sweep_work import CONFIGS, begun, people, unattacked
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -52,7 +52,7 @@ def stored(folder: Path) -> dict[float, SweepPoint]:
 @pytest.fixture(scope="module")
 def undisturbed() -> dict[float, SweepPoint]:
     """Return what a sweep that nobody kills finds."""
-    return {point.tolerance: point for point in sweep(CONFIGS, people())}
+    return {point.tolerance: point for point in sweep(CONFIGS, people(), measure=unattacked)}
 
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.long)])

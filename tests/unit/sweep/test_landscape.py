@@ -77,14 +77,14 @@ def test_the_controls_are_those_of_the_training_people():
 
 def test_nothing_promised_nothing_told():
     for epsilon in PLAN.epsilons:
-        (alone,) = (r for r in made().column(None) if r.epsilon == epsilon)
+        (alone,) = (r for r in made().readings if r.tolerance is None and r.epsilon == epsilon)
         assert alone.after == made().before and all(math.isnan(v) for v in alone.told)
         cell = made().cell(None, epsilon)
         assert cell.gain.value == 0 and not cell.measured and cell.n_true == 0
 
 
 def test_a_promise_is_told_as_it_was_trained_unless_no_answer_can_meet_it():
-    (readings,) = (r for r in made().column(0.01) if r.epsilon == math.inf)
+    (readings,) = (r for r in made().readings if r.tolerance == 0.01 and r.epsilon == math.inf)
     assert all(told >= 0.01 for told in readings.told)
     splits = split(people(), seed=0)
     tree = fit_private_fair(
@@ -110,7 +110,7 @@ def test_without_noise_members_are_told_apart_and_with_noise_hardly():
 
 def test_cells_are_means_over_seeds_paired_with_what_was_before():
     cell = made().cell(0.01, math.inf)
-    (readings,) = (r for r in made().column(0.01) if r.epsilon == math.inf)
+    (readings,) = (r for r in made().readings if r.tolerance == 0.01 and r.epsilon == math.inf)
     changes = [after - before for after, before in zip(readings.after, made().before, strict=True)]
     assert cell.gain == over_repeats(changes) and cell.n_seeds == 2
     assert cell.after.value == pytest.approx(sum(readings.after) / 2)
@@ -129,7 +129,7 @@ def test_a_seed_without_a_correction_is_left_out_of_the_mean_alone():
 
 def test_more_seeds_or_budgets_leave_the_others_as_they_are():
     one = landscape(people(), replace(PLAN, epsilons=(1.0,), tolerances=(0.01,), seeds=(3,)))
-    (readings,), (there,) = one.readings, (r for r in made().column(0.01) if r.epsilon == 1.0)
+    (readings,), (there,) = one.readings, (r for r in made().readings if r.tolerance == 0.01 and r.epsilon == 1.0)
     assert (readings.after, readings.members) == (there.after[1:], there.members[1:])
 
 

@@ -17,8 +17,8 @@ import pytest
 from core.errors import InputError
 from core.models.id3 import grow
 from core.models.tree_budget import BudgetLedger, noisy_counts
-from core.queries.black_box import exact_limits
 from core.validation import LEAST_EPSILON
+from tests.oracles.black_box import exact_limits
 
 EPSILON = 2.0
 RUNS = 1600

@@ -10,10 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes
-from core.membership.guess import MemberGuess, checked, cross_fitted, true_label_probability
+from core.membership.attack import Attack, MemberGuess, both_labels, checked, cross_fitted, true_label_probability
 from core.membership.judged_people import MembershipSplit
-from core.validation import binary_array, one_length
 
 
 def released_attack(
@@ -35,7 +33,7 @@ def released_attack(
     split : MembershipSplit
         Of each half of those judged the attacker knows who is a member, when the other half is judged.
     """
-    predicted, y = _labels(predictions, labels)
+    predicted, y = both_labels(predictions, labels)
     rows, member = split.judged
     columns = [predicted[rows], y[rows], (predicted == y)[rows]]
     if probability is not None:
@@ -48,15 +46,13 @@ def released_attack(
     return MemberGuess(name="released", rows=rows, score=score, verdict=verdict)
 
 
-def gap_attack(predictions: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
-    """Call whoever is predicted correctly a member (Yeom et al. 2018, adversary 1): labels alone are needed."""
-    predicted, y = _labels(predictions, labels)
-    rows, _ = split.judged
-    right = (predicted == y)[rows]
-    return MemberGuess(name="gap", rows=rows, score=right.astype(np.float64), verdict=right.astype(np.uint8))
-
-
-def _labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
-    predicted, y = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
-    one_length(predictions=predicted, labels=y)
-    return predicted, y
+ATTACK = Attack(
+    name="released",
+    title="Boosting on everything released",
+    paper="",
+    needs=frozenset({"labels"}),
+    turn=6,
+    judge=lambda evidence: released_attack(
+        evidence.probability, evidence.predicted, evidence.labels, evidence.split, seed=evidence.seed
+    ),
+)

@@ -17,16 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.queries.gaps import Floats, score_matrix
-from core.queries.mechanisms import Mechanism
-from core.serialize import Result
+from core.queries.gaps import Floats
+from core.queries.mechanisms import Mechanism, NoisySums, people
 
 TAILS = 60  # thresholds tried for each statistic and side
 CAUTION = 1000  # choosing allows this many times less error than testing, or a rare event wins by luck
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EpsilonAudit(Result):
+class EpsilonAudit:
     """What an audit certifies.
 
     Attributes
@@ -90,8 +89,7 @@ def black_box_epsilon(
         raise InputError(f"runs must be at least 20, got {runs!r}.")
     if not 0 < level < 1:
         raise InputError(f"level must be in (0, 1), got {level!r}.")
-    h = score_matrix(scores)
-    seen = [mechanism.observed(h, a, rng=rng, draws=runs) for a in (sensitive, neighbour)]
+    seen = [observed(mechanism, scores, a, rng, runs) for a in (sensitive, neighbour)]
     half = runs // 2
     one_sided = (1 + level) / 2
     values = _statistics([x[:half] for x in seen], seen)
@@ -110,6 +108,15 @@ def black_box_epsilon(
         delta=delta,
         level=level,
     )
+
+
+def observed(
+    mechanism: Mechanism, scores: npt.ArrayLike, sensitive: npt.ArrayLike, rng: np.random.Generator, draws: int
+) -> Floats:
+    """Return all that the one who asks gets to see in `draws` runs, shape (draws, k); mostly the answers."""
+    if isinstance(mechanism, NoisySums):
+        return mechanism.count_and_sums(*people(scores, sensitive, None), rng, draws)
+    return mechanism.draws(scores, sensitive, rng=rng, draws=draws)
 
 
 def _statistics(learning: list[Floats], seen: list[Floats]) -> dict[str, list[Floats]]:

@@ -1,10 +1,9 @@
 """The people of a release: the attacker's posterior of them and the models' predictions.
 
-The attacker's posterior before the release: gradient boosting on other people, cross-fitted and calibrated.
-
-A posterior that is off by a little in the mean gains bits from the group sizes alone, so calibration matters more here
-than elsewhere. Five strong adversaries each leave out a fifth of the records the attacker knows; what they say of the
-records they left out calibrates their mean.
+The posterior before the release is gradient boosting on other people, cross-fitted and calibrated. One that is off by a
+little in the mean gains bits from the group sizes alone, so calibration matters more here than elsewhere: five strong
+adversaries each leave out a fifth of the records the attacker knows; what they say of the records they left out
+calibrates their mean.
 """
 
 from __future__ import annotations
@@ -160,7 +159,6 @@ def released_people(
     given: npt.NDArray[np.uint8] | None = None,
     names: Sequence[str] = (),
     without: Sequence[str] = (),
-    most_people: int | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> ReleasedPeople:
     """Train attacker and models.
@@ -183,16 +181,12 @@ def released_people(
         Prediction columns, for models "given", with their `names`.
     without : sequence of str
         Features none of the natural models sees.
-    most_people : int, optional
-        Draw this many of the people with the seed.
     report : callable, optional
         Called with (done, total); may raise `core.errors.Cancelled` to stop.
     """
     choice(models, MODELS, name="models")
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     rows = released_rows(config, dataset, on=on)
-    if most_people is not None and most_people < rows.size:
-        rows = np.sort(child_generator(config.seed, "released people").choice(rows, most_people, replace=False))
     total = 2 + (count if models in FAMILIES else 0)
 
     def tick(done: int) -> None:

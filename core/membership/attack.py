@@ -1,13 +1,15 @@
-"""What an attack says of the people it judges, and what attacks share: a threshold, and boosting.
+"""A membership attack: what it is given, what it says of the people it judges, and what attacks share.
 
-The attacker knows who of one half was trained on and learns by gradient boosting what members have in common in what
-the model says of them; the other half is scored, and then the halves change places. What boosting returns is replaced
-by its rank within its half, so that two fits share one scale. The halves have equal shares of members and the ranks
-use nobody's membership, so that where nothing leaks the scores of both halves together are independent of membership.
+They share a threshold that is set on known people, and boosting: the attacker knows who of one half was trained on and
+learns by gradient boosting what members have in common in what the model says of them; the other half is scored, and
+then the halves change places. What boosting returns is replaced by its rank within its half, so that two fits share one
+scale. The halves have equal shares of members and the ranks use nobody's membership, so that where nothing leaks the
+scores of both halves together are independent of membership.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +19,7 @@ import numpy.typing as npt
 from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, proportion
-from core.membership.judged_people import halves
+from core.membership.judged_people import MembershipSplit, halves
 from core.seeds import child_generator, child_seed
 from core.validation import binary_array, one_length
 
@@ -42,6 +44,81 @@ class MemberGuess:
     rows: Ints = field(repr=False)
     score: Floats = field(repr=False)
     verdict: Codes | None = field(repr=False)
+
+
+Train = Callable[[Ints, int], Floats]
+"""Trains a model on these rows with this seed and returns P(label = 1) of everybody."""
+
+Report = Callable[[int, int], None]
+"""Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What an attack is given.
+
+    Attributes
+    ----------
+    probability : ndarray of shape (n,), in [0, 1]
+        The target's P(label = 1) of everybody.
+    predicted, labels : ndarray of shape (n,), 0 or 1
+        Predicted and true labels.
+    split : MembershipSplit
+        Whom the attacker knows, and whom to judge.
+    balance : bool
+        Whether members of one label were deleted from the training data.
+    train : Train
+        Trains a model as the target was trained.
+    shadows : int
+        Shadow models to train.
+    online : bool
+        Whether shadows are trained with and without the judged, or without them alone.
+    report : Report or None
+        Told of each shadow.
+    """
+
+    probability: Floats
+    predicted: Codes
+    labels: Codes
+    split: MembershipSplit
+    seed: int
+    balance: bool
+    train: Train
+    shadows: int
+    online: bool
+    report: Report | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attack:
+    """An attack, as its file in `core.membership.attacks` declares it.
+
+    Attributes
+    ----------
+    needs : frozenset of str
+        Among "labels", "scores" and "shadows" (models trained as the target was).
+    turn : int
+        Its place among the attacks, the quickest first.
+    judge : callable
+        Says of the judged how much speaks for each being a member.
+    studied : bool
+        Whether it is part of every membership audit.
+    """
+
+    name: str
+    title: str
+    paper: str
+    needs: frozenset[str]
+    turn: int
+    judge: Callable[[Evidence], MemberGuess]
+    studied: bool = False
+
+
+def both_labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
+    """Return predicted and true labels of everybody as arrays."""
+    predicted, y = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
+    one_length(predictions=predicted, labels=y)
+    return predicted, y
 
 
 def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Codes]:
@@ -75,11 +152,19 @@ def precision_recall(
     return precision, proportion(right, int(truth.sum()), level=level)
 
 
+def above_threshold(name: str, score: Floats, split: MembershipSplit) -> MemberGuess:
+    """Call those of the judged members whose score reaches the threshold that is best for the known."""
+    known, member = split.known
+    rows, _ = split.judged
+    verdict = score[rows] >= best_threshold(score[known], member)
+    return MemberGuess(name=name, rows=rows, score=score[rows], verdict=verdict.astype(np.uint8))
+
+
 def best_threshold(score: Floats, member: Codes) -> float:
     """Return the score from which up people are called members for the best balanced accuracy.
 
-    Of several as good the highest, which calls the fewest people members; infinity, which calls nobody one, if no
-    threshold is better than chance. There is at least one member and one outsider.
+    Of several as good the highest; infinity, which calls nobody a member, if no threshold is better than chance. There
+    is at least one member and one outsider.
     """
     levels, place = np.unique(score, return_inverse=True)
     members = np.bincount(place, weights=member, minlength=levels.size)
@@ -103,15 +188,8 @@ def cross_fitted(evidence: npt.NDArray[np.float32], member: Codes, *, seed: int,
     """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
 
     The score lies in (0, 1); the verdict is 1 where boosting finds a member likelier than a non-member, both as
-    frequent: the largest TPR - FPR.
-
-    Parameters
-    ----------
-    evidence : ndarray of shape (n, d), float32
-        Nan where there is none.
-    member : ndarray of shape (n,), 0 or 1
-    name : str
-        Of the attack, for its own use of chance.
+    frequent: the largest TPR - FPR. The evidence, of shape (n, d), is nan where there is none; the name is the
+    attack's, for its own use of chance.
     """
     from scipy.stats import rankdata
 
