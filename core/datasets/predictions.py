@@ -11,7 +11,7 @@ left for testing. None of these columns is ever a feature.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -65,7 +65,8 @@ class Given:
     def of(self, known: npt.NDArray[np.bool_]) -> Given:
         """Return it for some of the records."""
         arrays = {one.name: getattr(self, one.name) for one in fields(self)}
-        return Given(**{name: None if array is None else array[known] for name, array in arrays.items()})
+        chosen: dict[str, Any] = {name: None if array is None else array[known] for name, array in arrays.items()}
+        return Given(**chosen)
 
     def notes(self, roles: Roles) -> list[str]:
         """Return what a reader must know about it, a sentence each."""
