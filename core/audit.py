@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import ADVERSARIES, STRONG, Adversary, AttackedRecords, calibrate, train_adversary, train_strong
+from core.arrays import Codes, Floats
 from core.config import AuditConfig
 from core.correction import Disclosure, MoreDisclosed, disclose, disclose_more, permuted_records
 from core.datasets.build import build_dataset
@@ -42,13 +43,10 @@ class ModelFindings(Result):
 
     Attributes
     ----------
-    accuracy_train, accuracy_test : Estimate
-        Share of right predictions on the training and on unseen test records.
-    majority_test : Estimate
-        Control: accuracy of predicting the more frequent label for everybody.
+    accuracy_train, accuracy_test, majority_test : Estimate
+        Share of right predictions on the training and on unseen test records; of the more frequent label for everybody.
     unfairness_train : float
-        Largest deviation of a group's rate from the overall rate on the training records: a fact about them, no
-        estimate.
+        Largest deviation of a group's rate from the overall rate on the training records: a fact about them.
     unfairness_test : Estimate
         The same on the test records, as an estimate for unseen people.
     rates_train, rates_test : tuple of GroupRate
@@ -58,10 +56,7 @@ class ModelFindings(Result):
     predictions : ndarray of shape (n,), uint8
         The one draw of predictions for all records of the dataset, or those given.
     scores : ndarray of shape (n,), in [0, 1]
-        What the model scores them with; see `core.models.FairModel.scores`. The predictions themselves where only
-        labels were given.
-    scores_given : bool
-        Whether `scores` are the model's own; False where only labels were given.
+        The model's own if `scores_given`; else only labels were given, and these stand for them.
     """
 
     accuracy_train: Estimate
@@ -73,8 +68,8 @@ class ModelFindings(Result):
     rates_test: tuple[GroupRate, ...]
     needs_sensitive: bool
     randomised: bool
-    predictions: npt.NDArray[np.uint8] = field(repr=False)
-    scores: npt.NDArray[np.float64] = field(repr=False)
+    predictions: Codes = field(repr=False)
+    scores: Floats = field(repr=False)
     scores_given: bool = True
 
     @property
@@ -92,8 +87,8 @@ class ModelFindings(Result):
 class _Answers:
     """What a model says of everybody."""
 
-    predictions: npt.NDArray[np.uint8]
-    scores: npt.NDArray[np.float64]
+    predictions: Codes
+    scores: Floats
     scores_given: bool = True
     needs_sensitive: bool = False
     randomised: bool = False
@@ -201,7 +196,7 @@ ATTACKERS = (*ADVERSARIES, *STRONG)
 PROTOCOLS = ("held_out", "as_published")
 """Where the attacker chooses the confidence exponent: on own held-out records, or on the test records as published."""
 
-_Said = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+_Said = tuple[Floats, Floats]
 """An attacker's probabilities for the attacked and for the held-out records."""
 
 _BLIND = ("features", "strong")
@@ -210,15 +205,9 @@ _BLIND = ("features", "strong")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackFindings(Result):
-    """One adversary on the training records.
+    """One adversary on the training records (`attacked`), and on those its exponent and calibration come from.
 
-    Attributes
-    ----------
-    held_out_accuracy : Estimate
-        Accuracy on the records its exponent and calibration come from: the attacker's own held-out ones, as published
-        the test records.
-    attacked, held_out : AttackedRecords
-        What it says of the training records, and of the records its exponent is chosen on.
+    These are the attacker's own held-out records, as published the test records; its accuracy is on them.
     """
 
     held_out_accuracy: Estimate
@@ -236,7 +225,7 @@ def attack_model(
     protocol: str,
     dataset: AuditDataset,
     splits: Splits,
-    predictions: npt.NDArray[np.uint8],
+    predictions: Codes,
     *,
     config: AuditConfig,
 ) -> AttackFindings:
@@ -268,7 +257,7 @@ def attack_model(
         attacked, held_out = ask()
     scale = calibrate(held_out, s[tune])
 
-    def records(said: npt.NDArray[np.float64], rows: npt.NDArray[np.intp]) -> AttackedRecords:
+    def records(said: Floats, rows: npt.NDArray[np.intp]) -> AttackedRecords:
         calibrated = scale.apply(said)
         return AttackedRecords(
             probability=calibrated if kind in STRONG else said,
@@ -290,7 +279,7 @@ def _trained_adversary(
     kind: str,
     dataset: AuditDataset,
     learn: npt.NDArray[np.intp],
-    predictions: npt.NDArray[np.uint8],
+    predictions: Codes,
     config: AuditConfig,
 ) -> Adversary:
     x, y, s = dataset.features[learn], dataset.labels[learn], dataset.sensitive[learn]
@@ -310,16 +299,10 @@ class AuditFindings(Result):
 
     Attributes
     ----------
-    title, source : str
-        Of the dataset.
-    group_names : tuple of str
-        Names by group; of two, group 1 is the first group.
     groups : tuple of GroupRow
-        Size and label rate of the groups, first group first.
-    sizes : dict
-        Records by set: train, attack, validation, test.
-    shared : dict
-        How many records of the other sets equal a training record in every column used.
+        First group first.
+    sizes, shared : dict
+        Records by set (train, attack, validation, test), and how many equal a training record in every column used.
     attacks : dict
         (attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`.
     known_shares : tuple of float
@@ -414,14 +397,12 @@ def audit_key(config: AuditConfig, dataset: AuditDataset) -> str:
 
 
 def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditDataset | None = None) -> AuditFindings:
-    """Run a whole audit.
+    """Run a whole audit; the data may be left out only for the built-in demo.
 
     Parameters
     ----------
     report : callable, optional
         Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-    dataset : AuditDataset, optional
-        The data; may be left out only for the built-in demo.
 
     Raises
     ------
@@ -439,7 +420,11 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
             report(done, steps)
 
     tick()
-    dataset = _demo(config) if dataset is None else dataset
+    if dataset is None:
+        if config.dataset != "demo":
+            raise InputError(f"The dataset {config.dataset!r} must be passed in; only 'demo' is built in.")
+        table = demo_table()
+        dataset = build_dataset(table, config.roles or table.roles[0])
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     tick()
     model = train_model(config, dataset, splits)
@@ -465,10 +450,3 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
         strong=accuracy(told_nothing.truth, told_nothing.guess),
         strong_balanced=balanced_accuracy(told_nothing.truth, told_nothing.guess),
     )
-
-
-def _demo(config: AuditConfig) -> AuditDataset:
-    if config.dataset != "demo":
-        raise InputError(f"The dataset {config.dataset!r} must be passed in; only 'demo' is built in.")
-    table = demo_table()
-    return build_dataset(table, config.roles or table.roles[0])

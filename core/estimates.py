@@ -2,17 +2,7 @@
 
 All intervals but `over_repeats` treat the attacked records as a sample of the people the model could have been trained
 on, and everything else (model, attacker, seed) as given. They say nothing about another seed; `over_repeats` does.
-
-Of several attacks on the same thing, or groups, the strongest, with an interval that holds although it was picked.
-
-What a policy asks is whether every attack keeps a limit. To call the limit kept all of them must keep it, which needs
-no correction for their number (intersection-union test, Berger 1982). With values v_j, the largest v, and upper half
-widths h_j, an interval that a policy widens by w (Holm's correction, up to F for `MOST_TESTED` limits) reaches
-v_j + w h_j; the half width max_j h_j - (v - v_j)/F around v reaches as far for every w from 1 to F.
-To call it broken one suffices, and with m attacks one may do so by chance: the lower end is the largest of the lower
-ends at level 1 - (1 - level)/m (Bonferroni). Where the least of several numbers counts, all is mirrored.
-
-How numbers are written: no more digits than the sample supports, a true minus, thousands separated.
+Numbers are written with no more digits than the sample supports, a true minus, and thousands separated.
 """
 
 from __future__ import annotations
@@ -33,16 +23,9 @@ _ALIKE = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate(Result):
-    """A value with its interval.
+    """A value with its interval at a `level` in (0, 1), from n records.
 
-    Attributes
-    ----------
-    value, low, high : float
-        Point estimate and interval limits, in the unit of the value; nan where there was nothing to measure.
-    n : int
-        Number of records the estimate rests on.
-    level : float
-        Coverage the interval aims at, in (0, 1).
+    Value and limits are in the unit of the value; nan where there was nothing to measure.
     """
 
     value: float
@@ -115,17 +98,9 @@ def _mean_over_groups(parts: list[Estimate], n: int, *, least: float, level: flo
 def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate:
     """Return the change in accuracy between two guesses on the same n records.
 
-    Parameters
-    ----------
-    won, lost : int
-        Records that only the second guess, or only the first guess, gets right.
-    n : int
-        All records.
-
-    Notes
-    -----
-    Wald interval for a difference of paired proportions with half an observation added to each of the four cells
-    (Agresti and Min 2005), so that it keeps some width when nothing changed.
+    `won` are records that only the second guess gets right, `lost` those that only the first does. Wald interval for a
+    difference of paired proportions with half an observation added to each of the four cells (Agresti and Min 2005), so
+    that it keeps some width when nothing changed.
     """
     if n == 0:
         return not_measured(level=level)
@@ -176,8 +151,6 @@ def mean(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
 def mean_rate(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     """Return the mean of one probability a record, with the normal interval of a mean cut to [0, 1].
 
-    Notes
-    -----
     One record, or records that are all alike, show no variance; that does not make their mean certain. They get
     Wilson's interval of as many successes as the probabilities add up to, which is too wide rather than too narrow.
     """
@@ -193,23 +166,13 @@ def mean_rate(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
 def over_repeats(values: npt.ArrayLike, *, level: float = 0.95, resolution: float = 0.0) -> Estimate:
     """Return the mean of one number a repeat (seed), with Student's t interval; n is the number of repeats.
 
-    With one repeat there is no interval: its limits are nan.
-
-    Parameters
-    ----------
-    values : array-like of shape (m,)
-    level : float in (0, 1)
-    resolution : float, at least 0
-        Least amount by which two repeats differ if they differ at all, such as that of one person among those drawn.
-
-    Notes
-    -----
-    Repeats that draw their splits from one table share people, so they are not independent samples of a population;
-    the interval speaks of other seeds on this table.
+    With one repeat there is no interval: its limits are nan. Repeats that draw their splits from one table share
+    people, so they are no independent samples of a population; the interval speaks of other seeds on this table.
 
     Repeats that all agree show no variance, which does not make their mean certain. A repeat that differs with
     probability q is missed by all m with probability (1 - q)^m, so that q = 1 - (alpha/2)^(1/m) is still possible
-    (Clopper and Pearson 1934, for none of m). The half width is never below q times the resolution.
+    (Clopper and Pearson 1934, for none of m). The half width is never below q times the `resolution`, the least amount
+    by which two repeats differ if they differ at all, such as that of one person among those drawn.
     """
     from scipy.special import stdtrit
 
@@ -230,9 +193,7 @@ def over_repeats(values: npt.ArrayLike, *, level: float = 0.95, resolution: floa
 def rate_over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     """Return `over_repeats` of rates, the interval cut to [0, 1]."""
     found = over_repeats(values, level=level)
-    low, high = (
-        min(1.0, max(0.0, limit)) if limit == limit else limit for limit in (found.low, found.high)
-    )  # nan stays
+    low, high = (limit if math.isnan(limit) else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
     return Estimate(value=found.value, low=low, high=high, n=found.n, level=level)
 
 
@@ -256,7 +217,14 @@ def strongest(
     freedom: int | None = None,
     within: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[str, Estimate]:
-    """Return the largest of the values under its name, and its interval.
+    """Return the largest of the values under its name, with an interval that holds although it was picked.
+
+    What a policy asks is whether every attack keeps a limit. To call the limit kept all of them must keep it, which
+    needs no correction for their number (intersection-union test, Berger 1982). With values v_j, the largest v, and
+    upper half widths h_j, an interval that a policy widens by w (Holm's correction, up to F for `MOST_TESTED` limits)
+    reaches v_j + w h_j; the half width max_j h_j - (v - v_j)/F around v reaches as far for every w from 1 to F. To call
+    it broken one suffices, and with m attacks one may do so by chance: the lower end is the largest of the lower ends
+    at level 1 - (1 - level)/m (Bonferroni).
 
     Parameters
     ----------
@@ -277,7 +245,7 @@ def strongest(
 
 
 def least(found: Mapping[str, Estimate]) -> tuple[str, Estimate]:
-    """Return the smallest of the values under its name, and its interval, of normal intervals."""
+    """Return the smallest of the values under its name, and its interval: `strongest` mirrored, of normal intervals."""
     name, found_mirrored = strongest({key: _mirrored(each) for key, each in found.items()})
     return name, _mirrored(found_mirrored)
 
@@ -302,7 +270,6 @@ def _quantile(level: float, freedom: int | None) -> float:
 
 _COARSE = 0.035
 """From this half width of an interval on, percentages lose their decimal."""
-
 
 _MOST_DECIMALS = 8
 _ZEROS = (f"{0:.8f}", f"{-0.0:.8f}")

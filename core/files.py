@@ -1,18 +1,13 @@
-"""Files that a user names: read within bounds, and written whole or not at all; CSV.
+"""Files that a user names: read within bounds, and written whole or not at all; tables as CSV.
 
 A name may lead to a device, a pipe, a socket, a folder or in a circle. A device has no end, and a pipe makes its reader
 wait for somebody who writes: only regular files are read, and only such are replaced.
 
-Tables as CSV that a spreadsheet opens as what they are: one writer for pages, reports and commands.
-
-UTF-8 with a byte order mark (spreadsheets take anything else for a local code page), rows ended by CR LF and texts in
-quotation marks (RFC 4180), the first row the columns' names. Numbers are written as they are, negative ones too.
-
-A text that a spreadsheet would take for a formula gets an apostrophe in front, names of columns too: one that begins,
-blank and invisible characters aside, with = + - @ in any width, a tab or a line end. Spreadsheets evaluate "+ people"
-and "-1+1" as well as "=1": the only texts that may begin with a sign are plain numbers such as "-1.5", which they read
-as that number and nothing else. The apostrophe stays in the file, so a program that reads it back has to take it off.
-Cells are kept apart by commas; a program that is told another separator may cut them elsewhere.
+CSV is written so that a spreadsheet opens it as what it is: UTF-8 with a byte order mark (spreadsheets take anything
+else for a local code page), rows ended by CR LF and texts in quotation marks (RFC 4180). A text that a spreadsheet
+would take for a formula, because it begins, blank and invisible characters aside, with = + - @ in any width, a tab or a
+line end, gets an apostrophe in front, names of columns too. Spreadsheets evaluate "+ people" and "-1+1" as well as
+"=1": the only texts that may begin with a sign are plain numbers such as "-1.5". The apostrophe stays in the file.
 """
 
 from __future__ import annotations
@@ -54,19 +49,14 @@ _KINDS = (
 def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = "") -> bytes:
     """Return the content of a file that a user named.
 
-    Parameters
-    ----------
-    what : str
-        What the file is to the user, such as "--file", for the sentence.
-    most : int
-        Bytes of the largest file that is read.
-    named : str, optional
-        What to call the file where the path is not what the user wrote.
+    `what` is what the file is to the user, such as "--file"; `named` what to call it where the path is not what she
+    wrote.
 
     Raises
     ------
     InputError
-        If there is no such file, it is a folder, device, pipe or socket, it cannot be read, or it is larger.
+        If there is no such file, it is a folder, device, pipe or socket, it cannot be read, or it has over `most`
+        bytes.
     """
     try:
         return _read(path, most)
@@ -103,16 +93,8 @@ def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> 
 def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False, mode: int = 0o666) -> None:
     """Write a file beside its place, then move it there: what is read there is the old content or all of the new.
 
-    Parameters
-    ----------
-    path : str or Path
-        Links are followed, unless the file is to be `new`.
-    what : str
-        What the file is to the user, for the sentence.
-    new : bool
-        Leave alone what is there already, be it a link that leads nowhere.
-    mode : int
-        Permissions of a new file; one that is replaced hands on its own.
+    Links are followed, unless the file is to be `new`: then what is there already, be it a link that leads nowhere, is
+    left alone. A file that is replaced hands on its permissions, another one gets `mode`.
 
     Raises
     ------

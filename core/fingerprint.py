@@ -75,11 +75,6 @@ def code_fingerprint() -> str:
     """Return the SHA-256 of FairLeak's own code: every .py, .toml, .json and .html file of core, read once a process.
 
     The same for a folder of sources and an installed package, and whatever the line ends of the copy.
-
-    Raises
-    ------
-    FairLeakError
-        If a file cannot be read.
     """
     from importlib.resources import files
 

@@ -35,16 +35,14 @@ KINDS = {"paper's": ("features", "predictions"), "strong": ("strong", "strong_pr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakPoint(Result):
-    """One model, and where its leak comes from. Equality ignores the seconds.
+    """One model, and where its leak comes from. Equality ignores the seconds (in all, and of the model).
 
     Attributes
     ----------
     config : AuditConfig
         Its tolerance is what the attackers are told, true or not.
-    achieved : float
-        Unfairness on the training records.
-    difference_train : float
-        Difference between groups on them.
+    achieved, difference_train : float
+        Unfairness and difference between groups on the training records.
     accuracy_train, accuracy_test, majority_test : Estimate
         Of the audited model, and of always predicting the more frequent label.
     held_out : dict
@@ -54,10 +52,7 @@ class LeakPoint(Result):
     permuted : PermutedControl
         The paper's correction beside the same with permuted predictions.
     unknown : ConstraintComparison
-        The paper's correction, told a tolerance raised until true, beside that of an attacker who measures the
-        constraint herself.
-    seconds, seconds_model : float
-        Wall time in all, and of it the audited model.
+        The paper's correction, told a tolerance raised until true, beside that of an attacker who measures it herself.
     """
 
     config: AuditConfig
@@ -81,13 +76,7 @@ def leak_configs(config: AuditConfig, seeds: Sequence[int]) -> list[AuditConfig]
 
 
 def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
-    """Train one model and attack it in every way.
-
-    Raises
-    ------
-    InputError
-        If the data break a rule under this configuration.
-    """
+    """Train one model and attack it in every way."""
     started = time.perf_counter()
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     begun = time.perf_counter()

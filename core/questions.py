@@ -10,12 +10,13 @@ The larger group of the dataset counts as the advantaged one (Hamman et al. 2023
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import calibrate, train_strong
+from core.arrays import Codes, Floats
 from core.audit import ModelFindings, train_model
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
@@ -45,10 +46,10 @@ class People(Result):
     labels : ndarray, 0 or 1
     """
 
-    sensitive: npt.NDArray[np.uint8]
-    base: npt.NDArray[np.float64]
-    prior: npt.NDArray[np.float64]
-    labels: npt.NDArray[np.uint8]
+    sensitive: Codes
+    base: Floats
+    prior: Floats
+    labels: Codes
 
     @property
     def n(self) -> int:
@@ -64,16 +65,9 @@ class People(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryPool(Result):
-    """Everybody in the test set the metric speaks about.
+    """Everybody in the test set the metric speaks about, and what the groups are called.
 
-    Attributes
-    ----------
-    advantaged, disadvantaged : str
-        What to call the groups.
-    advantaged_code : int
-        Code of the advantaged group in the dataset.
-    metric : str
-        "statistical_parity", "equal_opportunity" (label 1 only) or "predictive_equality" (label 0 only).
+    The metric is "statistical_parity", "equal_opportunity" (label 1 only) or "predictive_equality" (label 0 only).
     """
 
     people: People = field(repr=False)
@@ -117,12 +111,7 @@ class QueryPool(Result):
             for group, size in zip((1, 0), self.sizes(n, n_disadvantaged), strict=True)
         ]
         drawn = rng.permutation(np.concatenate(rows))
-        return People(
-            sensitive=everybody.sensitive[drawn],
-            base=everybody.base[drawn],
-            prior=everybody.prior[drawn],
-            labels=everybody.labels[drawn],
-        )
+        return People(**{one.name: getattr(everybody, one.name)[drawn] for one in fields(People)})
 
 
 def query_pool(
@@ -130,16 +119,8 @@ def query_pool(
 ) -> QueryPool:
     """Return the audited test set as a compliance team and the developers see it.
 
-    Parameters
-    ----------
-    config : AuditConfig
-        Equalized odds is asked as equal opportunity, its half about label 1.
-    dataset : AuditDataset
-        With two groups.
-    model : ModelFindings, optional
-        The audited model, trained here when left out.
-    splits : Splits, optional
-        The sets it was trained and is attacked with; those of dataset and configuration when left out.
+    Model and sets are those of dataset (with two groups) and configuration where they are left out; equalized odds is
+    asked as equal opportunity, its half about label 1.
 
     Raises
     ------
@@ -181,13 +162,8 @@ def query_pool(
     )
 
 
-def reader_prior(
-    dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int
-) -> npt.NDArray[np.float64]:
-    """Return what somebody who holds features and labels makes of some records: P(group), shape (rows, K).
-
-    The strong attacker, trained on the attack records and calibrated on the validation records.
-    """
+def reader_prior(dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int) -> Floats:
+    """Return what somebody who holds features and labels makes of some records: P(group), shape (rows, K)."""
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
     known, held_out = splits.attack, splits.validation
     adversary = train_strong(x[known], y[known], s[known], categorical=dataset.categorical, seed=seed)

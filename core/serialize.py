@@ -2,14 +2,11 @@
 
 Results are frozen dataclasses; pages, command line and report draw the same object, so no number is computed twice.
 
-Results as JSON text and back: the form in which a result is stored and travels between processes.
-
-`dumps` writes strict JSON; nan and infinities, which JSON lacks, become the strings "nan", "inf" and "-inf", and
-numbers keep every bit. `loads` rebuilds the dataclass from its field annotations and refuses whatever does not fit
-them, so a damaged text never becomes a result. No pickle: reading a record runs no code of the record's.
-
-A result rebuilt is equal to the one written, nan included: every nan read is `math.nan` itself, and equality of
-dataclasses takes identical objects as equal.
+`dumps` writes the form in which a result is stored and travels between processes: strict JSON, where nan and
+infinities, which JSON lacks, become the strings "nan", "inf" and "-inf", and numbers keep every bit. `loads` rebuilds
+the dataclass from its field annotations and refuses whatever does not fit them, so a damaged text never becomes a
+result. No pickle: reading a record runs no code of the record's. A result rebuilt is equal to the one written, nan
+included: every nan read is `math.nan` itself, and equality of dataclasses takes identical objects as equal.
 """
 
 from __future__ import annotations
@@ -70,24 +67,12 @@ class RecordError(ValueError):
 
 
 def dumps(value: Any) -> str:
-    """Return the JSON text of a dataclass made of dataclasses, lists, tuples, dicts, strings, numbers and None.
-
-    Raises
-    ------
-    TypeError
-        If there is anything else in it.
-    """
+    """Return the JSON text of a dataclass of dataclasses, lists, dicts, strings, numbers and None; else TypeError."""
     return json.dumps(_plain(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
 
 
 def loads(text: str, kind: type[T]) -> T:
-    """Return the `kind` (a dataclass) written by `dumps`.
-
-    Raises
-    ------
-    RecordError
-        If the text is not JSON, or does not fit the fields of `kind`.
-    """
+    """Return the `kind` (a dataclass) written by `dumps`; RecordError if the text does not fit its fields."""
     try:
         return typing.cast(T, _built(json.loads(text), kind))
     except RecordError:
@@ -97,13 +82,11 @@ def loads(text: str, kind: type[T]) -> T:
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (str, bool)):
-        return value
     if isinstance(value, np.generic):
-        return _plain(value.item())
+        value = value.item()
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
-    if isinstance(value, int):
+    if value is None or isinstance(value, (str, int)):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}

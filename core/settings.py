@@ -46,19 +46,12 @@ _UNSEEN = ("Cc", "Cf", "Zl", "Zp")
 
 
 def parsed(content: str | bytes, *, name: str) -> dict[str, Any]:
-    """Return a TOML file's content.
-
-    Parameters
-    ----------
-    content : str or bytes
-        The file, whole; bytes are read as UTF-8, with or without a byte order mark.
-    name : str
-        The file's name, for messages.
+    """Return a TOML file's content, whole; bytes are read as UTF-8, with or without a byte order mark.
 
     Raises
     ------
     InputError
-        The file is too large, not UTF-8, not TOML, or nested too deeply.
+        The file is too large, not UTF-8, not TOML, or nested too deeply; the sentence begins with its name.
     """
     if len(content) > LARGEST:
         raise InputError(f"{name} must have at most {LARGEST:,} characters, got {len(content):,}.")
@@ -137,12 +130,13 @@ def _reason(message: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(_SHORT.get(c) or (_numbered(c) if unicodedata.category(c) in _UNSEEN else c) for c in text)
+    def one(character: str) -> str:
+        if character in _SHORT or unicodedata.category(character) not in _UNSEEN:
+            return _SHORT.get(character, character)
+        number = ord(character)
+        return f"\\u{number:04X}" if number < 2**16 else f"\\U{number:08X}"
 
-
-def _numbered(character: str) -> str:
-    number = ord(character)
-    return f"\\u{number:04X}" if number < 2**16 else f"\\U{number:08X}"
+    return "".join(map(one, text))
 
 
 S = TypeVar("S")
@@ -175,24 +169,14 @@ class Settings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """A field with its `Param`: what is declared, and what its type says.
-
-    Attributes
-    ----------
-    base : type
-        bool, int, float, str, or tuple; of a list that of its items.
-    many, optional : bool
-        Whether it is a list; whether it, or an item of it, may be None.
-    default : object
-        `dataclasses.MISSING` where it must be given.
-    """
+    """A field with its `Param`: what is declared, and what its type says."""
 
     name: str
     param: Param
-    base: type
-    many: bool
-    optional: bool
-    default: Any
+    base: type  # bool, int, float, str or tuple; of a list that of its items
+    many: bool  # whether it is a list
+    optional: bool  # whether it, or an item of it, may be None
+    default: Any  # MISSING where it must be given
 
     @property
     def flag(self) -> str:
@@ -260,15 +244,7 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
 
 
 def validate(made: object, *, but: Collection[str] = (), place: Place | None = None) -> None:
-    """Check every setting of an object that is in the making.
-
-    Parameters
-    ----------
-    made : object
-    but : collection of str
-        Settings that are not checked.
-    place : Place, optional
-        How to name them; by their names when left out.
+    """Check every setting of an object that is in the making, `but` some; messages name them as keys of a `place`.
 
     Raises
     ------
@@ -285,13 +261,7 @@ def validate(made: object, *, but: Collection[str] = (), place: Place | None = N
 
 
 def checked(setting: Setting, value: Any, name: str) -> Any:
-    """Return a setting's value as its class takes it: a list as a tuple, a day as text.
-
-    Raises
-    ------
-    InputError
-        "`name` must (rule), got (value)."
-    """
+    """Return a setting's value as its class takes it: a list as a tuple, a day as text; refuse what breaks its rule."""
     if value is None and setting.optional:
         return None
     if setting.param.form == "table":
@@ -388,15 +358,7 @@ def _is_day(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A table of a file, as messages name it.
-
-    Attributes
-    ----------
-    table : str
-        Such as "[data]".
-    key : str
-        One of its keys, with {} for the name, such as "data.{}".
-    """
+    """A table of a file as messages name it, such as "[data]", and its keys, with {} for the name: "data.{}"."""
 
     table: str
     key: str
@@ -429,15 +391,7 @@ def read_table(
 ) -> dict[str, Any]:
     """Return what a table tells: key -> value, each checked; what it does not tell is not in it.
 
-    Parameters
-    ----------
-    content : object
-        As TOML is parsed; None for a table that is not there.
-    known : mapping of str to Setting
-        Its keys.
-    place : Place
-    others : collection of str
-        Further keys it may hold, which are left out here.
+    `content` is as TOML is parsed, None for a table that is not there; `others` are further keys it may hold.
 
     Raises
     ------
@@ -531,12 +485,10 @@ def toml_text(
     notes: Mapping[str, str] = types.MappingProxyType({}),
     instead: Mapping[str, str] = types.MappingProxyType({}),
 ) -> str:
-    """Return settings as TOML that reads back equal.
+    """Return settings as TOML that reads back equal; keys are written in the order of `tables`.
 
     Parameters
     ----------
-    tables : Tables
-        Their keys are written in this order.
     values : iterable of (str, mapping of str to value)
         The tables to write, with what each key is.
     words : mapping of str to str, optional

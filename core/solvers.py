@@ -1,14 +1,8 @@
-"""Convex programs through cvxpy and Clarabel, integer programs through PuLP and CBC.
-
-CBC must not run longer than told nor be believed without its log.
-
-Convex programs through cvxpy, one at a time.
+"""Convex programs through cvxpy and Clarabel, one at a time; integer programs through PuLP and CBC.
 
 A program of cvxpy holds its parameters and its solution itself, so threads that share one would mix theirs: whoever
-sets parameters, solves and reads the variables of a shared program holds `SOLVING` meanwhile.
-
-`solve` takes the steps of cvxpy's own but does not warn of a solution that may be inaccurate: the program's status
-says so too. Silencing that warning instead would change the filters of all threads, whatever they do at the time.
+sets parameters, solves and reads the variables of a shared program holds `SOLVING` meanwhile. CBC must not run longer
+than told, nor be believed without its log.
 """
 
 from __future__ import annotations
@@ -28,13 +22,10 @@ SOLVING = RLock()
 
 
 def solve(program: Any, **options: Any) -> None:
-    """Solve a program of cvxpy by Clarabel; the variables hold the solution, inaccurate ones too.
+    """Solve a program of cvxpy by Clarabel, with its `options`; the variables hold the solution, inaccurate ones too.
 
-    Parameters
-    ----------
-    program : cvxpy.Problem
-    **options
-        Clarabel's settings, such as tolerances.
+    These are the steps of cvxpy's own `solve`, which warns of a solution that may be inaccurate; to silence the warning
+    would change the filters of all threads.
 
     Raises
     ------

@@ -31,18 +31,20 @@ def unit_interval(value: float, *, name: str) -> float:
     return number
 
 
+def _is_real(value: object) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def at_least_zero(value: float, *, name: str) -> float:
     """Return `value` as a float if it is a finite number of at least 0."""
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not (number and 0.0 <= value < math.inf):
+    if not (_is_real(value) and 0.0 <= value < math.inf):
         raise InputError(f"{name} must be a number of at least 0, got {value!r}.")
     return float(value)
 
 
 def privacy_budget(value: float, *, name: str = "epsilon") -> float:
     """Return `value` as a float if it is in [LEAST_EPSILON, inf]; infinity is no privacy."""
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not (number and value >= LEAST_EPSILON):  # also catches nan
+    if not (_is_real(value) and value >= LEAST_EPSILON):  # also catches nan
         raise InputError(f"{name} must be at least {LEAST_EPSILON:g}, or infinite, got {value!r}.")
     return float(value)
 
@@ -61,11 +63,16 @@ def seed_value(value: int, *, name: str = "seed") -> int:
     return int(value)
 
 
-def binary_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.uint8]:
-    """Return `values` as a one-dimensional array of 0 and 1 (dtype uint8), copying only where it must."""
+def _one_dimensional(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     array = np.asarray(values)
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, got {array.ndim} dimensions.")
+    return array
+
+
+def binary_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.uint8]:
+    """Return `values` as a one-dimensional array of 0 and 1 (dtype uint8), copying only where it must."""
+    array = _one_dimensional(values, name)
     if array.dtype == np.bool_:
         return array.view(np.uint8)
     if array.dtype.kind not in "iuf":
@@ -82,9 +89,7 @@ def group_array(values: npt.ArrayLike, n_groups: int, *, name: str) -> npt.NDArr
     """Return `values` as a one-dimensional array of group numbers, 0 to `n_groups` - 1 (dtype uint8)."""
     if n_groups == 2:
         return binary_array(values, name=name)
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, got {array.ndim} dimensions.")
+    array = _one_dimensional(values, name)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name} must hold group numbers, got values of type {array.dtype}.")
     wrong = ~((array >= 0) & (array < n_groups) & (array == np.floor(array)))
@@ -95,9 +100,7 @@ def group_array(values: npt.ArrayLike, n_groups: int, *, name: str) -> npt.NDArr
 
 def positive_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.float64]:
     """Return `values` as a one-dimensional float array, all finite and above zero."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 1:
-        raise InputError(f"{name} must be one-dimensional, got {array.ndim} dimensions.")
+    array = _one_dimensional(np.asarray(values, dtype=np.float64), name)
     if array.size:
         low, high = float(array.min()), float(array.max())  # nan propagates into both
         if not (low > 0.0 and math.isfinite(high)):

@@ -4,7 +4,7 @@ from core.datasets.build import SeveralPredictions, build_dataset, prediction_ca
 from core.datasets.catalog import CATALOG, CatalogEntry, default_cache_folder, load
 from core.datasets.columns import describe_columns
 from core.datasets.dataset import AuditDataset, GroupRow, Table
-from core.datasets.demo import demo_table, make_demo
+from core.datasets.demo import demo_table
 from core.datasets.predictions import SET_NAMES, SETS
 from core.datasets.ratings import RATING_FILES, Ratings, build_ratings, demo_ratings, ratings_from_files, read_ratings
 from core.datasets.read_table import read_table
@@ -35,7 +35,6 @@ __all__ = [
     "demo_table",
     "describe_columns",
     "load",
-    "make_demo",
     "prediction_candidates",
     "ratings_from_files",
     "read_ratings",

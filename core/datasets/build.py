@@ -27,22 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Records and columns of a table.
-
-    Attributes
-    ----------
-    known : ndarray of shape (rows of the table,), bool
-        Which records are used; n of them.
-    features : list of str
-        Columns to predict from, in the table's order, without the sensitive one.
-    labels, groups : ndarray of shape (n,), uint8
-    group_names : tuple of str
-        By code.
-    notes : tuple of str
-        One sentence for everything left out.
-    given : Given
-        Predictions, scores and sets of the n records.
-    """
+    """Records (`known`, over all rows) and columns of a table that are used; the other arrays have one entry each."""
 
     known: npt.NDArray[np.bool_]
     features: list[str]
@@ -54,13 +39,7 @@ class Selection:
 
 
 def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
-    """Choose the records and columns of a table that its roles allow.
-
-    Raises
-    ------
-    InputError
-        As `core.datasets.build_dataset`.
-    """
+    """Choose the records and columns of a table that its roles allow; raises as `build_dataset`."""
     roles = as_written(frame, roles)
     _check_roles(frame, roles)
     notes: list[str] = []
@@ -225,7 +204,7 @@ class SeveralPredictions:
     Attributes
     ----------
     dataset : AuditDataset
-        The people; no prediction column is among the features, and the first one is the given model.
+        No prediction column is among the features, and the first one is the given model.
     predictions : ndarray of shape (k, n), uint8
         One row a model, over the records of the dataset.
     names : tuple of str
@@ -254,7 +233,7 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
         missing where the first column has one; or a rule of `core.datasets.build_dataset` is broken.
     """
     names = tuple(columns)
-    _check(table, roles, names)
+    _check_prediction_columns(table, roles, names)
     excluded = tuple(dict.fromkeys((*roles.excluded, *roles.given, *names[1:])))
     kept = replace(
         roles,
@@ -263,7 +242,7 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
         excluded=tuple(column for column in excluded if column not in (names[0], roles.sets)),
     )
     known = select(table.frame, kept).known
-    rows = [_column(table, replace(kept, prediction=name, excluded=()), known) for name in names]
+    rows = [_predictions_of(table, replace(kept, prediction=name, excluded=()), known) for name in names]
     return SeveralPredictions(dataset=build_dataset(table, kept), predictions=np.stack(rows), names=names)
 
 
@@ -283,7 +262,7 @@ def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _check(table: Table, roles: Roles, names: tuple[str, ...]) -> None:
+def _check_prediction_columns(table: Table, roles: Roles, names: tuple[str, ...]) -> None:
     if not 1 <= len(names) <= MOST_COLUMNS:
         raise InputError(f"There must be from 1 to {MOST_COLUMNS} prediction columns, got {len(names)}.")
     for name in names:
@@ -295,7 +274,7 @@ def _check(table: Table, roles: Roles, names: tuple[str, ...]) -> None:
             raise InputError(f"A prediction column must have no other role, got {quoted(name)}.")
 
 
-def _column(table: Table, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+def _predictions_of(table: Table, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
     missing = int(as_text(table.frame[roles.prediction])[known].isna().sum())
     if missing:
         raise InputError(

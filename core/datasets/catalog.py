@@ -60,18 +60,9 @@ def fetch(
 ) -> T:
     """Run a download and return what it returns.
 
-    Parameters
-    ----------
-    get : callable
-        Takes the folder to keep the download in, and returns the data.
-    title, files : str
-        What the dataset is called, and which local files could stand in, for the message.
-    keep_in : Path or None
-        The cache folder; a temporary one is used when None.
-    folder : str
-        Name of this download's own folder in the cache; removed when the download fails.
-    patience : float, default=300
-        Seconds after which waiting stops.
+    `get` takes the folder to keep the download in: `folder` in the cache `keep_in`, removed when the download fails, or
+    a temporary one where that is None. `title` and `files` (local ones that could stand in) are for the message;
+    waiting stops after `patience` seconds.
 
     Raises
     ------
@@ -97,21 +88,9 @@ def fetch(
 
 
 def read_local(read: Callable[[], T], *, title: str, files: str, fetched: bool = True) -> T:
-    """Return what `read` makes of local files.
+    """Return what `read` makes of local files; DataUnavailableError if it raises whatever it likes.
 
-    Parameters
-    ----------
-    read : callable
-        Returns the data, or raises whatever it likes.
-    title, files : str
-        What the dataset is called, and the files it is read from, for the message.
-    fetched : bool, default=True
-        Whether the dataset can be downloaded instead, for the message.
-
-    Raises
-    ------
-    DataUnavailableError
-        If the files cannot be read or are not what their names say.
+    `title`, `files` and whether the dataset can be `fetched` instead are for the message.
     """
     try:
         with _quietly():
@@ -198,13 +177,7 @@ ADULT_COLUMNS = {
 
 
 def read_adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
-    """Return the 48,842 records of Adult, training file first, and its roles: sex, race, five races, age in quarters.
-
-    Raises
-    ------
-    DataUnavailableError
-        If it can be neither read nor fetched.
-    """
+    """Return the 48,842 records of Adult, training file first, and roles: sex, race, five races, age in quarters."""
     from fairlearn.datasets import fetch_adult
 
     title, files = "Adult", " and ".join(_ADULT_FILES)
@@ -245,15 +218,8 @@ def read_adult(data_folder: Path | None, cache_folder: Path | None) -> tuple[pan
 def black_and_white(table: Table) -> tuple[Table, Roles]:
     """Return Adult's Black and White people alone, with race as the attribute, as Hamman et al. (2023) use it."""
     frame = table.frame[table.frame["race"].isin(["White", "Black"])].reset_index(drop=True)
-    roles = Roles(
-        label="income",
-        positive=">50K",
-        sensitive="race",
-        group=("Black",),
-        missing="drop",
-        first_name="Black people",
-        other_name="White people",
-    )
+    race = next(roles for roles in table.roles if roles.key == "race")
+    roles = replace(race, group=("Black",), first_name="Black people", other_name="White people")
     return replace(table, frame=frame, roles=(roles,), fingerprint=fingerprint_frame(frame)), roles
 
 
@@ -293,64 +259,60 @@ _FILE = f"acs/{_PERSONS}"
 _KEPT = "acs-census"  # folder of downloads in the cache
 _CENSUS_NUMBERS = ("AGEP", "SCHL", "WKHP", "PINCP")  # every other column holds codes
 _DIGITS = {"OCCP": 4, "POBP": 3, "RELP": 2}  # other codes have one digit
+_CENSUS_SEX = Roles(
+    label="",
+    positive="yes",
+    sensitive="SEX",
+    group=("2",),
+    first_name="women",
+    other_name="men",
+    attribute_name="sex",
+)
 
 
 def read_acs_income(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
-    """Return ACSIncome, label income above $50,000, and its roles: race, then sex.
-
-    Raises
-    ------
-    DataUnavailableError
-        If it can be neither read nor fetched.
-    """
+    """Return ACSIncome, label income above $50,000, and its roles: race, then sex."""
     from fairlearn.datasets import fetch_acs_income
     from folktables import ACSIncome
 
+    title, label = "ACSIncome (Texas 2018)", "income_over_50000"
+
     def fetched(home: Path) -> pandas.DataFrame:
         whole = fetch_acs_income(states=["TX"], data_home=str(home)).frame.reset_index(drop=True)
-        return _census_cells(whole[ACSIncome.features], whole["PINCP"] > 50_000, "income_over_50000")
+        return _census_cells(whole[ACSIncome.features], whole["PINCP"] > 50_000, label)
 
     def local(root: Path) -> pandas.DataFrame:
         features, target, _ = ACSIncome.df_to_pandas(_read_persons(root))
-        return _census_cells(features, target["PINCP"], "income_over_50000")
+        return _census_cells(features, target["PINCP"], label)
 
-    title = "ACSIncome (Texas 2018)"
     if root := _census_folder(data_folder, cache_folder):
         frame = read_local(lambda: local(root), title=title, files=_FILE)
     else:
         frame = fetch(fetched, title=title, files=_FILE, keep_in=cache_folder, folder="acs-income-openml")
-    others = tuple(sorted(set(frame["RAC1P"]) - {"1"}))
-    race = Roles(
-        label="income_over_50000",
-        positive="yes",
+    sex = replace(_CENSUS_SEX, label=label)
+    race = replace(
+        sex,
         sensitive="RAC1P",
-        group=others,
+        group=tuple(sorted(set(frame["RAC1P"]) - {"1"})),
         first_name="people of other races",
         other_name="white people",
         attribute_name="race",
     )
-    return frame, (race, _census_sex("income_over_50000"))
+    return frame, (race, sex)
 
 
 def read_acs_public_coverage(
     data_folder: Path | None, cache_folder: Path | None
 ) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
-    """Return ACSPublicCoverage, label public health insurance, and its roles: the younger quartile, then sex.
-
-    Raises
-    ------
-    DataUnavailableError
-        If it can be neither read nor fetched.
-    """
+    """Return ACSPublicCoverage, label public health insurance, and its roles: the younger quartile, then sex."""
     from folktables import ACSPublicCoverage
+
+    title, label = "ACSPublicCoverage (Texas 2018)", "public_coverage"
 
     def made(raw: pandas.DataFrame) -> pandas.DataFrame:
         features, target, _ = ACSPublicCoverage.df_to_pandas(raw)
-        return _census_cells(
-            features.drop(columns="ST"), target["PUBCOV"], "public_coverage"
-        )  # one state: ST is constant
+        return _census_cells(features.drop(columns="ST"), target["PUBCOV"], label)  # one state: ST is constant
 
-    title = "ACSPublicCoverage (Texas 2018)"
     if root := _census_folder(data_folder, cache_folder):
         frame = read_local(lambda: made(_read_persons(root)), title=title, files=_FILE)
     else:
@@ -358,28 +320,17 @@ def read_acs_public_coverage(
             lambda home: made(_download_persons(home)), title=title, files=_FILE, keep_in=cache_folder, folder=_KEPT
         )
     limit = float(frame["AGEP"].quantile(0.25))
-    young = Roles(
-        label="public_coverage",
-        positive="yes",
+    sex = replace(_CENSUS_SEX, label=label)
+    young = replace(
+        sex,
         sensitive="AGEP",
+        group=(),
         at_most=limit,
         first_name=f"people up to {limit:g}",
         other_name=f"people over {limit:g}",
         attribute_name="age group",
     )
-    return frame, (young, _census_sex("public_coverage"))
-
-
-def _census_sex(label: str) -> Roles:
-    return Roles(
-        label=label,
-        positive="yes",
-        sensitive="SEX",
-        group=("2",),
-        first_name="women",
-        other_name="men",
-        attribute_name="sex",
-    )
+    return frame, (young, sex)
 
 
 def _census_cells(features: pandas.DataFrame, label: pandas.Series, name: str) -> pandas.DataFrame:
@@ -454,17 +405,8 @@ COMPAS_COLUMNS = {
 def read_compas(data_folder: Path | None, cache_folder: Path | None) -> tuple[pandas.DataFrame, tuple[Roles, ...]]:
     """Return the 7,214 records of COMPAS, label arrested again within two years, and its roles: sex, race, each race.
 
-    Parameters
-    ----------
-    data_folder : Path or None
-        Holds compas/compas_two_years.csv, or ProPublica's compas/compas-scores-two-years.csv.
-    cache_folder : Path or None
-        Not used: nothing is downloaded.
-
-    Raises
-    ------
-    DataUnavailableError
-        If neither file is there, or the file is not what its name says.
+    They are read from compas/compas_two_years.csv in the data folder, or from ProPublica's own
+    compas/compas-scores-two-years.csv; nothing is downloaded.
     """
     for name in (_TABLE, _PUBLISHED):
         path = data_folder / name if data_folder else None
@@ -518,8 +460,6 @@ class CatalogEntry(Result):
 
     Attributes
     ----------
-    name, title : str
-        Identifier for `load`; what to call it on screen.
     people : str
         About how many records it has, and of whom.
     attributes : dict of str to str

@@ -26,27 +26,21 @@ _SURE = {"id", "ids", "uid", "uuid", "guid", "key", "pk", "ssn", "identifier", "
 _AT_THE_END = {"nr", "no", "num", "number", "nummer", "numero", "número", "numéro", "#"}
 _ENDINGS = ("nummer", "kennzeichen", "kennziffer")
 _PARTS = re.compile(r"[A-ZÄÖÜ]?[a-zà-ÿß]+|[A-ZÄÖÜ]+(?![a-z])|#")
-_FEW = 20
+_FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
+_IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
+_MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
 
 
 def identifier_reason(values: npt.NDArray[np.float64], records: int, name: str) -> str:
-    """Return why a column of numbers is no feature, or nothing.
-
-    Parameters
-    ----------
-    values : ndarray of shape (filled cells,)
-        Finite numbers.
-    records : int
-        How many records there are.
-    name : str
-        The column's.
-    """
+    """Return why a column of finite numbers in a table of so many records is no feature, or ""."""
     if not (values == np.round(values)).all():
         return ""
     distinct = np.unique(values).size
     if distinct == records and values.max() - values.min() == distinct - 1:
         return "numbers the records"
-    if distinct <= _FEW or not _says_so(name, every_one=distinct == values.size, most=distinct > values.size / 2):
+    if distinct <= _FEW_VALUES or not _says_so(
+        name, every_one=distinct == values.size, most=distinct > values.size / 2
+    ):
         return ""
     return "is called like an identifier and holds a different whole number in most records (rename it to keep it)"
 
@@ -56,11 +50,6 @@ def _says_so(name: str, *, every_one: bool, most: bool) -> bool:
     if most and _SURE.intersection(parts):
         return True
     return every_one and bool(parts) and (parts[-1] in _AT_THE_END or parts[-1].endswith(_ENDINGS))
-
-
-_FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
-_IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
-_MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
 
 
 def is_numeric(column: pandas.Series) -> bool:

@@ -42,14 +42,8 @@ class Memo:
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return what `make` returns, calling it the first time only; arrays in it can no longer be written to.
 
-        Two threads that ask at the same time may both call `make`; both are given the same result.
-
-        Parameters
-        ----------
-        key : hashable
-            Names the result and everything it depends on beside this object.
-        make : callable
-            Computes it; may itself use `once` under other keys.
+        The key names the result and everything it depends on beside this object; `make` may itself use `once` under
+        other keys. Two threads that ask at the same time may both call it; both are given the same result.
         """
         kept: dict[Hashable, Any] = self._kept  # type: ignore[attr-defined]
         lock: threading.Lock = self._lock  # type: ignore[attr-defined]

@@ -1,10 +1,7 @@
-"""Columns of text that hold numbers, as people write them: 1,234.5, 12%, € 3, 1 234,5.
+"""Text columns that hold numbers, however an office writes them: 1,234.56, 1.234,56, 1 234,56, 1'234.56, 12 %, € 5.
 
 A mark between thousands is one of comma, point, blank (also the no-break and the narrow one) and apostrophe. Blanks and
-apostrophes say what they are; a comma or a point may be either, and a column in which it stands once in a number,
-before three digits, fits two ways.
-
-Text columns that hold numbers, however an office writes them: 1,234.56, 1.234,56, 1 234,56, 1'234.56, 12 %, € 5.
+apostrophes say what they are; a comma or a point may be either.
 
 A column is numbers only if every filled cell is one in the same way of writing, and a percent sign or currency stands
 in all of them or in none. Where a column can be read in two ways ("1,234" alone: 1.234 or 1234) the other columns of
@@ -33,14 +30,7 @@ _EXPONENT = r"(?:[eE][+-]?\d+)?"
 
 @dataclass(frozen=True)
 class Way:
-    """One way of writing numbers.
-
-    Attributes
-    ----------
-    decimal : {".", ","}
-    thousands : {"", ",", ".", " ", "'"}
-        The mark between thousands; "" for none.
-    """
+    """One way of writing numbers: the decimal mark, "." or ",", and the one between thousands, "" for none."""
 
     decimal: str
     thousands: str = ""
@@ -132,41 +122,35 @@ class _Column:
         return self.ways[0].decimal
 
 
-_Decisions = defaultdict[str, list[str]]
-"""What was decided, as a sentence with a place for the names, and the columns it was decided for."""
-
-
 def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str, notes: list[str]) -> list[Any]:
-    """Return the columns, those of numbers as whole numbers or numbers; adds to `notes` what was decided.
+    """Return the columns (trimmed cells), those of numbers as such; adds to `notes` what was decided.
 
-    Parameters
-    ----------
-    columns : sequence of pyarrow.ChunkedArray
-        Trimmed cells, missing ones empty.
-    separator : str
-        What stands between the cells of the file.
+    `separator` is what stands between the cells of the file.
     """
-    decisions: _Decisions = defaultdict(list)
+    decisions: dict[str, list[str]] = defaultdict(list)  # sentence with a place for the names -> columns
     found = [_looked_at(name, column, decisions) for name, column in zip(names, columns, strict=True)]
     marks = {column.shows for column in found if column is not None} - {""}
     if not marks and separator == ",":
         marks = {"."}
     read = []
     for name, column, seen in zip(names, columns, found, strict=True):
-        way, sentence = (None, "") if seen is None else _way(seen, marks, separator)
-        numbers = None if seen is None or way is None else _numbers(seen, way)
+        if seen is None:
+            read.append(column)
+            continue
+        way, sentence = _way(seen, marks, separator)
+        numbers = None if way is None else _numbers(seen, way)
         read.append(column if numbers is None else numbers)
         if sentence and (numbers is not None or way is None):
             decisions[sentence].append(name)
-        if numbers is not None and seen is not None and seen.unit == "%":
+        if numbers is not None and seen.unit == "%":
             decisions["Percentages are read as shares ('12%' is 0.12) in: COLUMNS."].append(name)
-        elif numbers is not None and seen is not None and seen.unit:
+        elif numbers is not None and seen.unit:
             decisions[f"Amounts of money are read as numbers, without their {seen.unit}, in: COLUMNS."].append(name)
     notes.extend(sentence.replace("COLUMNS", listed(told)) for sentence, told in decisions.items())
     return read
 
 
-def _looked_at(name: str, column: Any, decisions: _Decisions) -> _Column | None:
+def _looked_at(name: str, column: Any, decisions: dict[str, list[str]]) -> _Column | None:
     """Return the column as numbers in one or two ways of writing, or None if it is text."""
     import pyarrow.compute as pc
 

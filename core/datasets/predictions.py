@@ -10,8 +10,8 @@ left for testing. None of these columns is ever a feature.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,15 +46,13 @@ class Given:
 
     Attributes
     ----------
-    known : ndarray of shape (rows,), bool
+    known : ndarray of bool
         Records for which nothing of it is missing.
-    predictions : ndarray of shape (rows,), uint8, or None
-        Of anything where nothing is given.
-    scores : ndarray of shape (rows,), in [0, 1], or None
-        None also where only labels are given.
-    sets : ndarray of shape (rows,), str, or None
+    predictions, scores : ndarray of 0 and 1, and of numbers in [0, 1], or None
+        Of anything where nothing is given; scores are None also where only labels are given.
+    sets : ndarray of str, or None
         Of `SETS`; empty where it is missing.
-    withheld : ndarray of shape (rows,), bool, or None
+    withheld : ndarray of bool, or None
         Records with a predicted label and no score, where others have one; their label stands for the score.
     """
 
@@ -66,13 +64,9 @@ class Given:
 
     def of(self, known: npt.NDArray[np.bool_]) -> Given:
         """Return it for some of the records."""
-        return Given(
-            known=self.known[known],
-            predictions=None if self.predictions is None else self.predictions[known],
-            scores=None if self.scores is None else self.scores[known],
-            sets=None if self.sets is None else self.sets[known],
-            withheld=None if self.withheld is None else self.withheld[known],
-        )
+        arrays = {one.name: getattr(self, one.name) for one in fields(self)}
+        chosen: dict[str, Any] = {name: None if array is None else array[known] for name, array in arrays.items()}
+        return Given(**chosen)
 
     def notes(self, roles: Roles) -> list[str]:
         """Return what a reader must know about it, a sentence each."""
@@ -102,13 +96,7 @@ class Given:
 
 
 def read_given(frame: pandas.DataFrame, roles: Roles) -> Given:
-    """Read the columns of predictions, scores and sets that the roles name.
-
-    Raises
-    ------
-    InputError
-        If the threshold is outside [0, 1], or a cell is neither missing nor what its column must hold.
-    """
+    """Read the columns of predictions, scores and sets that the roles name; refuse cells they must not hold."""
     threshold = unit_interval(roles.threshold, name="threshold")
     predictions = scores = sets = None
     if roles.score:
@@ -158,12 +146,8 @@ def _as_label(values: list[str], taken: list[str], positive: str) -> dict[str, i
     for other in taken:
         alike.setdefault(other.casefold(), []).append(other)
     exact = set(taken)
-
-    def read(value: str) -> int | None:
-        meant = [value] if value in exact else alike.get(value.casefold(), [])
-        return int(meant[0] == positive) if len(meant) == 1 else None
-
-    return {value: read(value) for value in values}
+    meant = {value: [value] if value in exact else alike.get(value.casefold(), []) for value in values}
+    return {value: int(found[0] == positive) if len(found) == 1 else None for value, found in meant.items()}
 
 
 def _in_general(values: list[str], taken: list[str], positive: str) -> dict[str, int | None]:
@@ -173,12 +157,8 @@ def _in_general(values: list[str], taken: list[str], positive: str) -> dict[str,
     there and here, whichever of them was called positive.
     """
     wanted = _truth(positive) if all(_truth(other) is not None for other in taken) else True
-
-    def read(value: str) -> int | None:
-        truth = _truth(value)
-        return None if truth is None else int(truth == wanted)
-
-    return {value: read(value) for value in values}
+    truths = {value: _truth(value) for value in values}
+    return {value: None if truth is None else int(truth == wanted) for value, truth in truths.items()}
 
 
 def _truth(value: str) -> bool | None:

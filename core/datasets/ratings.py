@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.datasets.columns import empty_file, is_number, megabytes, quoted
 from core.datasets.read_table import read_columns
 from core.errors import DataUnavailableError, InputError
@@ -72,22 +73,7 @@ def rating_lines(
 
 
 def label_lines(content: bytes, name: str, *, expected: int, users: str) -> list[str]:
-    """Return one label a line.
-
-    Parameters
-    ----------
-    content, name
-        The file and what it is called.
-    expected : int
-        Number of people in the file of ratings.
-    users : str
-        What that file is called.
-
-    Raises
-    ------
-    InputError
-        If there are more or fewer labels than people, or a line is empty.
-    """
+    """Return one label a line; refuse empty lines, or another number of them than the file `users` has."""
     labels = [line.strip() for line in _lines(content, name)]
     if len(labels) != expected:
         raise InputError(f"{name} must have one label for each of the {expected} lines of {users}, got {len(labels)}.")
@@ -258,13 +244,7 @@ def build_ratings(
 
 
 def read_ratings(folder: Path) -> Ratings:
-    """Read the Google Play ratings: four text files, a line a person, sparse entries ``item:rating``.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds train_user.txt, train_label.txt, test_user.txt and test_label.txt, itself or in its folder
-        google_play_ratings; the cities are numbers there.
+    """Read the Google Play ratings: `RATING_FILES` in the folder or in its google_play_ratings; cities are numbers.
 
     Raises
     ------
@@ -528,17 +508,9 @@ _LOCAL_SHARE = 0.12  # of a person's ratings go to her city's own apps, and as m
 _STARS = (0.2, 0.4, 0.6, 0.8, 1.0)
 _STAR_SHARES = (0.04, 0.03, 0.07, 0.18, 0.68)
 
-Floats = npt.NDArray[np.float64]
-
 
 def demo_ratings(seed: int = 2018) -> Ratings:
-    """Invent 3,000 people of 8 cities and their ratings of 600 apps; 300 of them keep their city to themselves.
-
-    Parameters
-    ----------
-    seed : int, default=2018
-        Same seed, same ratings.
-    """
+    """Invent 3,000 people of 8 cities and their ratings of 600 apps; 300 of them keep their city to themselves."""
     from scipy import sparse
 
     rng = child_generator(seed, "demo ratings")

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from core.datasets.columns import empty_file, megabytes, quoted
+from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, megabytes, quoted
 from core.datasets.dataset import Table
-from core.datasets.parquet_table import parquet_columns
 from core.datasets.roles import MINIMUM_PER_GROUP, one_spelling
 from core.datasets.text_table import text_columns
 from core.errors import InputError
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _TEXT_NAMES, _PARQUET_NAMES = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
 _PICKLE_NAMES = (".pkl", ".pickle", ".joblib", ".p", ".npy", ".npz")
-
 
 _EXPORT, _UNPACK = "open it, export the table as CSV and use that file", "unpack it and use the table inside"
 _FOREIGN = (
@@ -46,7 +46,6 @@ _FOREIGN = (
     (b"\x89PNG", "a picture", "ask for the table itself as CSV"),
     (b"\xff\xd8\xff", "a picture", "ask for the table itself as CSV"),
 )
-
 
 SECONDS = 120.0
 """Longest time a file may take to be read."""
@@ -110,15 +109,10 @@ def read_table(
 def read_columns(
     content: bytes, name: str, *, max_columns: int, max_rows: int, office: bool = True
 ) -> tuple[pyarrow.Table, tuple[str, ...]]:
-    """Return a file's columns and what a reader should know of them, read in a process of its own.
+    """Return a file's columns and what a reader should know of them, read in a process of its own; see `read_table`.
 
-    Parameters
-    ----------
-    content, name, max_columns, max_rows
-        See `read_table`.
-    office : bool
-        Whether tables as offices have them are read with notes and must have enough people for an audit; otherwise
-        nothing is decided that would need a note.
+    `office` says whether tables as offices have them are read with notes and must have enough people for an audit;
+    otherwise nothing is decided that would need a note.
     """
     arguments = {"content": content, "name": name, "max_columns": max_columns, "max_rows": max_rows, "office": office}
     child = Child(f"The file {quoted(name)}", ("core.datasets.read_table", "pandas", "pyarrow.parquet"))
@@ -143,7 +137,7 @@ def columns_of(
     _check_kind(content, name, ending)
     notes: list[str] = []
     if ending in _PARQUET_NAMES:
-        names, columns = parquet_columns(content, name, MOST_UNPACKED, max_columns, max_rows)
+        names, columns = _parquet_columns(content, name, MOST_UNPACKED, max_columns, max_rows)
     else:
         names, columns = text_columns(content, name, max_columns, max_rows, notes=notes if office else None)
     if office:
@@ -202,3 +196,89 @@ def _series(column: Any) -> pandas.Series:
     elif column.null_count and pa.types.is_boolean(column.type):
         nullable = {pa.bool_(): pd.BooleanDtype()}
     return column.to_pandas(types_mapper=nullable.get, date_as_object=False)
+
+
+_PARQUET_BATCH = 2_000
+
+
+@contextmanager
+def _damage_told(name: str) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
+        raise InputError(f"The Parquet file {quoted(name)} is damaged or cut off; export it again.") from None
+
+
+def _parquet_columns(
+    content: bytes, name: str, max_bytes: int, max_columns: int, max_rows: int
+) -> tuple[list[str], list[Any]]:
+    """Return the names and the cells of the columns; a file's size is known before it is unpacked."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+    with _damage_told(name):
+        file = ParquetFile(pa.BufferReader(content), page_checksum_verification=True, pre_buffer=False)
+        names = [str(title).strip() for title in file.schema_arrow.names]
+        if len(names) > max_columns:
+            raise InputError(f"The table must not have more than {max_columns:,} columns, got {len(names):,}.")
+        if len(names) < 2:
+            raise InputError(
+                f"The table must have a label, a sensitive attribute and features, got {len(names)} columns; "
+                "add the others."
+            )
+        check_names(names)
+        check_rows(file.metadata.num_rows, max_rows)
+        if (cells := file.metadata.num_rows * len(names)) > MOST_CELLS:
+            raise InputError(
+                f"The file {quoted(name)} must not hold more than {MOST_CELLS:,} cells, got {cells:,}; keep fewer "
+                "records or columns."
+            )
+        for title, kind in zip(names, file.schema_arrow.types, strict=True):
+            _check_flat(title, kind)
+        batches, size = [], 0
+        for batch in file.iter_batches(_PARQUET_BATCH, use_threads=False):
+            size += batch.nbytes
+            if size > max_bytes:
+                raise InputError(
+                    f"The file {quoted(name)} must not unpack to more than {megabytes(max_bytes)}; keep fewer records."
+                )
+            batches.append(batch)
+        table = pa.Table.from_batches(batches, file.schema_arrow)
+        table.validate(full=True)
+        return names, [_flat(column, title) for title, column in zip(names, table.columns, strict=True)]
+
+
+def _check_flat(name: str, kind: Any) -> None:
+    import pyarrow as pa
+
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    inner = inner.storage_type if isinstance(inner, pa.BaseExtensionType) else inner
+    if pa.types.is_nested(inner):
+        raise InputError(f"Column {quoted(name)} must have one value a cell, got lists or records; split or delete it.")
+
+
+def _flat(column: Any, name: str) -> Any:
+    """Return a column of text, numbers, true/false or times."""
+    import pyarrow as pa
+
+    if isinstance(column.type, pa.BaseExtensionType):
+        column = column.cast(column.type.storage_type)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind):
+        return column
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return column
+    try:
+        return cleaned(column.cast(pa.string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InputError(
+            f"Column {quoted(name)} must hold text or numbers, got raw bytes; convert or delete it."
+        ) from None

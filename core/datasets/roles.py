@@ -195,14 +195,7 @@ Groups = tuple["pandas.Series", tuple[str, ...], str]
 
 
 def groups_of(column: pandas.Series, roles: Roles) -> Groups:
-    """Return the groups of a sensitive column.
-
-    Parameters
-    ----------
-    column : Series of shape (n,)
-        The sensitive column as it was read.
-    roles : Roles
-        Says how the groups are told apart.
+    """Return the groups of a sensitive column as it was read.
 
     Raises
     ------

@@ -128,13 +128,7 @@ def _check_sides(splits: Splits, dataset: AuditDataset) -> None:
 def kinds_of_records(
     features: npt.NDArray[np.float64], labels: npt.NDArray[np.uint8], sensitive: npt.NDArray[np.uint8]
 ) -> npt.NDArray[np.intp]:
-    """Return a number for each record that equal records, and only they, have in common, of shape (n,).
-
-    Parameters
-    ----------
-    features : ndarray of shape (n, d)
-    labels, sensitive : ndarray of shape (n,)
-    """
+    """Return a number for each record that equal records, and only they, have in common, of shape (n,)."""
     import pandas as pd
 
     kinds = labels.astype(np.intp) * (int(sensitive.max(initial=0)) + 1) + sensitive
@@ -156,13 +150,7 @@ def repeated_note(kinds: npt.NDArray[np.intp]) -> str:
 
 
 def shared_records(dataset: AuditDataset, splits: Splits) -> dict[str, int]:
-    """Return how many records of each other set equal a training record in every column used.
-
-    Returns
-    -------
-    dict of str to int
-        By set: attack, validation, test.
-    """
+    """Return how many attack, validation and test records equal a training record in every column used, by set."""
     kinds = kinds_of_records(dataset.features, dataset.labels, dataset.sensitive)
     trained = np.zeros(kinds.max(initial=0) + 1, dtype=bool)
     trained[kinds[splits.train]] = True

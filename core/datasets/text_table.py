@@ -1,15 +1,12 @@
 """Text tables (CSV and its kin) from memory: encoding, separator, records, types of columns.
 
-A caller that shows notes gets tables as offices have them: in Windows-1252, with empty lines and columns around them,
-with marks between thousands. For one that does not, nothing is decided: such files are refused, such cells stay text.
+A caller that shows notes gets tables as offices have them: in Windows-1252 ("ANSI", in which Excel saves a plain CSV),
+with the empty lines and columns that spreadsheets write around them, with marks between thousands. For one that does
+not, nothing is decided: such files are refused, such cells stay text.
 
-Spreadsheets write a table's whole rectangle: empty lines and columns around it come as cells without content, and
-cells at the end of a line may be left out. Told to mind the edges, the reader takes them off and counts them.
-
-Excel's plain "CSV" is saved in the code page of the computer, in western Europe and America Windows-1252 ("ANSI").
-Every byte of it is one character of its own, so that equal texts stay equal and different ones different even if the
-code page was another one: the audit's numbers do not depend on the letters. A file that mixes it with UTF-8 would
-split a category in two, and is refused, and so is one whose words show that the code page was another one.
+Read as Windows-1252 every byte is one character of its own: should the code page have been another one, letters look
+wrong, but equal texts stay equal and different ones different. A file that mixes it with UTF-8 would split a category
+in two, and is refused.
 """
 
 from __future__ import annotations
@@ -31,25 +28,11 @@ Encoding = tuple[str, str]
 
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_WORD = re.compile(rb"[\x80-\xff\w'\-]*[\x80-\xff][\x80-\xff\w'\-]*", re.ASCII)
-_NO_LETTER = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")  # bytes without a meaning in Windows-1252
-_OTHER_PAGE = re.compile(
-    "[\xc0-\xff\u0152\u0153\u0160\u0161\u0178\u017d\u017e]{3}"  # Greek, Cyrillic and the like: no Western word
-    "|[a-z\xdf-\xff][\u0152\u0160\u0178\u017d]"  # a capital after a small letter: Mac
-    "|\\w[\u201a\u201e]"  # an opening quotation mark after a letter: DOS
-    "|\\w[\u0192\u2020\u2021\u02c6\u2030\u2039\u201c\u201d\u02dc\u203a\xa1-\xa8\xab-\xac\xaf\xb6\xb8\xbb\xbf]\\w"
-)
+_LETTER = re.compile(rb"[\x80-\xff]")
 
 
 def encoding_of(content: bytes, name: str, *, windows: bool) -> Encoding:
-    """Return how a text file is encoded.
-
-    Parameters
-    ----------
-    content, name
-        The file and what it is called.
-    windows : bool
-        Whether Windows-1252 is read; otherwise `undecodable` tells what is wrong.
+    """Return how a text file is encoded; `windows` lets Windows-1252 be read, otherwise `undecodable` tells.
 
     Raises
     ------
@@ -60,10 +43,6 @@ def encoding_of(content: bytes, name: str, *, windows: bool) -> Encoding:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not utf32:
         return "utf-16", ""
     sample = content[:4096]
-    zeros = sorted((sample[::2].count(0), sample[1::2].count(0)))
-    if utf32 or (zeros[1] > len(sample) / 5 and zeros[0] < len(sample) / 50):
-        kind = "UTF-32" if utf32 else "UTF-16 without its mark"
-        raise InputError(f"The file {quoted(name)} seems to be saved as {kind}; save it as UTF-8.")
     if len(_CONTROL.findall(sample)) > len(sample) / 50:
         raise InputError(f"The file {quoted(name)} is not text; export the table as CSV (UTF-8) or Parquet.")
     if (place := content.find(b"\0")) >= 0:
@@ -83,15 +62,13 @@ def line_of(content: bytes, place: int) -> int:
 
 def undecodable(content: bytes, encoding: str) -> InputError:
     """Return the error for bytes that are no text in the encoding."""
+    if encoding == "utf-16":
+        return InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.")
+    start = 0
     try:
-        content.decode("utf-8")
+        content.decode("cp1252" if encoding == "cp1252" else "utf-8")
     except UnicodeDecodeError as error:
-        if encoding != "utf-16":
-            return _not_utf8(content, error.start)
-    return InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.")
-
-
-def _not_utf8(content: bytes, start: int) -> InputError:
+        start = error.start
     place = start - max(content.rfind(b"\n", 0, start), content.rfind(b"\r", 0, start))
     return InputError(
         f"Line {line_of(content, start):,} is not UTF-8 (its byte {place:,} is 0x{content[start]:02X}); "
@@ -116,16 +93,7 @@ def _windows_note(content: bytes) -> str:
     """Return the note on a file in Windows-1252; refuse a file that is not all of it."""
     if content.startswith(codecs.BOM_UTF8) or _UTF8_LETTER.search(content) or _CONTROL.search(content):
         raise undecodable(content, "utf-8")
-    if strange := _NO_LETTER.search(content):
-        raise _not_utf8(content, strange.start())
-    for word in _WORD.finditer(content):
-        text = word.group().decode("cp1252")
-        if _OTHER_PAGE.search(text):
-            raise InputError(
-                f"Line {line_of(content, word.start()):,} is not UTF-8, and as Windows-1252 it would read "
-                f"{quoted(text)}; save the file as UTF-8 (in Excel: 'CSV UTF-8')."
-            )
-    first = next(_WORD.finditer(content)).start()
+    first = next(_LETTER.finditer(content)).start()
     return (
         "The file is not UTF-8 and was read as Windows-1252, in which Excel saves a plain CSV (see line "
         f"{line_of(content, first):,}); if letters look wrong, save it as 'CSV UTF-8'."
@@ -138,21 +106,10 @@ Record = tuple[int, list[str]]
 
 
 class TextRecords:
-    """The header and the records of a text table.
+    """The header and the records of a text table; its content begins on the file's `first_line`.
 
-    Parameters
-    ----------
-    first_line : int
-        The number of the content's first line in the file.
-    edges : bool
-        Whether lines without a filled cell, and empty cells beyond the header's names, are taken off.
-
-    Attributes
-    ----------
-    header : list of str
-        Cells of the first record; with `edges`, of the first that has a filled one if there is any.
-    blank : int
-        How many lines without a filled cell were taken off between and under the records.
+    With `edges`, lines without a filled cell (counted in `blank`) and empty cells beyond the header's names are taken
+    off, and the header is the first record that has a filled cell, if there is any.
     """
 
     def __init__(self, content: bytes, encoding: str, separator: str, *, first_line: int, edges: bool) -> None:
@@ -260,7 +217,7 @@ def text_columns(
     """
     office = notes is not None
     encoding, note = encoding_of(content, name, windows=office)
-    content, told = _told_separator(content)
+    content, told = _named_separator(content)
     start = _first_line(content)
     mark = content[:2] if start and encoding == "utf-16" else b""  # says the order of bytes
     sample = (mark + content[start : start + _SAMPLE]).decode(encoding, "ignore")
@@ -300,7 +257,7 @@ def _first_line(content: bytes) -> int:
     return start + start % 2 * content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
 
 
-def _told_separator(content: bytes) -> tuple[bytes, str]:
+def _named_separator(content: bytes) -> tuple[bytes, str]:
     """Take off a first line such as "sep=;", which spreadsheets write for each other, and return what it says."""
     first = content[:32].removeprefix(codecs.BOM_UTF8).splitlines(keepends=True)
     told = first[0].strip().strip(b'"').decode("latin-1") if first else ""

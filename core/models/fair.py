@@ -15,22 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.fairness import METRICS
 from core.validation import choice, one_length, privacy_budget, seed_value, unit_interval
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateTree:
-    """A fitted private tree.
-
-    Attributes
-    ----------
-    tree : DPID3Classifier
-        What it asks and answers; of a column of codes, the last one stands for a missing value where there can be any.
-    """
+    """A fitted private tree; of a column of codes, the last one stands for a missing value where there can be any."""
 
     tree: Any
 
@@ -45,7 +38,7 @@ class PrivateTree:
 
 def fit_private_tree(
     features: Floats,
-    labels: npt.NDArray[np.uint8],
+    labels: Codes,
     *,
     epsilon: float,
     domains: Sequence[int | tuple[float, float]] | None,
@@ -89,12 +82,10 @@ _MAX_DEPTH = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairModel:
-    """A trained model.
+    """A trained model of one of `METHODS`.
 
     Attributes
     ----------
-    method : str
-        One of `METHODS`.
     needs_sensitive : bool
         Whether it must be told people's sensitive attribute to predict.
     randomised : bool
@@ -108,35 +99,19 @@ class FairModel:
     randomised: bool
     estimator: Any
 
-    def predict(
-        self, features: npt.NDArray[np.float64], sensitive: npt.NDArray[np.uint8], *, seed: int
-    ) -> npt.NDArray[np.uint8]:
-        """Return one draw of the predictions, shape (n,), 0 or 1.
-
-        Parameters
-        ----------
-        features : ndarray of shape (n, d)
-        sensitive : ndarray of shape (n,)
-            Used only where `needs_sensitive` is true.
-        seed : int
-            Fixes the draw of a randomised model.
-        """
+    def predict(self, features: Floats, sensitive: Codes, *, seed: int) -> Codes:
+        """Return one draw of the predictions, shape (n,), 0 or 1; groups are used only where `needs_sensitive`."""
         if self.method == "exponentiated_gradient":
             drawn = self.estimator.predict(features, random_state=seed)
         elif self.method == "threshold_optimizer":
             drawn = self.estimator.predict(features, sensitive_features=sensitive, random_state=seed)
         elif self.method == "correlation_remover":
-            remover, tree = self.estimator
-            drawn = tree.predict(
-                remover.transform(_with_groups(features, sensitive, len(remover.sensitive_feature_ids) + 1))
-            )
+            drawn = self.estimator[1].predict(self._decorrelated(features, sensitive))
         else:
             drawn = self.estimator.predict(features)
         return np.asarray(drawn).astype(np.uint8)
 
-    def acceptance(
-        self, features: npt.NDArray[np.float64], sensitive: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[np.float64]:
+    def acceptance(self, features: Floats, sensitive: Codes) -> Floats:
         """Return how likely one draw of the predictions is positive, shape (n,): 0 or 1 unless `randomised`."""
         if self.method == "threshold_optimizer":
             return self.scores(features, sensitive)
@@ -145,13 +120,18 @@ class FairModel:
         accepted = sum(weight * tree.predict(features) for weight, tree in self._weighted_trees())
         return np.clip(np.asarray(accepted, dtype=np.float64), 0.0, 1.0)
 
+    def _decorrelated(self, features: Floats, sensitive: Codes) -> Floats:
+        """Return the features as the correlation remover hands them to its tree."""
+        remover = self.estimator[0]
+        return np.asarray(remover.transform(_with_groups(features, sensitive, len(remover.sensitive_feature_ids) + 1)))
+
     def _weighted_trees(self) -> list[tuple[float, Any]]:
         """Return the trees exponentiated gradient draws from, each with its chance."""
         weights = np.asarray(self.estimator.weights_, dtype=np.float64)
         trees = zip(weights / weights.sum(), self.estimator.predictors_, strict=True)
         return [(weight, tree) for weight, tree in trees if weight > 0]
 
-    def scores(self, features: npt.NDArray[np.float64], sensitive: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+    def scores(self, features: Floats, sensitive: Codes) -> Floats:
         """Return how the model scores each person, shape (n,), in [0, 1].
 
         The share of positive labels in the person's leaf; of exponentiated gradient's trees the mean by their
@@ -162,9 +142,7 @@ class FairModel:
         elif self.method == "threshold_optimizer":
             scored = self.estimator._pmf_predict(features, sensitive_features=sensitive)[:, 1]
         elif self.method == "correlation_remover":
-            remover, tree = self.estimator
-            groups = len(remover.sensitive_feature_ids) + 1
-            scored = tree.predict_proba(remover.transform(_with_groups(features, sensitive, groups)))[:, 1]
+            scored = self.estimator[1].predict_proba(self._decorrelated(features, sensitive))[:, 1]
         else:
             scored = self.estimator.predict_proba(features)[:, 1]
         return np.clip(np.asarray(scored, dtype=np.float64), 0.0, 1.0)
@@ -172,9 +150,9 @@ class FairModel:
 
 def fit_model(
     method: str,
-    features: npt.NDArray[np.float64],
-    labels: npt.NDArray[np.uint8],
-    sensitive: npt.NDArray[np.uint8],
+    features: Floats,
+    labels: Codes,
+    sensitive: Codes,
     *,
     metric: str = "statistical_parity",
     tolerance: float = 0.0,

@@ -10,11 +10,9 @@ Without noise (ε = ∞) the size has nothing to say; then a node is a leaf wher
 would, or where it holds one class only: the plain ID3 tree. The naive tree stops the same way, on its true counts,
 which is one of the two reasons why it is not private.
 
-How much each attribute tells about the label in each node: the negated conditional entropy, in bits times records.
-
-With counts N_jc of value j and class c, V = Σ_j N_j Σ_c p_jc log2 p_jc, p_jc = N_jc / Σ_c N_jc. The information gain is
-V plus what is the same for all attributes of a node, so the largest V is the largest gain (Quinlan 1986). Noisy counts
-below 0 count as 0, whatever follows from released counts is free.
+The best attribute has the largest score V = Σ_j N_j Σ_c p_jc log2 p_jc, p_jc = N_jc / Σ_c N_jc, with counts N_jc of
+value j and class c: the negated conditional entropy, in bits times records. The information gain is V plus what is the
+same for all attributes of a node (Quinlan 1986). Noisy counts below 0 count as 0.
 """
 
 from __future__ import annotations
@@ -23,27 +21,16 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Floats, Ints, Mask
 from core.errors import InputError
 from core.models.tree_budget import BudgetLedger, noisy_counts
 
 _TIE = 1e-8  # bits times records; rounding stays far below, unequal gains differ by far more
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-
 
 def noisy_score(joint: Ints, values: Ints) -> Floats:
-    """Return V of an attribute in each node.
-
-    Parameters
-    ----------
-    joint : ndarray of shape (m, k, C)
-        Counts of value and class, noisy or not.
-    values : ndarray of shape (m, k)
-        Counts of the values, of a release of their own or sums of `joint`.
-    """
+    """Return V of an attribute in each node, from counts of value and class (m, k, C) and of the values (m, k)."""
     kept = np.maximum(joint, 0).astype(np.float64)
     sums = kept.sum(axis=2)
     # Σ_c p log p = (Σ_c N_jc log N_jc) / S − log S
@@ -52,16 +39,9 @@ def noisy_score(joint: Ints, values: Ints) -> Floats:
 
 
 def exact_score(keys: Ints, m: int, k: int, n_classes: int, table: Floats) -> Floats:
-    """Return V of an attribute in each node, from the records themselves; made for many small nodes.
+    """Return V of an attribute in each of m nodes, from the records themselves; made for many small nodes.
 
-    Parameters
-    ----------
-    keys : ndarray of shape (r,)
-        (node * k + value) * C + class of each record.
-    m, k, n_classes : int
-        Nodes, values, classes.
-    table : ndarray
-        x log2 x of the whole numbers from 0 to r, at least.
+    `keys` are (node * k + value) * C + class of each of r records, `table` x log2 x of the whole numbers from 0 to r.
     """
     if m * k * n_classes <= 4 * len(keys):
         joint = np.bincount(keys, minlength=m * k * n_classes).reshape(m, k, n_classes)
@@ -97,7 +77,7 @@ def _xlogx(x: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """A multiway tree; the children of a node stand side by side, one for each value of the attribute's domain.
+    """A multiway tree of N nodes; a node's children stand side by side, one for each value of its attribute's domain.
 
     Attributes
     ----------
@@ -108,7 +88,6 @@ class Tree:
     answer : ndarray of shape (N, C)
         Probabilities of the classes in leaves.
     level : ndarray of shape (N,)
-        Levels below the root.
     """
 
     attribute: Ints
@@ -129,21 +108,15 @@ class Tree:
 
 _MOST_NODES = 5_000_000
 
-Marks = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Level:
-    """The nodes of one level, or those of them that go on, and the records inside.
+    """The m nodes of one level, or those of them that go on, and the r records inside.
 
     Attributes
     ----------
-    number : int
-        0 is the root.
-    columns, labels : ndarray of shape (d, r) and (r,)
-        Codes and labels of the records.
-    at : ndarray of shape (r,)
-        Node of each record.
+    columns, labels, at : ndarray of shape (d, r), (r,) and (r,)
+        Codes, label and node of each record.
     open : ndarray of shape (m, d)
         Attributes not yet used on the way to each node.
     above : ndarray of shape (m, C)
@@ -154,7 +127,7 @@ class _Level:
     columns: Ints
     labels: Ints
     at: Ints
-    open: Marks
+    open: Mask
     above: Floats
 
 
@@ -181,18 +154,7 @@ class _Rules:
 def grow(
     columns: Ints, labels: Ints, *, sizes: Ints, n_classes: int, ledger: BudgetLedger, rng: np.random.Generator
 ) -> Tree:
-    """Return the tree of some records.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (d, n)
-        Code of each record in each column, 0 to `sizes` - 1.
-    labels : ndarray of shape (n,)
-        0 to `n_classes` - 1.
-    sizes : ndarray of shape (d,)
-    rng : numpy Generator
-        Draws the noise.
-    """
+    """Return the tree of some records: codes `columns` of shape (d, n), 0 to `sizes` - 1, and labels (n,)."""
     rules = _Rules(sizes=sizes, n_classes=n_classes, ledger=ledger, rng=rng)
     level = _Level(
         number=0,
@@ -220,7 +182,7 @@ def grow(
         level = _children(splitting, best, offsets, released, sizes)
 
 
-def _stops(level: _Level, rules: _Rules) -> tuple[Marks, Floats]:
+def _stops(level: _Level, rules: _Rules) -> tuple[Mask, Floats]:
     """Return which nodes of a level go on, shape (m,), and what the others answer, shape (m, C), 0 in the former."""
     m, c, ledger = len(level.open), rules.n_classes, rules.ledger
     counts = np.bincount(level.at * c + level.labels, minlength=m * c).reshape(m, c)
@@ -240,7 +202,7 @@ def _stops(level: _Level, rules: _Rules) -> tuple[Marks, Floats]:
 def _answers(counts: Ints, above: Floats, number: int, rules: _Rules) -> Floats:
     """Return what leaves answer: shares of their noisy class counts, or of their parents' where those say nothing."""
     told = noisy_counts(counts, rules.ledger.leaf(number), rules.rng)
-    from_above: Marks = np.zeros(len(told), dtype=bool)
+    from_above: Mask = np.zeros(len(told), dtype=bool)
     if rules.exact or rules.ledger.accounting == "savings":
         from_above = np.asarray((told <= 0).all(axis=1))
     elif rules.true_stops:  # the naive tree has no children for values it does not see
@@ -252,7 +214,7 @@ def _answers(counts: Ints, above: Floats, number: int, rules: _Rules) -> Floats:
     return np.asarray(kept / kept.sum(axis=1, keepdims=True))
 
 
-def _those(level: _Level, goes_on: Marks) -> _Level:
+def _those(level: _Level, goes_on: Mask) -> _Level:
     """Return the nodes of a level that go on, numbered anew, with their records."""
     inside = np.flatnonzero(goes_on[level.at])
     renumbered = np.cumsum(goes_on) - 1
@@ -300,10 +262,7 @@ def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
 
 
 def _keys(level: _Level, a: int, k: int, c: int) -> tuple[Ints, Ints]:
-    """Return the nodes where an attribute is open, and (node * k + value) * C + class of their records.
-
-    The nodes are numbered anew, as they are listed.
-    """
+    """Return the nodes where an attribute is open, numbered anew, and (node * k + value) * C + class of records."""
     asked = level.open[:, a]
     if asked.all():
         return np.arange(len(asked)), (level.at * k + level.columns[a]) * c + level.labels

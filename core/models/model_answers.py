@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +24,7 @@ def matched(
 ) -> tuple[pandas.DataFrame, tuple[str, ...]]:
     """Return the model's columns of a table, and a note for everything that was not plainly so.
 
-    Parameters
-    ----------
-    features : sequence of str
-        Columns of the table in the model's order, for a model that does not name them.
+    `features` are columns of the table in the model's order, for a model that does not name them.
 
     Raises
     ------
@@ -156,7 +153,7 @@ _USUAL = {("0", "1"): "1", ("-1", "1"): "1", ("False", "True"): "True", ("false"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers(Result):
-    """What a model says about each record.
+    """What a model says about each of n records, and what a reader should know of it (`notes`, a sentence each).
 
     Attributes
     ----------
@@ -164,14 +161,10 @@ class Answers(Result):
         1 where it gives the positive answer.
     scores : ndarray of shape (n,), float64, in [0, 1], or None
         Probability of the positive answer, where the model has one.
-    positive : str
-        The answer that counts as 1, as text.
-    classes : tuple of str
-        All answers it can give, as far as is known.
+    positive, classes : str, tuple of str
+        The answer that counts as 1, and all it can give as far as is known, as text.
     repeatable : bool
         Whether it said the same when asked again.
-    notes : tuple of str
-        What a reader should know, a sentence each.
     """
 
     labels: npt.NDArray[np.uint8]
@@ -183,15 +176,7 @@ class Answers(Result):
 
 
 def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
-    """Turn a model's own answers into decisions of 0 or 1 and scores.
-
-    Parameters
-    ----------
-    positive : str
-        The answer that counts as 1. Answers of 0 and 1, -1 and 1, or false and true speak for themselves: there it may
-        be empty or a word of the table's for the second, which a note then says.
-    threshold : float in [0, 1]
-        From which score on the decision is 1, for a model that gives scores only.
+    """Turn a model's own answers into decisions of 0 or 1 and scores; see `ModelFile.answers` for the parameters.
 
     Raises
     ------
@@ -199,8 +184,7 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
         If it is not known which answer is the positive one, or a score is no probability.
     """
     notes: list[str] = []
-    texts = raw.labels
-    classes = _known_classes(raw, texts)
+    texts, classes = raw.labels, _known_classes(raw)
     chosen = _positive(classes, positive)
     if positive and chosen != positive:
         notes.append(f"The model answers {' or '.join(classes)}; {chosen} is taken for {quoted(positive)}.")
@@ -219,10 +203,11 @@ def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
     return Answers(labels=labels, scores=scores, positive=chosen, classes=classes, notes=tuple(notes))
 
 
-def _known_classes(raw: RawAnswers, texts: npt.NDArray[Any] | None) -> tuple[str, ...]:
+def _known_classes(raw: RawAnswers) -> tuple[str, ...]:
     """Return the answers a model can give, in the order of its columns of scores."""
     if raw.classes:
         return raw.classes
+    texts = raw.labels
     if texts is None:
         return ("0", "1")
     seen = set(texts.tolist())

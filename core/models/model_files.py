@@ -18,7 +18,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from core.datasets.columns import megabytes, quoted
 from core.datasets.dataset import Table
@@ -157,17 +156,7 @@ _MODULES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFile(Takes):
-    """A model from a file; see `read_model`.
-
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    name : str
-        The file's name.
-    fingerprint : str
-        SHA-256 of the file.
-    """
+    """A model from a file, its kind of `KINDS`, the SHA-256 of its content; see `read_model`."""
 
     kind: str
     name: str
@@ -198,7 +187,7 @@ class ModelFile(Takes):
 
         Parameters
         ----------
-        frame : DataFrame of n rows
+        frame : DataFrame
             Columns the model does not ask for are ignored, with a note.
         positive : str
             The answer that counts as 1, as text. If the answers are 0 and 1, -1 and 1, or false and true, it may be
@@ -207,8 +196,6 @@ class ModelFile(Takes):
             From which score on the decision is 1, for a model that gives scores and no decisions.
         features : sequence of str
             The table's columns in the model's order, for a model whose file does not name them.
-        batch : int
-            Records asked about at once.
         report : callable, optional
             Called with records asked about so far, and in all.
 
@@ -245,15 +232,6 @@ class ModelFile(Takes):
 def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:
     """Open a model file in a process of its own, without running anything in it and without writing to disk.
 
-    Parameters
-    ----------
-    content : bytes
-        The whole file.
-    name : str
-        The file's name, which must end in .onnx or .skops.
-    max_bytes : int
-        Largest file.
-
     Raises
     ------
     InputError
@@ -278,7 +256,7 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
 
 def _raw(told: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
     """Return what a child sent as the model's answers."""
-    labels: npt.NDArray[Any] | None = None
+    labels = None
     if told["labels"] is not None:
         labels = np.array([str(one) for one in told["labels"]], dtype=object)[table["label"].to_numpy()]
     scores = [table[name].to_numpy() for name in table.column_names if name != "label"]
@@ -290,14 +268,9 @@ def _raw(told: dict[str, Any], table: pyarrow.Table) -> RawAnswers:
 
 
 class AnsweredTable(NamedTuple):
-    """A table with a model's answers, and what their columns are called.
+    """A table with a model's answers as columns, and what these are called.
 
-    Attributes
-    ----------
-    table : Table
-        With the columns added, and a fingerprint of its own.
-    prediction, score : str
-        Names of the columns of decisions (0 or 1) and of scores; no name where the model has no scores.
+    `prediction` is the column of decisions (0 or 1), `score` that of scores, "" where the model has none.
     """
 
     table: Table
@@ -315,17 +288,9 @@ def with_answers(
     features: Sequence[str] = (),
     report: Callable[[int, int], None] | None = None,
 ) -> AnsweredTable:
-    """Ask a model about everybody in a table and add its answers as columns.
+    """Ask a model about everybody in a table and add its answers as columns; see `ModelFile.answers`.
 
-    Parameters
-    ----------
-    threshold, positive, features, report
-        See `ModelFile.answers`.
-
-    Returns
-    -------
-    AnsweredTable
-        The columns are called "model prediction" and "model score", with a number if these names are taken.
+    The columns are called "model prediction" and "model score", with a number if these names are taken.
     """
     answers = model_file.answers(table.frame, threshold=threshold, positive=positive, features=features, report=report)
     frame = table.frame.copy(deep=False)

@@ -1,14 +1,10 @@
-"""A model as ONNX, run by onnxruntime on one thread of the processor.
-
-Nothing is read from or written to disk, no operator of a foreign library is found, and the graph is run as it stands,
-without being rewritten first. ONNX computes in 32-bit floats as a rule, so scores agree with the model they were
-exported from to about seven digits, and a decision can differ where a score lies that close to the border.
-
-An ONNX file as a graph of operators, read before the runtime sees it, and what in it is refused.
+"""A model as ONNX: its graph is read and checked, then run by onnxruntime on one thread of the processor.
 
 The runtime would open other files that the graph names as its weights, and knows operators beyond the standard. So the
 graph is read here first, by a description of the few fields that matter (ONNX 1.23, onnx-ml.proto); the rest passes
-unread.
+unread. Then it is run as it stands, without being rewritten first. ONNX computes in 32-bit floats as a rule, so scores
+agree with the model they were exported from to about seven digits, and a decision can differ where a score lies that
+close to the border.
 """
 
 from __future__ import annotations
@@ -32,11 +28,7 @@ DOMAINS = ("", "ai.onnx", "ai.onnx.ml")
 """Where operators may come from: the standard's own."""
 
 _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
-    "Model": (
-        ("ir_version", 1, "int64"),
-        ("graph", 7, "Graph"),
-        ("functions", 25, "*Blank"),
-    ),
+    "Model": (("ir_version", 1, "int64"), ("graph", 7, "Graph"), ("functions", 25, "*Blank")),
     "Graph": (("node", 1, "*Node"), ("initializer", 5, "*Tensor")),
     "Node": (("op_type", 4, "string"), ("attribute", 5, "*Attribute"), ("domain", 7, "string")),
     "Attribute": (
@@ -56,13 +48,7 @@ _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
 
 
 def read_graph(content: bytes, name: str) -> Any:
-    """Return the file as a message with the fields of `_FIELDS`.
-
-    Raises
-    ------
-    InputError
-        If the content is not ONNX.
-    """
+    """Return the file as a message with the fields of `_FIELDS`; refuse what is not ONNX."""
     from google.protobuf.message import DecodeError
 
     model = _message_class()()
@@ -76,13 +62,7 @@ def read_graph(content: bytes, name: str) -> Any:
 
 
 def check_graph(model: Any, name: str) -> None:
-    """Refuse a graph that reaches beyond the file or the standard.
-
-    Raises
-    ------
-    InputError
-        For weights in other files, functions of its own, and operators that the standard does not have.
-    """
+    """Refuse weights in other files, functions of the graph's own, and operators that the standard does not have."""
     if model.functions:
         raise _refused(name, "it defines functions of its own", "export it with these written out")
     for graph in _graphs(model.graph):
@@ -125,12 +105,7 @@ def _message_class() -> Any:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     kinds = descriptor_pb2.FieldDescriptorProto
-    plain = {
-        "int32": kinds.TYPE_INT32,
-        "int64": kinds.TYPE_INT64,
-        "string": kinds.TYPE_STRING,
-        "bytes": kinds.TYPE_BYTES,
-    }
+    plain = {name: getattr(kinds, f"TYPE_{name.upper()}") for name in ("int32", "int64", "string", "bytes")}
     file = descriptor_pb2.FileDescriptorProto(name="onnx_part.proto", package="onnx_part", syntax="proto2")
     for title, fields in _FIELDS.items():
         message = file.message_type.add(name=title)

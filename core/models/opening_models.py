@@ -47,15 +47,10 @@ def answer(
 ) -> tuple[dict[str, Any], pyarrow.Table | None]:
     """Ask the model that was opened, or is opened now as `describe` is asked to, about every record, twice.
 
-    The process that opened it may have made room for another since; {"closed": True} is all it says then.
-
-    Returns
-    -------
-    dict
-        "labels": the different decisions as texts, or None; "classes": what the columns of scores stand for, or None;
-        "differing": about how many records are answered otherwise the second time; "warnings": what libraries say.
-    pyarrow.Table of n rows
-        "label": place of each decision in the list; "0", "1", …: the scores.
+    The process that opened it may have made room for another since; {"closed": True} is all it says then. Otherwise:
+    "labels", the different decisions as texts; "classes", what the columns of scores stand for; "differing", about how
+    many records are answered otherwise the second time; "warnings", what libraries say; and a table of n rows: "label",
+    the place of each decision in the list, and "0", "1", …, the scores.
     """
     import pandas as pd
     import pyarrow as pa

@@ -2,8 +2,11 @@
 
 1. The tree grows at its share of the budget, from noisy counts alone (`core.models.dp_id3`). It does not see groups.
 2. The training records are counted by group, the tree's decision and label, with noise at the rest of the budget.
-3. A small linear program on these counts says how often each group's decision is to be answered yes, for any
-   tolerance and metric (`core.models.private_fair`).
+3. A linear program on these counts says how often each group's decision is answered yes, for any tolerance and metric:
+   with N_gdy people of group g, decision d and label y, answering yes with probability p_gd makes
+   Σ p_gd (N_gd0 − N_gd1) + const expected errors and gives group g the rate r_g = Σ_d N_gd p_gd / N_g. The distance of
+   every r_g from the overall rate Σ N_g r_g / N is at most the tolerance; both are linear in p (Hardt et al. 2016, who
+   ask for equal rates). Answering everybody yes meets every tolerance, so there is always a solution.
 4. Answers are drawn once, with a seed.
 
 What is private: tree, counts and every model made of them, for all tolerances together, are epsilon-differentially
@@ -11,24 +14,12 @@ private for one training record more or less, its group included, and thus 2 eps
 place. 1 and 2 add up to epsilon, all that follows is post-processing. Assumed, as of the tree: domains, the number of
 groups, depth and epsilon were chosen without looking at the records, and nobody knows the seeds.
 
-What is not: the model must be told a person's group to answer, and answers by it, so an answer about somebody gives
-some of her own group away whatever epsilon is. That is what the reconstruction attacks use, and no noise in the
-training is meant against it.
+What is not: the model must be told a person's group to answer, so an answer gives some of her group away whatever
+epsilon is. That is what the reconstruction attacks use, and no noise in the training is meant against it.
 
-What is fair: the rates on the *noisy* counts differ by at most the tolerance, in expectation over the draw. Those of
-the training records do without noise (epsilon infinite), again in expectation; with noise they miss it by what the
-noise and the draw do to small groups. Other ways to a private and fair model spend the budget while they train
-(Xu et al. 2019; Jagielski et al. 2019, whose post-processing this follows); this one needs a single table of counts.
-
-How often to answer yes, by group and by what a model decided, so that groups' rates differ by little.
-
-With N_gdy people of group g, decision d and label y, answering yes with probability p_gd makes
-
-    Σ p_gd (N_gd0 − N_gd1) + const
-
-expected errors and gives group g the rate r_g = Σ_d N_gd p_gd / N_g among the people a metric compares. The distance
-of every r_g from the overall rate Σ N_g r_g / N is at most the tolerance: both are linear in p (Hardt et al. 2016, who
-ask for equal rates). Answering everybody yes meets every tolerance, so there is always a solution.
+What is fair: the rates on the *noisy* counts, in expectation over the draw; with noise those of the training records
+miss the tolerance by what noise and draw do to small groups. Other ways to a private and fair model spend the budget
+while they train (Xu et al. 2019; Jagielski et al. 2019, whose post-processing this follows).
 """
 
 from __future__ import annotations
@@ -36,23 +27,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import FairLeakError, InputError
 from core.fairness import METRICS
 from core.models.fair import PrivateTree, fit_private_tree
-from core.models.tree_budget import BudgetLedger, LedgerEntry, entries_frame, noisy_counts, spent
+from core.models.tree_budget import noisy_counts
 from core.seeds import child_generator
-from core.serialize import Result
 from core.validation import binary_array, choice, one_length, privacy_budget, unit_interval
-
-if TYPE_CHECKING:
-    import pandas
-
-Floats = npt.NDArray[np.float64]
 
 _LABELS = {
     "statistical_parity": ((0, 1),),
@@ -67,7 +53,7 @@ _KEEP = 1e-6
 
 
 def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str = "statistical_parity") -> Floats:
-    """Return the probabilities of a positive answer with the fewest expected errors that meet a tolerance.
+    """Return the probabilities of a positive answer, by group and decision (K, 2), with the fewest expected errors.
 
     Parameters
     ----------
@@ -78,11 +64,6 @@ def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str = "s
         Largest distance of a group's rate from everybody's, on these counts and in expectation.
     metric : str
         One of `core.fairness.METRICS`.
-
-    Returns
-    -------
-    ndarray of shape (K, 2), in [0, 1]
-        By group and decision.
     """
     from scipy.optimize import linprog
 
@@ -129,62 +110,9 @@ TREE_SHARE = 0.75
 """Share of the budget the tree gets. It asks many small counts, the other part a single table of large ones."""
 
 
-def parts(epsilon: float, tree_share: float) -> tuple[float, float]:
-    """Return what the tree and what the counts may spend; together epsilon, or both infinite."""
-    if math.isinf(epsilon):
-        return math.inf, math.inf
-    tree = tree_share * epsilon
-    return tree, epsilon - tree
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrivateFairLedger(Result):
-    """What was spent; it depends on the settings and the public domains only, never on the records.
-
-    Attributes
-    ----------
-    asked : float
-        Epsilon the model was trained with.
-    tree : BudgetLedger
-        Of the tree.
-    counts : float
-        Epsilon of the counts by group, the tree's decision and label; 0 where none were asked for.
-    """
-
-    asked: float
-    tree: BudgetLedger
-    counts: float
-
-    @property
-    def entries(self) -> tuple[LedgerEntry, ...]:
-        """Return the slots of the tree's longest path, then the counts as a slot of the level after it."""
-        if self.counts == 0:
-            return self.tree.entries
-        last = LedgerEntry(level=self.tree.depth + 1, slot="group counts", tables=1, each=self.counts)
-        return (*self.tree.entries, last)
-
-    @property
-    def total(self) -> float:
-        """Return what the whole model costs."""
-        return spent(self.entries)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a slot."""
-        return entries_frame(self.entries)
-
-
-Codes = npt.NDArray[np.uint8]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivateFairModel:
-    """A private tree with its answers by group.
-
-    Attributes
-    ----------
-    acceptance : ndarray of shape (K, 2), in [0, 1]
-        How often a group's person is answered yes, by the tree's decision.
-    """
+    """A private tree and how often a group's person is answered yes by its decision, `acceptance` of shape (K, 2)."""
 
     tree: PrivateTree
     acceptance: Floats = field(repr=False)
@@ -196,15 +124,7 @@ class PrivateFairModel:
         return np.asarray(self.acceptance[sensitive, self.tree.predict(features).astype(np.intp)])
 
     def predict(self, features: Floats, sensitive: Codes, *, seed: int) -> Codes:
-        """Return one draw of the answers, shape (n,), 0 or 1; ask once and pass it on.
-
-        Parameters
-        ----------
-        features : ndarray of shape (n, d)
-        sensitive : ndarray of shape (n,), 0 to K - 1
-        seed : int
-            Fixes the draw.
-        """
+        """Return one draw of the answers, shape (n,), 0 or 1; ask once and pass it on."""
         chance = self.probability(features, sensitive)
         drawn = child_generator(seed, "private fair tree, answers").random(chance.size)
         return (drawn < chance).astype(np.uint8)
@@ -214,17 +134,19 @@ class PrivateFairModel:
 class PrivateFairTree:
     """A private tree and the noisy counts from which a model of any tolerance is made, at no further cost.
 
-    Attributes
-    ----------
-    counts : ndarray of shape (K, 2, 2), int64, or None
-        Training records by group, the tree's decision and label, noise and all; None if the tree got all the budget.
-    ledger : PrivateFairLedger
+    `counts` of shape (K, 2, 2) are training records by group, the tree's decision and label; None if the tree got all
+    the budget, and `counts_epsilon` is 0 then.
     """
 
     tree: PrivateTree
     counts: npt.NDArray[np.int64] | None = field(repr=False)
     n_groups: int
-    ledger: PrivateFairLedger
+    counts_epsilon: float
+
+    @property
+    def spent(self) -> float:
+        """Return what tree and counts cost together."""
+        return float(self.tree.tree.budget_ledger_.total + self.counts_epsilon)
 
     def unchanged(self) -> PrivateFairModel:
         """Return the tree alone, which promises nothing about groups."""
@@ -263,13 +185,10 @@ def fit_private_fair(
 
     Parameters
     ----------
-    features : ndarray of shape (n, d)
-    labels : array-like of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), 0 to K - 1
+    features, labels, sensitive
+        Shapes (n, d) and (n,); labels 0 or 1, groups 0 to `n_groups` - 1.
     epsilon : float, at least 1e-6, or infinite
         Privacy budget of tree and counts together; infinity adds no noise to either.
-    n_groups : int, at least 2
-        K, public.
     domains : sequence of int or (low, high), or None
         Public domain of each feature, see `core.models.fit_model`; read from the records if None, which voids a
         finite epsilon, with a warning.
@@ -283,17 +202,16 @@ def fit_private_fair(
         raise InputError(f"tree_share must be in (0, 1], got {tree_share!r}.")
     one_length(features=features, labels=y, sensitive=sensitive)
     _check_groups(sensitive, n_groups)
-    for_tree, for_counts = parts(epsilon, tree_share)
+    for_tree = tree_share * epsilon
+    for_counts = math.inf if math.isinf(epsilon) else epsilon - for_tree
     tree = fit_private_tree(features, y, epsilon=for_tree, domains=domains, max_depth=max_depth, seed=seed)
     counts = None
     if tree_share < 1.0:
         cells = np.zeros((n_groups, 2, 2), dtype=np.int64)
         np.add.at(cells, (sensitive.astype(np.intp), tree.predict(features).astype(np.intp), y.astype(np.intp)), 1)
         counts = noisy_counts(cells, for_counts, child_generator(seed, "private fair tree, counts"))
-    ledger = PrivateFairLedger(
-        asked=epsilon, tree=tree.tree.budget_ledger_, counts=0.0 if counts is None else for_counts
-    )
-    return PrivateFairTree(tree=tree, counts=counts, n_groups=n_groups, ledger=ledger)
+    spent = 0.0 if counts is None else for_counts
+    return PrivateFairTree(tree=tree, counts=counts, n_groups=n_groups, counts_epsilon=spent)
 
 
 def _check_groups(sensitive: Codes, n_groups: int) -> None:

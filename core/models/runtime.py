@@ -16,9 +16,6 @@ from core.datasets.columns import quoted
 if TYPE_CHECKING:
     import pandas
 
-KINDS_OF_CELL = ("number", "whole number", "true or false", "text", "any")
-"""What a model can ask of a column; "any" where the file does not say."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawAnswers:
@@ -28,7 +25,7 @@ class RawAnswers:
     ----------
     labels : ndarray of shape (n,) or None
         Its decisions, numbers or texts.
-    probability : ndarray of shape (n, k), float64, or None
+    probability : ndarray of shape (n, k) or None
         One column a class; one column alone is the positive class's.
     classes : tuple or None
         What the columns stand for, if the file says so.
@@ -48,9 +45,8 @@ class Takes:
     feature_names : tuple of str
         The columns, in the model's order; empty if the file does not name them.
     dtypes : tuple of str
-        What each must hold, of `KINDS_OF_CELL`; one for all where the number of features is not known.
-    width : int or None
-        Number of features, if known.
+        What each must hold: "number", "whole number", "true or false", "text", or "any" where the file does not say;
+        one for all where the number of features (`width`) is not known.
     takes_missing : bool
         Whether a missing cell may be passed on; the model may still refuse it.
     notes : tuple of str
@@ -66,13 +62,7 @@ class Takes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime(Takes, ABC):
-    """A model that was read and checked, ready to be asked.
-
-    Attributes
-    ----------
-    examples : tuple of tuple
-        Of each feature values the model should take, to find out which one it does not.
-    """
+    """A model that was read and checked, ready to be asked; `examples` are values each feature should take."""
 
     examples: tuple[tuple[Any, ...], ...]
 
@@ -101,18 +91,8 @@ def blame(
     """Return which column of records that failed together is to blame, and where, or nothing if no one column is.
 
     Half of the records is asked again until one is left that fails. Then its cells are replaced from the left by those
-    of a record that does not, or by examples if there is none; the cell whose replacement helps is the one.
-
-    Parameters
-    ----------
-    ask : callable
-        Raises for a frame it cannot take.
-    frame : DataFrame
-        Records that fail together.
-    first : int
-        Position of the first of them in the table, from 0.
-    examples : sequence of tuple
-        Of each column values that should do no harm.
+    of a record that does not, or by `examples` of harmless values if there is none; the cell whose replacement helps is
+    the one. `first` is the position of the first record in the table, and `ask` raises for a frame it cannot take.
     """
     low, high = 0, len(frame)
     while high - low > 1:

@@ -1,12 +1,9 @@
-"""A scikit-learn classifier from a skops file: looked through before it is loaded.
+"""A scikit-learn classifier from a skops file: looked through before it is loaded, then asked as it is.
 
-Answers are exactly those of the estimator's own `predict` and `predict_proba`.
-
-What a skops file may hold: types that skops trusts, a few more of scikit-learn's, and no call of its author's.
-
-skops trusts scikit-learn's estimators, numpy's and scipy's elementary functions, and plain data. Refused are ways to
-build an object that name a method or a call of the file's choice, and estimators whose compiled code writes where the
-sizes in the file say.
+skops trusts scikit-learn's estimators, numpy's and scipy's elementary functions, and plain data; a few more of
+scikit-learn's types are let in here. Refused are ways to build an object that name a method or a call of the file's
+choice, and estimators whose compiled code writes where the sizes in the file say. Answers are exactly those of the
+estimator's own `predict` and `predict_proba`.
 """
 
 from __future__ import annotations
@@ -55,10 +52,7 @@ REFUSED_LOADERS = {
 }
 """Ways to build an object that run what the file chooses, and what to call them."""
 
-REFUSED_TYPES = (
-    "sklearn.svm._classes.NuSVC",
-    "sklearn.svm._classes.SVC",
-)
+REFUSED_TYPES = ("sklearn.svm._classes.NuSVC", "sklearn.svm._classes.SVC")
 """Support vector machines with a kernel: libsvm takes the sizes in the file on trust."""
 
 
@@ -87,13 +81,12 @@ class SkopsModel(Runtime):
             given = frame.set_axis(list(self.feature_names), axis=1)
         labels = np.asarray(self.estimator.predict(given))
         table = self.estimator.predict_proba(given) if hasattr(self.estimator, "predict_proba") else None
-        classes = tuple(np.asarray(self.estimator.classes_).tolist())
         if labels.ndim != 1 or len(labels) != len(frame):
             raise ValueError("it does not give one answer a record")
         return RawAnswers(
             labels=labels,
             probability=None if table is None else np.asarray(table, dtype=np.float64).reshape(len(frame), -1),
-            classes=classes,
+            classes=tuple(np.asarray(self.estimator.classes_).tolist()),
         )
 
 

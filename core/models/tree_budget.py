@@ -1,38 +1,20 @@
 """What a private tree may see and spend: noisy counts, the budget's slots, public domains.
 
-What a differentially private ID3 tree spends, slot by slot, on the way from its root to a leaf.
-
 A tree of depth D has D + 1 levels, and the budget B is split into 2(D + 1) slots of ε′ = B / (2(D + 1)) (Friedman and
 Schuster 2010, algorithm 1): each level asks for the node's size, then either for the counts of all attributes still
 open, which share a slot, or for the class counts of a leaf. Nodes of one level hold different records, so what they
 spend does not add up (parallel composition): the tree costs what its costliest path costs. Neighbours are two tables
 of which one has a record more; one record is in one cell of every count table, so a table's sensitivity is 1.
 
-Three accountings:
+Three accountings. "savings": of an open attribute only the joint counts N_jc are released, at ε′ / |A|; the N_j are
+their sums; a leaf spends all that its path has left; at the last level, where nothing is to be decided, no size is
+asked. "literal": N_j and N_jc are released separately, at ε′ / (2|A|) each, and every leaf spends ε′. "naive": every
+count gets ε, as if nothing added up, and the tree stops where the true counts are pure or empty; the first costs a
+multiple of ε, the second has no finite cost at all. It exists only to be shown.
 
-savings
-    Of an open attribute only the joint counts N_jc are released, at ε′ / |A|; the N_j are their sums. A leaf spends
-    all that its path has left; at the last level, where nothing is to be decided, no size is asked.
-literal
-    N_j and N_jc are released separately, at ε′ / (2|A|) each, and every leaf spends ε′.
-naive
-    Every count gets ε, as if nothing added up, and the tree stops where the true counts are pure or empty. The first
-    costs a multiple of ε, the second has no finite cost at all. It exists only to be shown.
-
-Noise for counts: the discrete Laplace distribution, P(x) proportional to exp(-ε|x|) on the whole numbers.
-
-It is the Laplace noise of the papers on the grid of the counts themselves (Ghosh, Roughgarden and Sundararajan 2009),
-and it is ε-differentially private for a count that one record changes by 1. Whole numbers are chosen for a reason:
-Laplace noise drawn as floating-point numbers leaves gaps that give the true count away (Mironov 2012), and a whole
-number has no such gaps. What remains of that matter: the two geometric draws come from a pseudo-random generator with
-53-bit probabilities, so the law holds up to errors of about 1e-16 a draw, and whoever knows the seed knows the noise.
-Draws beyond 2^53 would leave gaps again, and beyond 2^63 all be the same number and cancel: an ε this small is refused.
-
-Public domains: what values a column can have, agreed on before any record is seen.
-
-A domain is a whole number k (the column holds the codes 0 to k - 1) or a pair (low, high) of numbers (the column holds
-numbers, which go into `BINS` bins of equal width; a number outside goes into the bin at its edge). A domain read from
-the records instead is no secret kept: that a value occurs, or how large the largest is, may be one person's doing.
+A domain is a whole number k (the column holds the codes 0 to k - 1) or a pair (low, high) of numbers (which go into
+`BINS` bins of equal width; a number outside goes into the bin at its edge). A domain read from the records instead is
+no secret kept: that a value occurs, or how large the largest is, may be one person's doing.
 """
 
 from __future__ import annotations
@@ -56,18 +38,17 @@ _LEAST = 1e-14
 
 
 def noisy_counts(counts: npt.NDArray[np.int64], epsilon: float, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Return counts with independent discrete Laplace noise; as they are where epsilon is infinite.
+    """Return counts with independent discrete Laplace noise, P(x) proportional to exp(-ε|x|), of whole numbers.
 
-    Parameters
-    ----------
-    counts : ndarray of int64
-    epsilon : float, at least 1e-14
-        Of one count: its noise has a standard deviation of about √2 / epsilon.
+    Private for a count that one record changes by 1 (Ghosh, Roughgarden and Sundararajan 2009); as they are where
+    epsilon is infinite. Laplace noise drawn as floating-point numbers leaves gaps that give the true count away
+    (Mironov 2012); whole numbers have none below 2^53. The two geometric draws come from a pseudo-random generator with
+    53-bit probabilities, so the law holds up to about 1e-16 a draw, and whoever knows the seed knows the noise.
 
     Raises
     ------
     InputError
-        If epsilon is too small for whole numbers of 64 bits.
+        If epsilon is below 1e-14: beyond 2^63 all draws would be the same number and cancel.
     """
     if math.isinf(epsilon):
         return counts
@@ -142,12 +123,12 @@ class BudgetLedger(Result):
     @property
     def total(self) -> float:
         """Return what the tree costs: the sum over a path of full length, infinite for the naive tree."""
-        return spent(self.entries)
+        return math.fsum(entry.epsilon for entry in self.entries)
 
     @property
     def counts_total(self) -> float:
         """Return what the noisy counts of a path of full length cost, leaving out what is read without noise."""
-        return spent([entry for entry in self.entries if entry.slot != "true counts"])
+        return math.fsum(entry.epsilon for entry in self.entries if entry.slot != "true counts")
 
     def path(self, level: int) -> tuple[LedgerEntry, ...]:
         """Return the slots of a path whose leaf is at this level, 0 to `depth`."""
@@ -179,20 +160,9 @@ class BudgetLedger(Result):
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a slot of a path of full length."""
-        return entries_frame(self.entries)
+        import pandas as pd
 
-
-def spent(entries: Sequence[LedgerEntry]) -> float:
-    """Return the sum of what entries spend, infinity included."""
-    values = [entry.epsilon for entry in entries]
-    return math.inf if math.inf in values else math.fsum(values)
-
-
-def entries_frame(entries: Sequence[LedgerEntry]) -> pandas.DataFrame:
-    """Return one row an entry."""
-    import pandas as pd
-
-    return pd.DataFrame([{**entry.to_dict(), "epsilon": entry.epsilon} for entry in entries])
+        return pd.DataFrame([{**entry.to_dict(), "epsilon": entry.epsilon} for entry in self.entries])
 
 
 BINS = 10
@@ -206,12 +176,7 @@ Entry = int | tuple[float, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domains:
-    """The domains of all columns.
-
-    Attributes
-    ----------
-    entries : tuple of int or (float, float), one a column
-    """
+    """The domains of all columns, an entry each."""
 
     entries: tuple[Entry, ...]
 

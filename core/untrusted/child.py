@@ -49,17 +49,7 @@ _POLL = 0.1
 
 
 def start(modules: tuple[str, ...], *, memory: int, idle: float) -> ForkedProcess | FreshProcess:
-    """Return a new child.
-
-    Parameters
-    ----------
-    modules : tuple of str
-        What is imported before it is bounded.
-    memory : int
-        Bytes it may take above what it begins with.
-    idle : float
-        Seconds it waits for a question before it ends.
-    """
+    """Return a new child; `modules` are imported before it is bounded, `idle` is how long it waits for a question."""
     order = {"modules": list(modules), "memory": memory, "idle": idle}
     return _warm.fork(order) if FORKS else FreshProcess(order)
 
@@ -158,12 +148,7 @@ atexit.register(_warm.end)
 
 
 class ForkedProcess:
-    """A child of the warm process.
-
-    Attributes
-    ----------
-    questions, answers : binary streams
-    """
+    """A child of the warm process, with streams for questions and answers."""
 
     def __init__(self, connection: socket.socket, heard: int) -> None:
         self._connection, self._heard = connection, heard
@@ -247,10 +232,7 @@ class FreshProcess:
 class Watch:
     """Ends a process that takes too long or, where the system sets no limit, too much memory.
 
-    Attributes
-    ----------
-    reason : str
-        "time" or "memory" once it has ended the process, else "".
+    `reason` is "time" or "memory" once it has ended the process, else "".
     """
 
     def __init__(self, process: ForkedProcess | FreshProcess, seconds: float, memory: int) -> None:
@@ -296,32 +278,17 @@ _GRACE = 2.0  # the system's own timer comes first
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one file may take.
+    """What one file may take."""
 
-    Attributes
-    ----------
-    memory : int
-        Bytes above what the warm process has.
-    answer : int
-        Bytes of one answer.
-    idle : float
-        Seconds a child waits for the next question.
-    """
-
-    memory: int = 1536 * 1024**2
-    answer: int = 1024**3
-    idle: float = 10.0
+    memory: int = 1536 * 1024**2  # bytes above what the warm process has
+    answer: int = 1024**3  # bytes of one answer
+    idle: float = 10.0  # seconds a child waits for the next question
 
 
 class Child:
     """The process of one file; it keeps what it opened until it is closed or has waited too long.
 
-    Parameters
-    ----------
-    what : str
-        What the file is called at the beginning of a sentence, such as 'The file "a.csv"'.
-    modules : tuple of str
-        What must be imported before it is opened.
+    `what` is what the file is called at the beginning of a sentence; `modules` must be imported before it is opened.
     """
 
     def __init__(self, what: str, modules: tuple[str, ...] = (), limits: Limits | None = None) -> None:
@@ -335,29 +302,12 @@ class Child:
         return self._process is not None and self._process.alive
 
     def ask(
-        self,
-        function: str,
-        arguments: Mapping[str, Any],
-        *,
-        seconds: float,
-        report: Callable[..., None] | None = None,
+        self, function: str, arguments: Mapping[str, Any], *, seconds: float, report: Callable[..., None] | None = None
     ) -> tuple[dict[str, Any], pyarrow.Table | None]:
-        """Call a function in the child and return its answer.
+        """Call a function in the child, "module:name", and return its answer.
 
-        Parameters
-        ----------
-        function : str
-            As "module:name"; called with a dict the child keeps, a function for progress, and the arguments.
-        arguments : mapping
-            Whatever can be pickled.
-        seconds : float
-            Longest time it may take.
-        report : callable, optional
-            Called with what the function reports.
-
-        Returns
-        -------
-        tuple of dict and pyarrow.Table or None
+        It is called with a dict the child keeps, a function for progress (heard by `report`), and the arguments, which
+        are whatever can be pickled.
 
         Raises
         ------

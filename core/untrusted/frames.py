@@ -24,12 +24,9 @@ class Kind(Enum):
 
     ANSWER = b"a"
     PROGRESS = b"p"
-    REFUSED = b"r"
-    """A sentence for the user."""
-    MEMORY = b"m"
-    """There was not enough memory."""
-    BROKEN = b"b"
-    """The reader raised what it should not."""
+    REFUSED = b"r"  # a sentence for the user
+    MEMORY = b"m"  # there was not enough
+    BROKEN = b"b"  # the reader raised what it should not
 
 
 class Oversize(Exception):
@@ -38,16 +35,7 @@ class Oversize(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One message of a child.
-
-    Attributes
-    ----------
-    kind : Kind
-    told : dict
-        What JSON can say.
-    table : pyarrow.Table or None
-        Columns, validated.
-    """
+    """One message of a child: what JSON can say, and validated columns."""
 
     kind: Kind
     told: dict[str, Any]
@@ -80,14 +68,8 @@ def _stream(table: pyarrow.Table, sink: Any) -> None:
 def read_frame(stream: BinaryIO, *, most: int) -> Frame:
     """Return the next message.
 
-    Raises
-    ------
-    EOFError
-        If the child ended before it was complete.
-    Oversize
-        If it is longer than `most` bytes.
-    ValueError
-        If it is none of ours.
+    EOFError is raised if the child ended before it was complete, Oversize if it is longer than `most` bytes, ValueError
+    if it is none of ours.
     """
     kind, length, size = _HEAD.unpack(_exactly(stream, _HEAD.size))
     if length > _MOST_JSON or size > most:

@@ -93,7 +93,6 @@ def test_branches_do_not_import_each_other(branch: str):
 @pytest.mark.parametrize(
     ("reader", "only"),
     [
-        ("core.datasets.parquet_table", "core/datasets/read_table.py"),
         ("core.datasets.text_table", "core/datasets/read_table.py"),
         ("core.models.onnx_model", "core/models/opening_models.py"),
         ("core.models.skops_model", "core/models/opening_models.py"),

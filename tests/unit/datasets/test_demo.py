@@ -7,9 +7,10 @@ import pytest
 from core.datasets import demo
 from core.datasets.build import build_dataset
 from core.datasets.dataset import AuditDataset
-from core.datasets.demo import DEMO_FILE, DEMO_ROLES, demo_table, make_demo
+from core.datasets.demo import DEMO_FILE, DEMO_ROLES, demo_table
 from core.datasets.splits import split
 from core.errors import DataUnavailableError, InputError
+from tests.oracles.demo_people import make_demo
 
 SEX, ORIGIN, AGE = DEMO_ROLES
 

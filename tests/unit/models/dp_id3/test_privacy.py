@@ -21,7 +21,7 @@ from core.validation import LEAST_EPSILON
 from tests.oracles.black_box import exact_limits
 
 EPSILON = 2.0
-RUNS = 2500
+RUNS = 1600
 LEVEL = 0.999  # six audits of kept promises: one is called broken in fewer than one of a hundred such files
 SIZES = np.array([2, 2])
 EVERYBODY = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
