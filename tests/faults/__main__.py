@@ -34,6 +34,9 @@ HANGS = 300
 """Seconds after which a test hangs: five times the longest that any takes where nothing else is run."""
 
 
+MODULE = re.compile(r"core(\.\w+)+(:\w+)?$")
+
+
 @cache
 def tree_of(file: Path) -> ast.Module:
     """Return the syntax tree of a file."""
@@ -68,6 +71,8 @@ def imports(file: Path) -> set[Path]:
             found |= {module(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {taken_from(node.module or "", alias.name) for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE.match(node.value):
+            found |= {module(node.value.partition(":")[0])}  # imported by its name later
     folder = file.relative_to(ROOT).parts[:2]
     if folder[0] == "tests":
         found |= {place / "conftest.py" for place in file.parents if (place / "conftest.py").is_file()} - {file}
@@ -89,15 +94,15 @@ def tests_of(fault: Fault, file: str, browser: bool) -> list[str]:
     """Return the files of tests that reach a fault, the nearest first."""
     away: dict[str, float] = {}
     target = Path(file)
-    name = re.compile(rf"\b{re.escape(fault.scope.rpartition('.')[2])}\b")
+    name = re.compile(rf"\b({'|'.join(map(re.escape, fault.scope.split('.')))})\b")
     for path, distance in distances(ROOT / file).items():
         test = path.relative_to(ROOT)
         if not path.name.startswith("test_") or (test.parts[1] == "browser" and not browser):
             continue
         mirror = test.parts[2:-1] == target.parts[1:-1]
-        alike = path.stem.removeprefix("test_") in (target.stem, target.parent.name)
+        alike = target.stem in path.stem or target.parent.name in path.stem
         text = path.read_text(encoding="utf-8")
-        near = mirror + alike + 2 * bool(name.search(text)) - SECONDS.get(test.as_posix(), UNKNOWN) / 30
+        near = mirror + alike + len(set(name.findall(text))) - SECONDS.get(test.as_posix(), UNKNOWN) / 10
         away[test.as_posix()] = distance + LATER.get(test.parts[1], 2) - near
     return sorted(away, key=lambda test: (away[test], test))
 
