@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import importlib
 import json
 import os
 import re
@@ -19,16 +20,30 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.faults.places import HERE, ROOT, Fault, draw, faulty, find, load, save
 from tests.order import SECONDS, UNKNOWN
 
 LATER = {"unit": 0, "properties": 1, "golden": 2, "app": 3, "reference": 4, "verdicts": 4, "hostile": 4, "browser": 8}
 """How much further away tests are than their imports say, by their folder."""
+
+LIBRARIES = [
+    "hypothesis",
+    "pandas",
+    "plotly.graph_objects",
+    "pulp",
+    "scipy.optimize",
+    "scipy.stats",
+    "sklearn.ensemble",
+]
+"""What most tests import, and what takes long."""
 
 HANGS = 300
 """Seconds after which a test hangs: five times the longest that any takes where nothing else is run."""
@@ -125,19 +140,45 @@ class Copy:
             compiled.unlink()
 
     def run(self, tests: list[str], seconds: float, long: bool) -> str | None:
-        """Return what pytest says of tests; None if it does not end."""
+        """Return what pytest says of tests; None if it does not end.
+
+        Libraries are imported once, by this process, and tests run in a child that is forked from it: most of what
+        a few tests take is to import.
+        """
         own = ["-p", "tests.faults.limit", "-p", "no:cacheprovider", "-q", "-x", "--tb=short"]
-        command = [sys.executable, "-m", "pytest", *own, *(["--long"] if long else ["-m", "not long"]), *tests]
-        process = subprocess.Popen(
-            command, cwd=self.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-            env=os.environ | {"FAULTS_HANG": str(HANGS)},
-        )  # fmt: skip
-        try:
-            return process.communicate(timeout=seconds)[0]
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            return None
+        own += ["-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning"]
+        place = self.root / "said.txt"
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            os.chdir(self.root)
+            with place.open("wb") as out:
+                os.dup2(out.fileno(), 1)
+                os.dup2(out.fileno(), 2)
+            for name in [each for each in sys.modules if each.partition(".")[0] in ("core", "pages", "tests")]:
+                del sys.modules[name]
+            sys.modules["__main__"] = type(sys)("__main__")
+            sys.path[:] = [str(self.root), *(path for path in sys.path if path not in ("", str(ROOT)))]
+            os.environ["FAULTS_HANG"] = str(HANGS)
+            try:
+                pytest.main([*own, *(["--long"] if long else ["-m", "not long"]), *tests])
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(0)
+        end = time.monotonic() + seconds
+        while os.waitpid(child, os.WNOHANG)[0] == 0:
+            if time.monotonic() > end:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return None
+            time.sleep(0.1)
+        said = place.read_text(encoding="utf-8", errors="replace")
+        if not re.search(r"^(=+ )?\d+ (passed|failed|error|skipped|deselected)", said, re.MULTILINE):
+            raise RuntimeError(f"pytest did not run {tests}:\n{said[-2000:]}")
+        return said
 
 
 def failed(told: str) -> str:
@@ -183,6 +224,8 @@ def rows(record: Path | None) -> dict[int, dict[str, Any]]:
 
 def run(options: argparse.Namespace) -> None:
     """Hunt the faults that are wanted, and write down what came of them."""
+    for library in LIBRARIES:
+        importlib.import_module(library)
     copy = Copy()
     try:
         for fault in load(options.seed):
