@@ -3,7 +3,8 @@
 ``draw --seed 1 --count 60`` writes seed-1.json. ``run --seed 1`` makes each fault in a copy of the files git knows,
 runs the tests nearest to it (by imports), a few files at a time, until one fails that passes without the fault, and
 writes seed-1-caught.json; with ``--record FILE`` an interrupted run goes on. ``--files 12`` tries so many files of
-tests at most, ``--long`` runs long tests and browsers too. A test that takes 300 s has noticed by hanging.
+tests at most, ``--long`` runs long tests and browsers too. A test that
+computes for 300 s has noticed by hanging; files that do not end in an hour are noted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,8 +47,8 @@ LIBRARIES = [
 ]
 """What most tests import, and what takes long."""
 
-HANGS = 300
-"""Seconds after which a test hangs: five times the longest that any takes where nothing else is run."""
+HANGS, ENDS = 300, 3600
+"""Seconds of computing after which a test hangs (five times what the longest takes), and that some files may take."""
 
 
 MODULE = re.compile(r"core(\.\w+)+(:\w+)?$")
@@ -139,7 +141,7 @@ class Copy:
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             compiled.unlink()
 
-    def run(self, tests: list[str], seconds: float, long: bool) -> str | None:
+    def run(self, tests: list[str], long: bool) -> str | None:
         """Return what pytest says of tests; None if it does not end.
 
         Libraries are imported once, by this process, and tests run in a child that is forked from it: most of what
@@ -151,6 +153,7 @@ class Copy:
         child = os.fork()
         if child == 0:
             os.setsid()
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.chdir(self.root)
             with place.open("wb") as out:
                 os.dup2(out.fileno(), 1)
@@ -168,13 +171,16 @@ class Copy:
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(0)
-        end = time.monotonic() + seconds
-        while os.waitpid(child, os.WNOHANG)[0] == 0:
-            if time.monotonic() > end:
-                os.killpg(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                return None
-            time.sleep(0.1)
+        end = time.monotonic() + ENDS
+        try:
+            while (ended := os.waitpid(child, os.WNOHANG)[0]) == 0 and time.monotonic() < end:
+                time.sleep(0.1)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(child, signal.SIGKILL)  # and whatever its tests have started and left
+        if ended == 0:
+            os.waitpid(child, 0)
+            return None
         said = place.read_text(encoding="utf-8", errors="replace")
         if not re.search(r"^(=+ )?\d+ (passed|failed|error|skipped|deselected)", said, re.MULTILINE):
             raise RuntimeError(f"pytest did not run {tests}:\n{said[-2000:]}")
@@ -199,12 +205,12 @@ def hunt(fault: Fault, copy: Copy, tried: list[str], most: int, long: bool) -> d
     while tests and ended["outcome"] == "survived":
         batch, tests, size = tests[:size], tests[size:], min(2 * size, 16)
         copy.write(file, faulty(before, node, fault.after))
-        told = copy.run([*batch, *(f"--deselect={each}" for each in unfit)], len(batch) * HANGS, long)
+        told = copy.run([*batch, *(f"--deselect={each}" for each in unfit)], long)
         copy.write(file, before)
         if told is None:
             slow += batch
         elif by := failed(told):
-            if failed(copy.run([by.partition("[")[0]], HANGS, long) or by):
+            if failed(copy.run([by.partition("[")[0]], long) or by):
                 unfit.append(by)  # it fails without the fault too
                 tests = batch + tests
                 continue
@@ -224,6 +230,7 @@ def rows(record: Path | None) -> dict[int, dict[str, Any]]:
 
 def run(options: argparse.Namespace) -> None:
     """Hunt the faults that are wanted, and write down what came of them."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     for library in LIBRARIES:
         importlib.import_module(library)
     copy = Copy()

@@ -160,25 +160,29 @@ def draw(seed: int, count: int, root: Path = ROOT) -> list[Fault]:
 
 
 def find(fault: Fault, root: Path = ROOT) -> tuple[str, ast.AST] | None:
-    """Return the file and node of a fault: where it was, else by its function's name, else by its line."""
+    """Return the file and node of a fault: where it was, else where its function is, under its own or a longer name."""
     files = sources(root)
     if fault.file in files and (node := _in_scope(fault, root, fault.file)) is not None:
         return fault.file, node
-    name = fault.scope.rpartition(".")[2]
-    moved = [(file, node) for file in files if name in read(root, file) and (node := _in_scope(fault, root, file))]
+    name = re.compile(rf"^ *(?:(?:async )?def )?{re.escape(fault.scope.rpartition('.')[2])}\b", re.MULTILINE)
+    near = [file for file in files if name.search(read(root, file))]
+    moved = [(file, node) for file in near if (node := _in_scope(fault, root, file))]
     if moved:
         return moved[0] if len(moved) == 1 else None
+    word = fault.scope.rpartition(".")[2].strip("_")
     renamed = [
         (file, place.node)
         for file in files
+        if f"{word}_" in read(root, file) or f"_{word}" in read(root, file)
         for place in places_of(root, file)
-        if place.line == fault.line and ast.unparse(place.node) == fault.before
+        if word in place.scope and ast.unparse(place.node) == fault.before and place.line == fault.line
     ]
-    return renamed[0] if len(renamed) == 1 and len(fault.line) > 20 else None
+    return renamed[0] if len(renamed) == 1 else None
 
 
 def _in_scope(fault: Fault, root: Path, file: str) -> ast.AST | None:
-    alike = [p for p in places_of(root, file) if p.scope == fault.scope and ast.unparse(p.node) == fault.before]
+    own = [place for place in places_of(root, file) if place.scope == fault.scope]
+    alike = [place for place in own if ast.unparse(place.node) == fault.before]
     if len(own := [place for place in alike if place.line == fault.line]) == 1:
         return own[0].node
     if own and fault.occurrence < len(alike):
