@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -122,5 +124,8 @@ def test_bad_targets_are_refused():
         target_by_name("audited", people)
     with pytest.raises(InputError, match="audit must be of the same 400 people, got 300 others"):
         target_by_name("audited", people, audit=(CONFIG, build_dataset(table(300), ROLES)))
+    others = replace(build_dataset(table(N), ROLES), labels=1 - people.labels)
+    with pytest.raises(InputError, match="audit must be of the same 400 people, got 400 others"):
+        target_by_name("audited", people, audit=(CONFIG, others))
     with pytest.raises(InputError, match="epsilon must be"):
         id3_target(people, epsilon=0.0)(half(N).members, 0)
