@@ -289,6 +289,7 @@ def test_what_it_costs(gap: bool, slope: float):
         assert all(low <= scale * e.low and scale * e.high <= high for _, e in curve)  # the band is whole
         assert f"at {b:g} " in drawing.alt
         axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
+        assert np.allclose(figure.layout.xaxis.tickvals, np.linspace(0, 1, 6))  # from nothing to the largest budget
         assert len(drawing.table) == len(curve) + len(levels)
     assert len(axes) == 1
 

@@ -156,6 +156,13 @@ def test_a_table_of_ratings():
     assert not same(found, ratings_from_files({"mine.csv": TABLE.encode()}, seed=2))
 
 
+@pytest.mark.parametrize("users, hidden", [(40, 10), (100, 10), (160, 16)])
+def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hidden: int):
+    told = "user;item;rating;town\n" + "".join(f"u{i};i{i % 7};5;{'ab'[i % 2]}\n" for i in range(users))
+    found = ratings_from_files({"mine.csv": told.encode()})
+    assert found.people_test.shape[0] == hidden and found.people_train.shape[0] == users - hidden
+
+
 def test_a_user_without_ratings():
     told = TABLE + "idle;;;a\n"
     found = ratings_from_files({"mine.csv": told.encode()})

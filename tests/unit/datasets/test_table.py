@@ -94,6 +94,11 @@ def test_limits_are_parameters() -> None:
         assert_one_sentence(str(caught.value), words)
 
 
+def test_what_is_as_large_as_it_may_be_is_read() -> None:
+    columns = GOOD.splitlines()[0].count(b",") + 1
+    assert len(read_table(GOOD, "good.csv", max_bytes=len(GOOD), max_columns=columns, max_rows=80).frame) == 80
+
+
 @pytest.mark.parametrize("line", [b"c,", b"cc;", b'"c"\t', b"|"])
 def test_endless_first_line_is_not_taken_apart(line: bytes) -> None:
     """Only the sample at the start is split: the memory needed does not grow with the line."""

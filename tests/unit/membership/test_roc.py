@@ -98,6 +98,14 @@ def test_the_interval_holds_the_true_area():
     assert np.mean([one.low <= truth <= one.high for one in found]) == pytest.approx(0.95, abs=0.021)
 
 
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_an_interval_says_its_level(level):
+    inside, outside = np.array([3.0, 1.0, 2.0, 5.0]), np.array([0.0, 2.0, 1.5])
+    found, usual = area(inside, outside, level=level), area(inside, outside)
+    assert (found.level, usual.level) == (level, 0.95)
+    assert (found.high - found.low < usual.high - usual.low) == (level < 0.95)
+
+
 def test_a_perfect_score_is_not_certain():
     member = np.repeat([1, 0], [12, 15])
     perfect, worst = roc(member, member).auc, roc(1 - member, member).auc

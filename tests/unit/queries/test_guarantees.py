@@ -172,6 +172,8 @@ class TestErrors:
         assert exact.median == exact.high == 0
         rounded = answer_error(Rounded(2), h, self.A, rng=rng)
         assert 0 < rounded.median < rounded.high <= 0.005
+        off = np.abs(np.round(statistical_parity_gap(h, self.A), 2) - statistical_parity_gap(h, self.A))
+        assert (rounded.median, rounded.high) == pytest.approx(tuple(np.quantile(off, [0.5, 0.95])), abs=1e-9)
 
     def test_half_of_the_people_have_label_1(self):
         h, rng = self.questions()

@@ -30,6 +30,13 @@ def test_names_are_harmless_and_differ():
     assert all(name.replace("-", "").replace(".csv", "").isalnum() for name in names)
 
 
+def test_tables_of_one_title_are_counted():
+    whole = document(sample())
+    table = whole["tables"][0] | {"title": "Gains"}
+    names = [name for name in csv_files(whole | {"tables": [table] * 4}) if "gains" in name]
+    assert names == ["table-gains.csv", "table-gains-2.csv", "table-gains-3.csv", "table-gains-4.csv"]
+
+
 def test_numbers_stay_numbers_and_formulas_become_texts():
     content = csv_files(document(sample()))["table-table-td-script-alert-x-script-women-img-src-x-o.csv"]
     found = pd.read_csv(io.BytesIO(content), encoding="utf-8-sig")

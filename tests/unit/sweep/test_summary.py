@@ -107,7 +107,9 @@ NUMBERS = [
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(points: list[SweepPoint], level: float):
-    frame = summarise(points, level=level).to_frame().set_index(SETTING).sort_index()
+    summary = summarise(points, level=level)
+    frame = summary.to_frame().set_index(SETTING).sort_index()
+    assert summary.level == level
     groups = long(points).groupby(SETTING)
     assert len(frame) == len(groups) == 2 * (2 + 1) * 8
     for name in NUMBERS:
