@@ -9,6 +9,7 @@ import pytest
 
 from core.errors import InputError
 from core.model_card import Published, Release, pinned, project
+from core.model_card.equations import equations
 from tests.release_cases import large_case, small_case
 
 
@@ -54,6 +55,19 @@ def test_leaving_the_sizes_out_hides_nobody_in_a_small_table(decimals: int | Non
 def test_coarse_numbers_leave_many_sizes():
     case = large_case(3, n=1000, k=3, sizes=False, decimals=1, statistics=("sp_gap",))
     assert case.published.counts is not None and not case.published.counts.sizes
+
+
+@pytest.mark.parametrize("n", [200, 1000])
+@pytest.mark.parametrize("statistics", [("sp_gap",), ("sp_rate", "tpr_gap")])
+def test_the_truth_meets_the_equations_of_groups_of_unknown_size(statistics: tuple[str, ...], n: int):
+    """At the truth a gap's line is no approximation: it touches the curve there."""
+    for seed in range(6):
+        case = large_case(seed, n=n, k=3, sizes=False, decimals=1, statistics=statistics)
+        assert case.published.counts is not None and not case.published.counts.sizes
+        told = equations(case.published, case.sensitive.astype(float))
+        sums = told.features @ case.release.cells.expected(case.sensitive.astype(float))
+        assert told.curved and told.low.size >= 3
+        assert (told.low - 1e-9 <= sums).all() and (sums <= told.high + 1e-9).all()
 
 
 def test_numbers_that_no_size_fits():
