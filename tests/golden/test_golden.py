@@ -94,7 +94,12 @@ QUICK: dict[str, list[list[str]]] = {
         )
     ],
     "attack": [
-        ["attack", "queries", *["--set", "method=unmitigated", "--set", "people=30", "--set", "repeats=4", "--set", "questions=0,6,18"]]
+        ["attack", "queries"]
+        + [
+            word
+            for one in ("method=unmitigated", "people=30", "repeats=4", "questions=0,6,18")
+            for word in ("--set", one)
+        ]
     ],
     "release": [["release", "card.toml", "--csv", "release.csv"]],
     "membership": [["membership", "--epsilon", "inf,0.5", "--shadows", "8", "--depth", "3", "--csv", "members.csv"]],
