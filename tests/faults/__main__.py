@@ -251,16 +251,18 @@ def run(options: argparse.Namespace) -> None:
 
 
 def written(options: argparse.Namespace) -> None:
-    """Write the record as it is kept: each fault, what came of it, and what was noted of it before."""
+    """Write down what came of each fault: as the record says, else as it was; notes stay, and who is gone is said."""
     place = HERE / f"seed-{options.seed}-caught.json"
-    notes = {row["number"]: row.get("note") for row in json.loads(place.read_text())} if place.is_file() else {}
-    known = rows(options.record)
-    kept = []
+    before = {row["number"]: row for row in json.loads(place.read_text())} if place.is_file() else {}
+    known, kept = rows(options.record), []
     for fault in load(options.seed):
-        row = known.get(fault.number, {"outcome": "not run"})
-        row = {key: row[key] for key in ("outcome", "by", "said") if row.get(key)}
-        note = {"note": notes[fault.number]} if notes.get(fault.number) else {}
-        kept.append({"number": fault.number, "operator": fault.operator} | row | note)
+        old = before.get(fault.number, {})
+        new = known.get(fault.number, old)
+        row: dict[str, Any] = {"number": fault.number, "operator": fault.operator}
+        row |= {"outcome": "not run"} | {key: new[key] for key in ("outcome", "by", "said") if new.get(key)}
+        row |= {"note": old["note"]} if "note" in old else {}
+        row |= {} if find(fault) else {"gone": "What it changed was written anew after it was hunted."}
+        kept.append(row)
     place.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -64,7 +64,7 @@ def test_a_table_keeps_its_rows_and_columns(capsys: Capture):
 
 def test_the_time_left_counts_only_what_was_done_here(monkeypatch: pytest.MonkeyPatch):
     clock, err = iter([100.0, 110.0, 120.0]), io.StringIO()
-    monkeypatch.setattr("core.commands.console.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("core.cli.console.time.monotonic", lambda: next(clock))
     console = Console(out=io.StringIO(), err=err)
     for done in (10, 20, 35):  # 10 were there from an earlier run
         console.progress(done, 60, noun="models")

@@ -39,7 +39,7 @@ from core.charts.drawing import spread
 from core.config import AuditConfig
 from core.correction import Disclosure, attribute_over_seeds
 from core.datasets import AuditDataset
-from core.estimates import Estimate, proportion
+from core.estimates import Estimate, points, proportion
 from core.fairness import METRICS
 from core.leak import attribution_of
 from core.sweep import SweepRow, grid, summarise, sweep
@@ -105,11 +105,15 @@ def test_the_bars_of_a_waterfall_join(findings: AuditFindings, curve: list[Discl
         assert after.reached.value - before.reached.value == pytest.approx(after.change.value)
     aside = rows[-1]
     assert aside.base == curve[2].before.value and aside.change == curve[2].gain
-    bars = [trace for trace in _waterfall(rows, findings, LIGHT).figure.data if trace.type == "bar"]
+    figure = _waterfall(rows, findings, LIGHT).figure
+    bars = [trace for trace in figure.data if trace.type == "bar"]
     assert len(bars) == len(rows) - 1  # the control is a dot
     for bar, row in zip(bars, rows[1:], strict=True):
         end = 100 * row.reached.value
         assert min(abs(bar.base[0] - end), abs(bar.base[0] + bar.x[0] - end)) < 0.4
+    written = [text for trace in figure.data for text in trace.text or ()]
+    for row in path[1:]:
+        assert row.change is not None and f"<b>{points(row.change).removesuffix(' points')}</b>" in written
 
 
 def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:

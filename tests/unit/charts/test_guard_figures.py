@@ -294,6 +294,16 @@ def test_what_it_costs(gap: bool, slope: float):
     assert len(axes) == 1
 
 
+def test_marks_beside_the_cost_keep_clear_of_the_words_above_them():
+    for top in np.linspace(0.2, 0.3, 40):
+        curve = [(0.0, rate(0.12)), (1.0, rate(top))]
+        drawing = draw_cost(curve, curve[0], {}, LIGHT, last=1.0, quality="gap", unit="values", gap=True)
+        figure, (low, high) = check(drawing), drawing.figure.layout.yaxis.range
+        labels = zip(figure.data[-1].x, figure.data[-1].y, strict=True)
+        ticks = sorted(y for x, y in labels if x == 0)
+        assert len(ticks) >= 2 and low <= ticks[0] and ticks[-1] < high - 0.099 * (ticks[1] - ticks[0])
+
+
 def test_other_defences():
     readers = {"logistic": "Logistic", "forest": "Forest", "network": "Network"}
     rows = [

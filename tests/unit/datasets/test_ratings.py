@@ -238,6 +238,7 @@ def test_the_invented_ratings():
     assert found.synthetic and not found.uploaded and "no real person" in found.source
     assert found.people_train.shape == (2700, 600) and found.people_test.shape == (300, 600)
     assert len(found.values) == 8 and len(set(found.items)) == 600 == len(found.items)
+    assert found.items[239:241] == ("Hollin museums 3", "chat 1") and found.items[-1] == "languages 36"
     assert set(np.unique(found.people_train.data)) == {0.2, 0.4, 0.6, 0.8, 1.0}
     assert np.diff(found.people_train.indptr).min() >= 9
     assert same(found, demo_ratings()) and not same(found, demo_ratings(1))

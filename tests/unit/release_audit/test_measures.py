@@ -221,6 +221,13 @@ def test_answers_excess_is_paired_by_draw(small: Audited):
     assert trials.leak(6, mechanism, "strongest").leakage.value == pytest.approx(excess[0].value + prior.mean())
 
 
+def test_a_sample_of_the_people_is_told_where_there_is_one(small: Audited, monkeypatch: pytest.MonkeyPatch):
+    known = small.splits.known.size
+    for most, sampled in ((known - 1, True), (known, False)):
+        monkeypatch.setattr("core.release_audit.subject.MOST_TAUGHT", most)
+        assert any("seeded sample" in told for told in small.over_people) == sampled
+
+
 def test_draws_that_all_agree_are_estimated_and_not_certain(small: Audited):
     """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
     audited = Audited(small.plan, small.config, small.dataset, small.splits, small.model, small.progress)
