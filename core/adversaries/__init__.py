@@ -11,7 +11,7 @@ from core.adversaries.adversary import (
     train_strong,
 )
 from core.adversaries.permuted import permuted_by_set
-from core.adversaries.released import ReleasedAttack, attack_released
+from core.adversaries.score_attack import ReleasedAttack, attack_released
 from core.adversaries.score_evidence import Outputs, decimals_of
 from core.adversaries.tuning import TunedForest, tune_forest
 

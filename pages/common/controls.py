@@ -53,7 +53,7 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
     told = {"label": param.title, "help": param.help, "persist_state": "session", **told}
     start = told.pop("value", setting.default)
     if kind in ("selectbox", "multiselect", "select_slider"):
-        names = told.get("options", param.options)
+        names = told.get("options", param.options) or ()
         told["options"] = list(names)
         if isinstance(names, Mapping):
             told.setdefault("format_func", names.__getitem__)

@@ -202,9 +202,22 @@ def own_goals(goal, found, size):
     return p / p.sum(axis=1, keepdims=True)
 
 
+def check_conditions(size, p, budget, found, mechanism) -> None:
+    """Check the conditions of Karush, Kuhn and Tucker, for everybody who has a finite multiplier."""
+    excess = size - budget
+    for k in range(len(size)):
+        if np.where(found[k], size[k], np.inf).min() >= budget:
+            continue  # all on the cheapest: no multiplier is finite
+        weight = mechanism[k] * excess[k]
+        mu = float(weight @ (p[k] - mechanism[k]) / (weight @ weight)) if weight.any() else 0.0
+        assert mu >= -1e-9
+        assert np.abs(mechanism[k] * (1 + mu * excess[k]) - p[k]).max() < 1e-9
+        assert (1 + mu * excess[k][found[k]] >= -1e-9).all()
+
+
 @settings(max_examples=500, deadline=None, derandomize=True)
 @given(programs())
-def test_mechanisms_keep_to_simplex_and_budget_and_use_it_up(program):
+def test_mechanisms_meet_the_conditions_keep_to_simplex_and_budget_and_use_it_up(program):
     size, goal, budget, found = program
     mechanism = allocate(size, goal, budget, found=found)
     p = own_goals(goal, found, size)
@@ -221,22 +234,7 @@ def test_mechanisms_keep_to_simplex_and_budget_and_use_it_up(program):
     assert spent[binding & ~useless] == pytest.approx(budget, abs=1e-9)
     event(f"{'slack' if slack.any() else 'binding'}, {'left over' if useless.any() else 'all wanted'}")
     assert (spent >= least - 1e-9).all()
-
-
-@settings(max_examples=500, deadline=None, derandomize=True)
-@given(programs())
-def test_mechanisms_meet_the_conditions(program):
-    size, goal, budget, found = program
-    p, excess = own_goals(goal, found, size), size - budget
-    mechanism = allocate(size, goal, budget, found=found)
-    for k in range(len(size)):
-        if np.where(found[k], size[k], np.inf).min() >= budget:
-            continue  # all on the cheapest: no multiplier is finite
-        weight = mechanism[k] * excess[k]
-        mu = float(weight @ (p[k] - mechanism[k]) / (weight @ weight)) if weight.any() else 0.0
-        assert mu >= -1e-9
-        assert np.abs(mechanism[k] * (1 + mu * excess[k]) - p[k]).max() < 1e-9
-        assert (1 + mu * excess[k][found[k]] >= -1e-9).all()
+    check_conditions(size, p, budget, found, mechanism)
 
 
 @EVERY

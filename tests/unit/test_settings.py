@@ -169,8 +169,14 @@ BY_LIMIT = "the Report page's form of a limit asks for it in the unit of its che
 BY_SECTION = "a section of the page varies it, and shows what it does"
 BY_SIDEBAR = "the sidebar's seed fixes it"
 BY_TABLE = "the sidebar offers the user's own table and its attributes too"
+BY_COMMAND = "of a command; the page that does the same draws its own controls"
 BY_STUDY = "a study made from Python chooses it; the pages keep to its default"
 ELSEWHERE = {
+    **{
+        cls.__name__: dict.fromkeys(params(cls), BY_COMMAND)
+        for cls, _ in CLASSES.values()
+        if cls.__module__.startswith("core.cli.")
+    },
     "AuditConfig": {"forest": "the Correction page finds it, and a button takes it over"},
     "Roles": {name: BY_COLUMN for name in params(Roles)},
     "Limit": {name: BY_LIMIT for name in params(Limit)},

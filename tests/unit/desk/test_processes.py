@@ -5,11 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import random
 import signal
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import wait
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -28,7 +31,8 @@ class Worker:
     def __init__(self, place: str, mode: str, seed: int = 0, step: str = "none", n: int = 60) -> None:
         self.answers, sent = self._context.Pipe(duplex=False)
         self.process = self._context.Process(target=work, args=(place, mode, seed, step, n, sent))
-        self.process.start()
+        with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # which tests of pages leave as theirs
+            self.process.start()
         sent.close()  # the worker's alone, so that its end is the end of the answers
 
     def shown(self) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ from core.membership import (
     train_shadows,
 )
 from core.models import GIVEN
-from core.policy import CHECKS, Measurement
+from core.policy import Measurement
 from core.queries import DECODERS, Asking, NoisySums, Trials
 from core.questions import query_pool
 from core.release_audit import (
@@ -336,8 +336,8 @@ def test_attriguard_is_judged_by_its_best_attacker(small: Audited):
 
 def test_what_is_not_planned_is_not_run(small: Audited):
     audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
-    reasons = {check: measured(check, audited).reason for check in CHECKS}
-    assert reasons["attriguard_exposure"] == reasons["attriguard_cost"] == "AttriGuard is not planned."
+    for check in ("attriguard_exposure", "attriguard_cost"):
+        assert measured(check, audited).reason == "AttriGuard is not planned."
 
 
 @pytest.mark.parametrize(
