@@ -225,7 +225,7 @@ def hunt(fault: Fault, copy: Copy, tried: list[str], most: int, long: bool) -> d
 def rows(record: Path | None) -> dict[int, dict[str, Any]]:
     """Return what a record says of each fault, the latest of each."""
     lines = record.read_text(encoding="utf-8").splitlines() if record and record.is_file() else []
-    return {row["number"]: row for row in map(json.loads, lines)}
+    return {row["number"]: row for row in map(json.loads, lines) if row["outcome"] != "gone"}
 
 
 def run(options: argparse.Namespace) -> None:
@@ -237,7 +237,7 @@ def run(options: argparse.Namespace) -> None:
     try:
         for fault in load(options.seed):
             known = rows(options.record).get(fault.number, {})
-            settled = known.get("outcome") in ("caught", "gone") or (known and not options.on)
+            settled = known.get("outcome") == "caught" or (known and not options.on)
             if fault.number not in options.only if options.only else settled:
                 continue
             tried = known.get("tried", []) if options.on else []
