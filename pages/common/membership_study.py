@@ -7,28 +7,33 @@ what they had found stays.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
 from core.fingerprint import fingerprint
-from core.membership import ATTACK_TITLES, ATTACKS, Attacked, CurveBand, MemberGuess, MembershipFindings, study_steps
+from core.membership import (
+    ATTACK_TITLES,
+    ATTACKS,
+    Attacked,
+    CurveBand,
+    CurvePoint,
+    MemberGuess,
+    MembershipFindings,
+    MembershipSettings,
+    study_steps,
+)
 from core.models import GIVEN
-from pages.common.background import Background, Job, need, pace, want_instead
-from pages.common.membership_controls import Chosen, People
+from pages.common import cached
+from pages.common.background import Background, Job, pace, want_instead
+from pages.common.membership_controls import People, attacked_with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grown:
-    """An audit as far as it has come.
-
-    Attributes
-    ----------
-    guesses : mapping of str to MemberGuess
-        What each attack says about whom.
-    """
+    """An audit as far as it has come, and what each attack says about whom."""
 
     found: MembershipFindings
     target: Attacked = field(repr=False)
@@ -38,21 +43,23 @@ class Grown:
 class Membership(Background):
     """The attacks on one model."""
 
-    def __init__(self, who: People, chosen: Chosen) -> None:
-        self.who, self.chosen, self.settings = who, chosen, chosen.settings
-        audit = [who.dataset.fingerprint, who.config] if who.dataset is not None else []
+    def __init__(self, who: People, chosen: MembershipSettings) -> None:
+        self.who, self.chosen, self.settings = who, chosen, attacked_with(chosen)
+        config, own = who.config, chosen.target in ("audited", GIVEN)
+        self._dataset = cached.dataset_of(who.table, config.roles or who.table.roles[0]) if own else None
+        audit = [] if self._dataset is None else [self._dataset.fingerprint, config]
         self.whose = (who.people.fingerprint, *audit)
         key, total = fingerprint("membership", *self.whose, self.settings), study_steps(self.settings)
         super().__init__("member", who.store, key, self._grow, lane="questions", total=total, widget="members")
 
     def _grow(self, job: Job) -> Grown:
         """Attack the model; what an earlier job has found is not sought again."""
-        from core.membership import attacked, findings_of, guesses, judge
+        from core.membership import findings_of, guesses, judge
 
         if job.partial:
             now: Grown = job.partial[-1]
         else:
-            target = attacked(self.who.people, self.settings, self._train(), split=self._split())
+            target = self._target()
             now = Grown(found=findings_of(target), target=target, guesses={})
         for guess in guesses(now.target, report=job.report, there=tuple(now.guesses)):
             attacks = {**now.found.attacks, guess.name: judge(now.target, guess)}
@@ -60,30 +67,18 @@ class Membership(Background):
             job.partial.append(now)
         return now
 
-    def _train(self) -> Any:
-        from core.membership import audited_target, given_target, target_of
-
-        if self.who.dataset is None:
-            return target_of(self.who.people, self.settings)
-        if self.chosen.target == GIVEN:
-            return given_target(self.who.dataset)
-        return audited_target(self.who.config, self.who.dataset)
-
-    def _split(self) -> Any:
-        """Return the audit's training and test people for the audited or given model; None where they are drawn."""
-        if self.who.dataset is None:
-            return None
+    def _target(self) -> Attacked:
+        """Train the model; the audited or given one has the audit's own training and test people."""
         from core.datasets.splits import split
-        from core.membership import split_between
+        from core.membership import attacked, audited_target, given_target, split_between, target_of
 
-        config = self.who.config
-        audit = split(self.who.dataset, train_share=config.train_share, seed=config.seed)
-        return split_between(audit.train, audit.test, seed=config.seed)
-
-    def wait_for_first(self) -> Grown:
-        """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""
-        grown: Grown = self.first(self.show_progress)
-        return grown
+        people, config, dataset = self.who.people, self.who.config, self._dataset
+        if dataset is None:
+            return attacked(people, self.settings, target_of(people, self.settings))
+        audit = split(dataset, train_share=config.train_share, seed=config.seed)
+        between = split_between(audit.train, audit.test, seed=config.seed)
+        train = given_target(dataset) if self.settings.target == GIVEN else audited_target(config, dataset)
+        return attacked(people, self.settings, train, split=between)
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
@@ -98,10 +93,6 @@ class Membership(Background):
         there = job.partial[-1].guesses if job.partial else ()
         coming = next((name for name in ATTACKS if name not in there), ATTACKS[-1])
         return f"{ATTACK_TITLES[coming]} comes next" if there else "Training the model"
-
-    def need(self, name: str, label: str, make: Callable[[], Any], *more: Any) -> Any:
-        """Return something else about these people; waits while it is computed."""
-        return need(self.store, fingerprint(name, *self.whose, *more), label, lambda job: make(), lane="questions")
 
 
 REPEATS = 25
@@ -121,42 +112,39 @@ def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
     )
 
 
+Draw = Callable[[list[CurvePoint], bool], None]
+"""Draws the points of a curve, which may be growing."""
+
+
 class Curve(Background):
     """Points over a setting, one after the other; stopped and gone on with without losing any.
 
-    Parameters
-    ----------
-    total : int
-        Number of points.
-    make : callable
-        From the points that are there to an iterator of the others.
-    parts
-        What the curve depends on.
+    `make` goes from the points that are there to an iterator of the others; `parts` are what the curve depends on.
     """
 
     def __init__(
-        self, who: People, name: str, total: int, make: Callable[[Sequence[Any]], Iterator[Any]], *parts: Any
+        self, work: Membership, name: str, total: int, make: Callable[..., Iterator[CurvePoint]], *parts: Any
     ) -> None:
-        key = fingerprint("membership curve", name, *parts)
+        def points(job: Job) -> list[CurvePoint]:
+            return job.collect(make(there=list(job.partial)))
 
-        def work(job: Job) -> list[Any]:
-            return job.collect(make(list(job.partial)))
+        self._waiting, people = work.busy, work.who.people
+        key = fingerprint("membership curve", name, people.fingerprint, *parts)
+        super().__init__("member_curve", work.store, key, points, lane="sweep", total=total, widget=name)
 
-        super().__init__("member_curve", who.store, key, work, lane="sweep", total=total, widget=name)
-
-    def grow(self, draw: Callable[[list[Any]], None], *, waiting: bool) -> None:
-        """Draw the points as they come, with progress and buttons; start them unless something else comes first."""
-        if not waiting:
+    def grow(self, draw: Draw) -> None:
+        """Draw the points as they come, with progress and buttons; start them once the attacks are done."""
+        if not self._waiting:
             want_instead(self)
             self.begin()
         st.fragment(self._grow, run_every=1.5 if self.busy else None)(draw, self.busy)
 
-    def _grow(self, draw: Callable[[list[Any]], None], running: bool) -> None:
+    def _grow(self, draw: Draw, running: bool) -> None:
         if running and not self.busy:
             st.rerun()
         points = self.partial
         if points:
-            draw(points)
+            draw(points, len(points) < self.total)
         if not self.begun():
             st.caption("This begins when the attacks above are done.")
         else:
