@@ -16,12 +16,13 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles or table.roles[0])
 
 from core.charts import draw_fullness, draw_pinned, draw_recognised, draw_release_bits
+from core.estimates import points
 from core.model_card import unpredicted
 
 colours = shell.palette()
 opening = st.empty()
 try:
-    row = controls.places()
+    row = st.columns([25, 23, 24, 18], gap="small", vertical_alignment="bottom")
     models = controls.models(row, table, dataset, release_card.number_of_people(config, dataset))
     precision = controls.precision(row[2:], config.seed)
     audited = release_card.ReleaseWork(config, table, dataset, models)
@@ -38,24 +39,32 @@ def told() -> None:
     """Draw everything that follows the number of models."""
     wanted = controls.number_of_models(models)
     people = audited.people(wanted)
-    card = audited.card(people, precision)
+    card = release_card.Card(audited, people, precision)
     now = card.drawn(wanted)
     with opening:
         shell.finding(*words.finding(now, people))
     if sentence := words.unfinished(now):
         panels.problem(sentence, point="Not to be relied on.")
+    gain, group = now.measured.accuracy_gain, f"“{shell.escape(now.group)}” ({shell.escape(now.attribute)})"
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(*words.pinned_chart(now))
-        moved = draw_pinned(people, now, colours)
-        panels.chart(moved, key="release_people_chart")
+        moved = panels.titled(
+            "Who is pinned down",
+            f"Everybody's probability of {group}; on the dotted line nothing was learned; shaded: unsure before, "
+            "settled after",
+            draw_pinned(people, now, colours),
+            key="release_people_chart",
+        )
         st.caption(words.distance())
         if sentence := words.left_out(people):
             st.caption(sentence)
     with right:
-        shell.whisper(*words.bits_chart())
-        bits = draw_release_bits(card.studies, now, colours, counts=models.counts)
-        panels.chart(bits, key="release_bits_chart")
+        bits = panels.titled(
+            "More models, more bits",
+            "Gain of the attacker in bits: measured (95% interval) and predicted",
+            draw_release_bits(card.studies, now, colours, counts=models.counts),
+            key="release_bits_chart",
+        )
         controls.number_slider(models, wanted)
         if sentence := unpredicted(now):
             st.caption(sentence)
@@ -66,15 +75,19 @@ def told() -> None:
     with left:
         tables |= release_card.advice_part(card, now)
     with right:
-        shell.whisper(*words.fullness_chart(now))
-        panels.chart(draw_fullness(card.studies, now, colours, counts=models.counts), key="release_fullness_chart")
+        fullness = draw_fullness(card.studies, now, colours, counts=models.counts)
+        panels.titled(*words.fullness_chart(now), fullness, key="release_fullness_chart")
     left, right = st.columns([3, 2], gap="large")
     with left:
         tables |= release_card.in_common_part(now)
     with right:
-        shell.whisper(*words.recognised_chart(now))
-        named = draw_recognised(now, colours)
-        panels.chart(named, key="release_named_chart")
+        clear = gain.low > 0.0 or gain.high < 0.0
+        named = panels.titled(
+            f"On average {points(gain) if clear else 'no statistically significant difference'}",
+            "People named rightly before (○) and after (●), 95% intervals",
+            draw_recognised(now, colours),
+            key="release_named_chart",
+        )
         tables["Named rightly"] = named.table
     left, right = st.columns(2, gap="large")
     with left:

@@ -15,7 +15,7 @@ from core.charts import draw_in_common, draw_precisions
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, Table
 from core.fingerprint import fingerprint
-from core.model_card import Advice, ReleasedPeople, ReleaseSettings, ReleaseStudy
+from core.model_card import DRAWS, Advice, ReleasedPeople, ReleaseSettings, ReleaseStudy
 from core.models import GIVEN
 from core.release_audit.card_plan import ReleasePlan, release_text
 from pages.common import cached, panels, shell
@@ -51,32 +51,22 @@ def watch(work: Background, doing: str, go_on: str) -> None:
 
 
 class ReleaseWork:
-    """The people of a release.
-
-    Parameters
-    ----------
-    config : AuditConfig
-        The audit in the sidebar.
-    """
+    """The people of a release, of the audit in the sidebar."""
 
     def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, chosen: Models) -> None:
         self.config, self.table, self.dataset, self.chosen = config, table, dataset, chosen
         self.store: Store = cached.store_of(config.dataset)
         self._first_group = chosen.group if chosen.family == GIVEN else 1  # the one models are made ready with
         made = (chosen.family, list(chosen.columns), self._first_group)
-        whose = (dataset.fingerprint, table.fingerprint, config, *made)
-        self._models = fingerprint("release people", *whose)
+        self._models = fingerprint("release people", dataset.fingerprint, table.fingerprint, config, *made)
         self.key = fingerprint(self._models, chosen.group)
-
-    def _trained(self, count: int) -> str:
-        return fingerprint(self._models, count)
 
     @property
     def whole(self) -> Background:
         """The training of all models there can be."""
-        most = self.chosen.most
-        make = self._train
-        return Background("family", self.store, self._trained(most), lambda job: make(job, most), lane="questions")
+        most, make = self.chosen.most, self._train
+        key = fingerprint(self._models, most)
+        return Background("family", self.store, key, lambda job: make(job, most), lane="questions")
 
     def people(self, wanted: int) -> ReleasedPeople:
         """Return the people with the models that are there; waits with a progress bar for the first ones.
@@ -88,8 +78,8 @@ class ReleaseWork:
         everybody = self.whole.result
         if everybody is None:
             first = self.chosen.first
-            label = "Training the attacker and the models"
-            everybody = need(self.store, self._trained(first), label, lambda job: self._train(job, first))
+            key, label = fingerprint(self._models, first), "Training the attacker and the models"
+            everybody = need(self.store, key, label, lambda job: self._train(job, first))
             if wanted > first:
                 want(self.whole, patience=0.0)
         if self.chosen.group != self._first_group:
@@ -117,37 +107,22 @@ class ReleaseWork:
         from core.model_card import released_people
 
         config, dataset = self.config, self.dataset
-        told: dict[str, Any] = {}
         if self.chosen.family == GIVEN:
             several = several_predictions(self.table, dataset.roles, self.chosen.columns)
             dataset = several.dataset
             config = replace(config, roles=dataset.roles, method=GIVEN)
-            told = {"given": several.predictions, "names": several.names}
+            told: dict[str, Any] = {"given": several.predictions, "names": several.names}
         else:
-            model = cached.trained_model(self.store, self.config, self.dataset)
+            model = cached.trained_model(self.store, config, dataset)
             told = {"audited": None if model is None else model.predictions}
-        return released_people(
-            config,
-            dataset,
-            models=self.chosen.family,
-            count=count,
-            group=self._first_group,
-            report=job.report,
-            **told,
-        )
-
-    def card(self, people: ReleasedPeople, precision: ReleaseSettings) -> Card:
-        """Return the card at every number of models; waits with a progress bar where it takes long."""
-        return Card(self, people, precision)
+        told |= {"models": self.chosen.family, "count": count, "group": self._first_group}
+        return released_people(config, dataset, report=job.report, **told)
 
 
 class Card:
-    """What is published, read at every number of models that are there.
+    """What is published, read at every number of models that are there, in the slider's order.
 
-    Attributes
-    ----------
-    studies : tuple of ReleaseStudy
-        One a number of models, in the slider's order.
+    Waits with a progress bar where that takes long.
     """
 
     def __init__(self, work: ReleaseWork, people: ReleasedPeople, precision: ReleaseSettings) -> None:
@@ -167,24 +142,20 @@ class Card:
             found.append(study(self.people, replace(self.precision, count=count)))
         return tuple(found)
 
-    def at(self, count: int) -> ReleaseStudy:
-        """Return the card of so many models, or of the most there are yet."""
-        return next((study for study in self.studies if study.n_models == count), self.studies[-1])
-
     def drawn(self, count: int) -> ReleaseStudy:
-        """Return the card of so many models with the worst of several draws of its noise; may wait as `at` may not."""
+        """Return the card of so many models, or of the most there are, with the worst of several draws of its noise."""
         from core.model_card import drawn_again
 
-        found = self.at(count)
+        found = next((study for study in self.studies if study.n_models == count), self.studies[-1])
         if found.published.noise is None:
             return found
-        key = fingerprint(self._key, "draws", found.n_models)
-
-        def draw(job: Job) -> ReleaseStudy:
-            return drawn_again(found, self.people)
-
         again: ReleaseStudy = need(
-            self.work.store, key, "Drawing the noise again", draw, lane="questions", patience=_PATIENCE
+            self.work.store,
+            fingerprint(self._key, "draws", found.n_models),
+            "Drawing the noise again",
+            lambda _: drawn_again(found, self.people),
+            lane="questions",
+            patience=_PATIENCE,
         )
         return again
 
@@ -205,16 +176,20 @@ class Card:
 
 def advice_part(card: Card, study: ReleaseStudy) -> dict[str, pandas.DataFrame]:
     """Draw the advice, or how far it is; returns the tables behind it."""
-    work = card.advice(study.n_models)
+    work, models = card.advice(study.n_models), "one model" if study.n_models == 1 else f"{study.n_models} models"
     want(work, patience=0.0)
-    shell.whisper(*words.advice_chart(study))
+    heading = (
+        "How precise may it be",
+        f"People pinned down by a card of {models}; with noise, the most of up to {DRAWS} draws",
+    )
     found: Advice | None = work.result
     if found is None:
+        shell.whisper(*heading)
         watch(work, "Trying precisions", "Stopped. Go on with the advice")
         return {}
     settings = study.settings
     drawn = draw_precisions(found, (settings.decimals, settings.epsilon), shell.palette())
-    panels.chart(drawn, key="release_advice_chart")
+    panels.titled(*heading, drawn, key="release_advice_chart")
     st.markdown(words.advice(found, study))
     return {"Precisions tried": drawn.table}
 
@@ -223,28 +198,25 @@ def in_common_part(study: ReleaseStudy) -> dict[str, pandas.DataFrame]:
     """Draw what they share, and return the tables behind it."""
     import pandas as pd
 
+    heading, found = "What the pinned have in common", study.in_common
     if not study.pinned.count:
-        shell.whisper("What the pinned have in common", words.nobody(study))
+        shell.whisper(heading, words.nobody(study))
         return {}
-    found = study.in_common
-    shell.whisper(*words.common_chart(found, study))
-    drawn = draw_in_common(study, shell.palette())
-    panels.chart(drawn, key="release_common_chart")
+    drawn = panels.titled(
+        f"{heading}: {words.alone(found)}",
+        "Shares among the pinned (●) and the rest (○)",
+        draw_in_common(study, shell.palette()),
+        key="release_common_chart",
+    )
     st.caption(words.cells(found))
     sizes = pd.DataFrame(found.cell_sizes, columns=["cell size", "pinned people"])
-    return {"What the pinned have in common": drawn.table, "Cells of identical predictions": sizes}
+    return {heading: drawn.table, "Cells of identical predictions": sizes}
 
 
 def card_plan(
     config: AuditConfig, table: Table, dataset: AuditDataset, models: Models, precision: ReleaseSettings, count: int
 ) -> ReleasePlan | None:
-    """Return what the page shows as a plan; None where the command could not train or find these models.
-
-    Parameters
-    ----------
-    count : int
-        Models shown.
-    """
+    """Return what the page shows of so many models as a plan; None where the command could not train or find them."""
     found = subject(config, table, plan_of(config, table))
     if models.family == GIVEN and found.model_file is not None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,19 +34,7 @@ EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """Whose numbers of which models.
-
-    Attributes
-    ----------
-    family : str
-        One of `core.model_card.card_people.MODELS`.
-    columns : tuple of str
-        Prediction columns, for the family "given".
-    people : int
-        How many people, 0 for all.
-    group : int
-        The group that counts as 1.
-    """
+    """Whose numbers of which models: prediction columns for the family "given", 0 people for all."""
 
     family: str
     columns: tuple[str, ...]
@@ -55,7 +44,7 @@ class Models:
     @property
     def most(self) -> int:
         """Most models there can be."""
-        return {"audited": 1, "given": len(self.columns), "tolerances": _SWEEP}.get(self.family, COUNTS[-1])
+        return {"audited": 1, GIVEN: len(self.columns), "tolerances": _SWEEP}.get(self.family, COUNTS[-1])
 
     @property
     def first(self) -> int:
@@ -68,7 +57,6 @@ class Models:
         return tuple(dict.fromkeys([*(c for c in COUNTS if c < self.most), self.most]))
 
 
-_KEPT: dict[str, Any] = {"persist_state": "session"}
 _PLAN, _SETTINGS = params(ReleasePlan), params(ReleaseSettings)
 
 _FAMILIES = {
@@ -98,49 +86,31 @@ _SHORT = {
 _FIRST_PEOPLE = 1_000
 
 
-def places() -> tuple[Any, ...]:
-    """Return the places of the first row: models, people, how precisely, and how exactly that is."""
-    return tuple(st.columns([25, 23, 24, 18], gap="small", vertical_alignment="bottom"))
-
-
-def models(row: tuple[Any, ...], table: Table, dataset: AuditDataset, test: int) -> Models:
-    """Choose the models and the people.
-
-    Parameters
-    ----------
-    row : tuple
-        As `places` returns it.
-    test : int
-        How many people the numbers can be about.
-    """
+def models(row: Sequence[Any], table: Table, dataset: AuditDataset, test: int) -> Models:
+    """Choose the models, in the row's first place, and which of so many test people their numbers are about."""
     candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
-    with row[0]:
-        family = _family(given=bool(candidates), brought=dataset.roles.gives_predictions)
-    with row[1]:
-        people = _people(test)
-    columns = _columns(table, dataset, candidates) if family == "given" else ()
-    group = _group(dataset) if dataset.n_groups > 2 else 1
-    return Models(family=family, columns=columns, people=people, group=group)
-
-
-def _family(*, given: bool, brought: bool) -> str:
-    """Choose the models: the audited ones first where their predictions came with the table, else a family."""
-    offered = [name for name in _FAMILIES if given or name != "given"]
+    brought = dataset.roles.gives_predictions
+    offered = {name: title for name, title in _FAMILIES.items() if candidates or name != GIVEN}
     first = "audited" if brought else "mixed"
-    value = control(
+    family = control(
         _PLAN["models"],
         "release_family_brought" if brought else "release_family",
-        options={name: _FAMILIES[name] for name in offered},
+        place=row[0],
+        options=offered,
         value=first,
         help=(
             "The audited model comes first. A natural family is what a developer trains on the way to one model, none "
             "of them told the attribute: other training records, depths, features, or fair models for other tolerances."
         ),
     )
-    return value if value in offered else first
+    family = family if family in offered else first
+    people = _people(row[1], test)
+    columns = _columns(table, dataset, candidates) if family == GIVEN else ()
+    group = _group(dataset) if dataset.n_groups > 2 else 1
+    return Models(family=family, columns=columns, people=people, group=group)
 
 
-def _people(test: int) -> int:
+def _people(place: Any, test: int) -> int:
     """Choose how many test people the numbers are about; 0 is all."""
     offered = [n for n in PEOPLE if n < test] + [test]
     first = _FIRST_PEOPLE if _FIRST_PEOPLE in offered else offered[-1]
@@ -148,6 +118,7 @@ def _people(test: int) -> int:
         _PLAN["people"],
         f"release_people_{test}",
         "select_slider",
+        place=place,
         options=offered,
         value=first,
         format_func=lambda n: f"all {count(n)}" if n == test else count(n),
@@ -183,18 +154,10 @@ def _columns(table: Table, dataset: AuditDataset, candidates: tuple[str, ...]) -
     )
 
 
-def precision(row: tuple[Any, ...], seed: int) -> ReleaseSettings:
-    """Choose what is published of each model, and how precisely; of how many is told by their slider.
-
-    Parameters
-    ----------
-    row : tuple
-        Places for the way and for how much of it.
-    """
-    with row[0]:
-        way = panels.pick("How precisely", _WAYS, key="release_way", default="exact")
-    with row[1]:
-        decimals, epsilon = _how(way)
+def precision(row: Sequence[Any], seed: int) -> ReleaseSettings:
+    """Choose what is published of each model, and how precisely; of how many is told by their slider."""
+    way = panels.pick("How precisely", _WAYS, key="release_way", default="exact", place=row[0])
+    decimals, epsilon = _how(row[1], way)
     chosen = st.pills(
         _SETTINGS["statistics"].param.title,
         [*STATISTICS, _SIZES],
@@ -205,7 +168,7 @@ def precision(row: tuple[Any, ...], seed: int) -> ReleaseSettings:
         help="; ".join(f"{_SHORT[name]}: {STATISTIC_TITLES[name].lower()}" for name in STATISTICS)
         + ". A gap is the rate of the first group minus that of the others. Group sizes: in all and with either label; "
         "noise comes with them.",
-        **_KEPT,
+        persist_state="session",
     )
     return ReleaseSettings(
         statistics=tuple(name for name in STATISTICS if name in (chosen or ())),
@@ -216,25 +179,25 @@ def precision(row: tuple[Any, ...], seed: int) -> ReleaseSettings:
     )
 
 
-def _how(way: str) -> tuple[int | None, float | None]:
+def _how(place: Any, way: str) -> tuple[int | None, float | None]:
+    """Choose decimals or a privacy budget, where the way has either."""
     if way == "rounded":
-        decimals = control(
-            _SETTINGS["decimals"], "release_decimals", "select_slider", help=None, options=[1, 2, 3, 4, 5, 6]
-        )
-        return int(decimals), None
-    if way == "noise":
-        value = control(
-            _SETTINGS["epsilon"],
-            "release_epsilon",
-            "select_slider",
-            options=EPSILONS,
-            value=10.0,
-            format_func="{:g}".format,
-            help="Of all its numbers together, group sizes included: one person's attribute, all else being the same, "
-            "makes no card more than e to the ε times as likely. Smaller is more private.",
-        )
-        return None, float(value)
-    return None, None
+        told: dict[str, Any] = {"help": None, "options": [1, 2, 3, 4, 5, 6], "place": place}
+        return int(control(_SETTINGS["decimals"], "release_decimals", "select_slider", **told)), None
+    if way == "exact":
+        return None, None
+    value = control(
+        _SETTINGS["epsilon"],
+        "release_epsilon",
+        "select_slider",
+        place=place,
+        options=EPSILONS,
+        value=10.0,
+        format_func="{:g}".format,
+        help="Of all its numbers together, group sizes included: one person's attribute, all else being the same, "
+        "makes no card more than e to the ε times as likely. Smaller is more private.",
+    )
+    return None, float(value)
 
 
 def number_of_models(chosen: Models) -> int:
