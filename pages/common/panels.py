@@ -101,8 +101,17 @@ def pick(
     return default if value is None else value
 
 
-def download(label: str, content: Callable[[], bytes], file_name: str, *, key: str, mime: str = "text/csv") -> None:
+def download(
+    label: str,
+    content: Callable[[], bytes],
+    file_name: str,
+    *,
+    key: str,
+    mime: str = "text/csv",
+    icon: str = ":material/download:",
+    **told: Any,
+) -> None:
     """Offer a file that is made when it is asked for."""
     st.download_button(
-        label, data=content, file_name=file_name, mime=mime, key=key, icon=":material/download:", on_click="ignore"
+        label, data=content, file_name=file_name, mime=mime, key=key, icon=icon, on_click="ignore", **told
     )

@@ -236,13 +236,12 @@ def download(plan: ReleasePlan | None) -> None:
     """Draw the button."""
     if plan is None:
         return
-    st.download_button(
+    panels.download(
         "Card (TOML)",
-        data=lambda: release_text(plan).encode("utf-8"),
-        file_name="card.toml",
-        mime="application/toml",
+        lambda: release_text(plan).encode("utf-8"),
+        "card.toml",
         key="download_card",
+        mime="application/toml",
         icon=":material/checklist:",
-        on_click="ignore",
         help="For python -m core release card.toml: the same card of the same models, about the same people.",
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -57,13 +57,6 @@ class Attacks(Background):
             meter=meter_of,
         )
         return found
-
-    @property
-    def status(self) -> str:
-        """Why there is no verdict: "attacking", "stopped" or "failed"."""
-        if self.state == State.FAILED:
-            return "failed"
-        return "stopped" if self.stopped else "attacking"
 
     def show_progress(self) -> None:
         """Show progress, a problem, or an offer to start again."""
@@ -130,17 +123,7 @@ class SelfTests(Background):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """An audit as it is judged now.
-
-    Attributes
-    ----------
-    people : AttackedPeople or None
-        Whom an edition for others is attacked on.
-    store : Store
-        Where its documents are kept.
-    key : str
-        Fingerprint of all of it.
-    """
+    """An audit as it is judged now, whom an edition for others is attacked on, and where its documents are kept."""
 
     audit: ReleaseAudit
     people: AttackedPeople | None = field(repr=False)
@@ -161,15 +144,7 @@ class Shown:
 
 
 def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
-    """Judge what was found by a policy; no attack is run.
-
-    Parameters
-    ----------
-    work : Attacks
-        Finished.
-    tests : tuple of SelfTest
-        FairLeak's tests of itself as far as they are there.
-    """
+    """Judge by a policy what finished attacks have found; FairLeak's tests of itself count as far as they are there."""
     assert work.result is not None
     found, people = work.result
     plan = replace(found.plan, title=work.subject.plan.title)
@@ -199,14 +174,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def file(shown: Shown, kind: str, edition: str = "internal") -> bytes:
-    """Return a file of an edition; plan and policy are the same for all.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `FILES`.
-    edition : {"internal", "disclosure"}
-    """
+    """Return a file, by its key in `FILES`, of an edition, "internal" or "disclosure"; plan and policy have but one."""
     if kind == "policy":
         return policy_text(shown.audit.verdict.policy).encode("utf-8")
     if kind == "plan":
@@ -228,28 +196,34 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
 def _button(shown: Shown, kind: str, edition: str, *, first: bool) -> None:
     label, ending, mime, icon = FILES[kind]
     name = {"policy": "policy", "plan": "plan", "csv": f"fairleak-{edition}-tables"}.get(kind, f"fairleak-{edition}")
-    st.download_button(
+    panels.download(
         label,
-        data=partial(file, shown, kind, edition),
-        file_name=f"{name}.{ending}",
-        mime=mime,
+        partial(file, shown, kind, edition),
+        f"{name}.{ending}",
         key=f"download_{edition}_{kind}",
+        mime=mime,
         icon=icon,
         type="primary" if first else "secondary",
-        on_click="ignore",
     )
+
+
+def _buttons(shown: Shown, kinds: Iterable[str], edition: str) -> Any:
+    """Draw the buttons of an edition's files, and return their row."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with row:
+        for kind in kinds:
+            _button(shown, kind, edition, first=kind == "html")
+    return row
 
 
 def internal_files(shown: Shown) -> None:
     """Draw the buttons of the internal edition, and which report it is."""
     told = shown.document()
     mark, made = str(told["fingerprint"]), str(told["times"].get("started", ""))[:10]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        for kind in FILES:
-            _button(shown, kind, "internal", first=kind == "html")
-        st.caption(
-            f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · FairLeak {told['provenance']['fairleak']}", width="content"
-        )
+    version = f"FairLeak {told['provenance']['fairleak']}"
+    _buttons(shown, FILES, "internal").caption(
+        f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · {version}", width="content"
+    )
 
 
 def _edition(shown: Shown) -> None:
@@ -265,23 +239,13 @@ def _edition(shown: Shown) -> None:
         st.markdown(f"**Read by the release meter:** {shell.escape(metered['told'])}")
         if metered["control"]:
             st.caption(shell.escape(metered["control"]))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        for kind in ("html", "json", "csv"):
-            _button(shown, kind, "disclosure", first=kind == "html")
+    _buttons(shown, ("html", "json", "csv"), "disclosure")
     for note in told["withheld"]["notes"]:
         st.caption(shell.escape(note))
 
 
 def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Shown | None) -> None:
-    """Draw a section.
-
-    Parameters
-    ----------
-    name : str or None
-        A key of `report_plan.SECTIONS`.
-    shown : Shown or None
-        None while there is no verdict; what needs one says so.
-    """
+    """Draw a section, by its key in `report_plan.SECTIONS`; while there is no verdict, what needs one says so."""
     if name == "judged":
         _policy(config)
     elif name == "attacked":

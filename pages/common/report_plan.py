@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,15 +36,7 @@ _ASKED, _RELEASED = "release_asked", "release_outputs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is audited.
-
-    Attributes
-    ----------
-    table : Table
-        As it was uploaded, where a model file answers.
-    config : AuditConfig
-        With the roles, also where the plan leaves them to the catalogue.
-    """
+    """What is audited: the table as it was uploaded, where a model file answers, and settings that hold the roles."""
 
     plan: AuditPlan
     table: Table
@@ -157,7 +150,7 @@ def section() -> str | None:
 def attacks(config: AuditConfig, table: Table) -> None:
     """Draw the form of what is attacked; its button starts the attacks anew."""
     now = plan_of(config, table)
-    answers, mark = now.answers, fingerprint("asked", now)[:8]
+    mark = fingerprint("asked", now)[:8]
     shell.whisper(
         "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
     )
@@ -177,22 +170,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
             format_func=released,
             help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
-        first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
-        questions = asked(
-            _ANSWERS["questions"],
-            place=first,
-            value=answers.questions,
-            help="How many are planned in all; 0 promises to answer none. More than 100 take long.",
-        )
-        people = asked(_ANSWERS["people"], place=second, value=answers.people, help=None)
-        mechanism = asked(_ANSWERS["mechanism"], place=third, value=answers.mechanism, help=None)
-        epsilon = asked(
-            _ANSWERS["epsilon"],
-            place=fourth,
-            min_value=0.01,
-            value=max(0.01, answers.epsilon),
-            help="Not used by exact and rounded answers. Rounded answers have three decimals.",
-        )
+        planned = _asked_answers(asked, now.answers)
         left, right = st.columns(2, vertical_alignment="bottom")
         shadows = asked(
             params(MembershipPlan)["shadows"],
@@ -212,18 +190,28 @@ def attacks(config: AuditConfig, table: Table) -> None:
         )
         if not st.form_submit_button("Attack by this plan", key=f"asked_keep_{mark}", type="primary"):
             return
-    planned = replace(
-        answers, questions=int(questions), people=int(people), mechanism=str(mechanism), epsilon=float(epsilon)
+    membership, guard = MembershipPlan(shadows=int(shadows)), GuardPlan(budget=float(budget))
+    title = (title or "").strip()
+    keep_plan(
+        config, table, AuditPlan(title=title, outputs=outputs, answers=planned, membership=membership, guard=guard)
     )
-    plan = AuditPlan(
-        title=(title or "").strip(),
-        outputs=outputs,
-        answers=planned,
-        membership=MembershipPlan(shadows=int(shadows)),
-        guard=GuardPlan(budget=float(budget)),
-    )
-    keep_plan(config, table, plan)
     st.rerun()
+
+
+def _asked_answers(asked: Callable[..., Any], answers: PlannedAnswers) -> PlannedAnswers:
+    """Ask which answers to questions about fairness are planned."""
+    helps = {
+        "questions": "How many are planned in all; 0 promises to answer none. More than 100 take long.",
+        "people": None,
+        "mechanism": None,
+        "epsilon": "Not used by exact and rounded answers. Rounded answers have three decimals.",
+    }
+    planned = {}
+    for place, (name, told) in zip(st.columns(4, vertical_alignment="bottom"), helps.items(), strict=True):
+        value = getattr(answers, name)
+        more = {"min_value": 0.01, "value": max(0.01, value)} if name == "epsilon" else {"value": value}
+        planned[name] = asked(_ANSWERS[name], place=place, help=told, **more)
+    return replace(answers, **planned)
 
 
 def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:
