@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
+from core.errors import FairLeakError
 from core.files import csv_of_frame
 from pages.common import shell
 
@@ -33,6 +35,20 @@ def forget(*keys: str) -> None:
     """Let the session forget what it has kept under some keys."""
     for key in keys:
         st.session_state.pop(key, None)
+
+
+@contextmanager
+def keeping_problem(key: str, *, too_large: str = "") -> Iterator[None]:
+    """Keep for the session, in one sentence, what goes wrong within; what was kept before is forgotten."""
+    forget(key)
+    try:
+        yield
+    except FairLeakError as error:
+        st.session_state[key] = str(error)
+    except MemoryError:
+        if not too_large:
+            raise
+        st.session_state[key] = too_large
 
 
 def choose_columns() -> NoReturn:

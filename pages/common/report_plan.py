@@ -190,11 +190,14 @@ def attacks(config: AuditConfig, table: Table) -> None:
         )
         if not st.form_submit_button("Attack by this plan", key=f"asked_keep_{mark}", type="primary"):
             return
-    membership, guard = MembershipPlan(shadows=int(shadows)), GuardPlan(budget=float(budget))
-    title = (title or "").strip()
-    keep_plan(
-        config, table, AuditPlan(title=title, outputs=outputs, answers=planned, membership=membership, guard=guard)
+    plan = AuditPlan(
+        title=(title or "").strip(),
+        outputs=outputs,
+        answers=planned,
+        membership=MembershipPlan(shadows=int(shadows)),
+        guard=GuardPlan(budget=float(budget)),
     )
+    keep_plan(config, table, plan)
     st.rerun()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -56,18 +57,10 @@ def current(config: AuditConfig) -> Policy:
     return kept or _base(name)
 
 
-def is_changed(config: AuditConfig) -> bool:
-    """Whether the chosen policy was changed in this session."""
-    return current(config) != _base(chosen(config))
-
-
 def keep(config: AuditConfig, policy: Policy) -> None:
     """Judge by a changed policy from now on; one that only differs from the file by its limits gets a name of its own.
 
-    Raises
-    ------
-    InputError
-        If it could not be read back from a file.
+    Raises `InputError` if it could not be read back from a file.
     """
     base = _base(chosen(config))
     if policy.name == base.name and policy != base:
@@ -82,21 +75,12 @@ def keep(config: AuditConfig, policy: Policy) -> None:
 def changed_limit(before: Limit | None, after: Limit) -> Limit:
     """Return a limit that does not give another's author, reason and source for a value these were not about.
 
-    Parameters
-    ----------
-    before : Limit or None
-        The limit as it stood; None if there was none.
-    after : Limit
-        As it was filled in. Fields that were left as they stood are filled anew where the value has changed.
+    Fields that were left as they stood `before` are filled anew where the value has changed.
     """
     if before is None:
         reason = "Added on the Report page; no reason was given."
-        return replace(
-            after,
-            author=after.author.strip() or CHANGED.capitalize(),
-            date=after.date.strip() or _today(),
-            rationale=after.rationale.strip() or reason,
-        )
+        first: dict[str, Any] = {"author": CHANGED.capitalize(), "date": _today(), "rationale": reason}
+        return replace(after, **{key: getattr(after, key).strip() or text for key, text in first.items()})
     if (before.value, before.required) == (after.value, after.required):
         return after
     was = limit_text(before.check, before.value) + ("" if before.required else ", not required")
@@ -111,11 +95,8 @@ def changed_limit(before: Limit | None, after: Limit) -> Limit:
 
 def with_limit(policy: Policy, limit: Limit) -> Policy:
     """Return a policy with one limit put in the place of the same check's, or added at the end."""
-    if any(there.check == limit.check for there in policy.limits):
-        limits = tuple(limit if there.check == limit.check else there for there in policy.limits)
-    else:
-        limits = (*policy.limits, limit)
-    return replace(policy, limits=limits)
+    limits = {there.check: there for there in policy.limits} | {limit.check: limit}
+    return replace(policy, limits=tuple(limits.values()))
 
 
 def without_limit(policy: Policy, check: str) -> Policy:
@@ -154,7 +135,7 @@ def choose(config: AuditConfig) -> None:
     policy = current(config)
     st.caption(shell.escape(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}."))
     st.caption(shell.escape(policy.rationale))
-    if is_changed(config):
+    if policy != _base(chosen(config)):  # in this session
         st.button("Undo all changes", key="reset_policy", icon=":material/undo:", on_click=_reset, args=(config,))
 
 
@@ -168,15 +149,11 @@ def _reset(config: AuditConfig) -> None:
 
 def _read(file_id: str, name: str, content: bytes) -> None:
     st.session_state["policy_read"] = file_id
-    try:
-        policy = read_policy(content, name=name)
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
-        return
-    st.session_state[_FILE] = (name, policy)
-    st.session_state.get(_KEPT, {}).pop(_OWN, None)
-    st.session_state[_CHOSEN] = _OWN
-    st.rerun()
+    with panels.keeping_problem(_PROBLEM):
+        st.session_state[_FILE] = (name, read_policy(content, name=name))
+        st.session_state.get(_KEPT, {}).pop(_OWN, None)
+        st.session_state[_CHOSEN] = _OWN
+        st.rerun()
 
 
 _WHOLE = "whole"
@@ -212,10 +189,12 @@ def editor(config: AuditConfig, attribute: str) -> None:
             wanted, gone = _whole(policy, mark), False
         else:
             wanted, gone = _one(policy, chosen, limits.get(chosen), mark)
+    if gone:
+        wanted = without_limit(policy, chosen)
     if wanted is not None:
-        _keep_or_tell(config, wanted)
-    elif gone:
-        _keep_or_tell(config, without_limit(policy, chosen))
+        with panels.keeping_problem(_LIMIT_PROBLEM):
+            keep(config, wanted)
+            st.rerun()
     panels.kept_problem(_LIMIT_PROBLEM)
 
 
@@ -237,7 +216,7 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Po
     )
     required = right.toggle("A release needs it", value=limit is None or limit.required, key=f"limit_required_{mark}")
     now = limit or Limit(check=check, value=first)
-    texts = _texts({"author": now.author, "date": now.date, "rationale": now.rationale, "source": now.source}, mark)
+    texts = _texts(now, mark)
     left, right = st.columns([2, 1])
     judge = left.form_submit_button("Judge by this limit", key=f"limit_keep_{mark}", type="primary")
     gone = limit is not None and right.form_submit_button("Do not ask for it", key=f"limit_drop_{mark}")
@@ -248,21 +227,19 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Po
     return with_limit(policy, changed_limit(limit, after)), False
 
 
-def _texts(fields: dict[str, str], mark: str) -> dict[str, str]:
+def _texts(limit: Limit, mark: str) -> dict[str, str]:
     """Draw a box for each text; returns what is in them."""
-    labels = {
-        "author": "Who set it",
-        "date": "When (YYYY-MM-DD)",
-        "rationale": "Why this value",
-        "source": "Source: law, standard, paper or document (may be empty)",
+    left, right = st.columns(2)
+    boxes: dict[str, tuple[Any, str]] = {
+        "author": (left.text_input, "Who set it"),
+        "date": (right.text_input, "When (YYYY-MM-DD)"),
+        "rationale": (partial(st.text_area, height=90), "Why this value"),
+        "source": (partial(st.text_area, height=90), "Source: law, standard, paper or document (may be empty)"),
     }
-    places = dict(zip(("author", "date"), st.columns(2), strict=True))
-    made = {}
-    for name, value in fields.items():
-        if name in places:
-            made[name] = places[name].text_input(labels[name], value=value, key=f"limit_{name}_{mark}")
-        else:
-            made[name] = st.text_area(labels[name], value=value, key=f"limit_{name}_{mark}", height=90)
+    made = {
+        name: draw(label, value=getattr(limit, name), key=f"limit_{name}_{mark}")
+        for name, (draw, label) in boxes.items()
+    }
     return {name: (value or "").strip() for name, value in made.items()}
 
 
@@ -290,13 +267,3 @@ def _whole(policy: Policy, mark: str) -> Policy | None:
     if not st.form_submit_button("Judge by this policy", key=f"policy_keep_{mark}", type="primary"):
         return None
     return replace(policy, **made, level=round(float(level) / 100.0, 12))
-
-
-def _keep_or_tell(config: AuditConfig, policy: Policy) -> None:
-    try:
-        keep(config, policy)
-    except InputError as error:
-        st.session_state[_LIMIT_PROBLEM] = str(error)
-        return
-    st.session_state.pop(_LIMIT_PROBLEM, None)
-    st.rerun()
