@@ -31,13 +31,10 @@ _SECTIONS = {
 
 def show(ledger: Ledger, now: LedgerStatus | None) -> None:
     """Choose a section and draw it; without a registration there is nothing to ask and nothing answered."""
-    there = [name for name in _SECTIONS if now is not None or name in ("register", "record")]
-    section = panels.pick(
-        "At the desk",
-        {name: _SECTIONS[name] for name in there},
-        key="desk_section" if now is not None else "desk_first_section",
-        default=there[0],
-    )
+    asked = now is not None
+    there = {name: title for name, title in _SECTIONS.items() if asked or name in ("register", "record")}
+    key = "desk_section" if asked else "desk_first_section"
+    section = panels.pick("At the desk", there, key=key, default=next(iter(there)))
     if section == "register":
         desk_ledger.register_form(ledger)
     elif section == "record":
@@ -48,7 +45,6 @@ def show(ledger: Ledger, now: LedgerStatus | None) -> None:
         question_form(ledger, now)
 
 
-_KEPT: dict[str, Any] = {"persist_state": "session"}
 _SOURCES = {"audited": "Of the audited model", "file": "A file"}
 _EPSILON, _PRICED, _SHOWN = "desk_epsilon", "desk_priced", "desk_shown"
 
@@ -59,25 +55,20 @@ def question_form(ledger: Ledger, status: LedgerStatus) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         shell.whisper(f"Ask about {shell.escape(made.name)}", "The price is shown before anything is charged")
-        metric, epsilon = _how(ledger, status)
+        metrics = ["statistical_parity"] + (["equal_opportunity"] if (made.n_positive or 0) >= 2 else [])
+        metric = panels.pick(
+            "Gap",
+            {name: METRIC_TITLES[name] for name in metrics},
+            key=f"desk_metric_{len(metrics)}",
+            default="statistical_parity",
+            help="The answer is a difference of mean scores: of all people, or of those with the good outcome where it "
+            "is known. Of labels, 0 or 1, it is the gap of this name.",
+        )
+        epsilon = _epsilon(ledger, status)
         test_set = _test_set(made)
         scores = None if test_set is None else _scores(test_set, made)
     with right:
         _price(ledger, made, test_set, scores, metric=metric, epsilon=epsilon)
-
-
-def _how(ledger: Ledger, status: LedgerStatus) -> tuple[str, float]:
-    made = status.registration
-    metrics = ["statistical_parity"] + (["equal_opportunity"] if (made.n_positive or 0) >= 2 else [])
-    metric = panels.pick(
-        "Gap",
-        {name: METRIC_TITLES[name] for name in metrics},
-        key=f"desk_metric_{len(metrics)}",
-        default="statistical_parity",
-        help="The answer is a difference of mean scores: of all people, or of those with the good outcome where it is "
-        "known. Of labels, 0 or 1, it is the gap of this name.",
-    )
-    return metric, _epsilon(ledger, status)
 
 
 def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
@@ -100,7 +91,7 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
         key=_EPSILON,
         format_func=lambda value: f"{value:.10g}",
         help="Half of it means twice the noise. Nothing is charged where the past answers the question.",
-        **_KEPT,
+        persist_state="session",
     )
     return float(epsilon)
 
@@ -132,19 +123,15 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
         help="A score from 0 to 1 for each person of the test set, in any order.",
     )
     if people.is_audited(made):
-        _record_numbers(test_set)
+        panels.download(
+            "These records' numbers, to fill in",
+            lambda: "\n".join(["record,score", *(f"{one},0.5" for one in test_set.ids), ""]).encode(),
+            "fairleak-records.csv",
+            key="desk_numbers",
+        )
     if upload is None:
         return None
-    return people.uploaded_predictions(upload, test_set, made, "desk_predictions")
-
-
-def _record_numbers(test_set: TestSet) -> None:
-    """Offer the records' numbers, for those who predict elsewhere."""
-
-    def content() -> bytes:
-        return "\n".join(["record,score", *(f"{one},0.5" for one in test_set.ids), ""]).encode()
-
-    panels.download("These records' numbers, to fill in", content, "fairleak-records.csv", key="desk_numbers")
+    return people.uploaded_predictions(upload, test_set, made)
 
 
 def _price(
@@ -163,7 +150,7 @@ def _price(
             key="desk_asker",
             placeholder="team A, model 7",
             help="The record keeps this text and has no other field for the model.",
-            **_KEPT,
+            persist_state="session",
         )
         sure = _sure(made, quote)
         pressed = st.button(
@@ -205,14 +192,17 @@ def _quoted(
             "Pay for a fresh look all the same",
             key="desk_again",
             help="New noise, combined with what is known already.",
-            **_KEPT,
+            persist_state="session",
         )
         if again:
             quote = ledger.quote(made.name, test_set, scores, **told, again=True)
     except FairLeakError as error:
         panels.problem(str(error))
         if people.is_audited(made):
-            st.caption(words.other_table())
+            st.caption(
+                "These people were registered from the audited table: they are its test records with the same table, "
+                "attribute, training share and seed in the sidebar as then."
+            )
         return None, False
     shell.whisper(*words.price(quote, epsilon))
     if made_of := words.counted(quote.charged, epsilon):
@@ -237,7 +227,8 @@ def _ask(ledger: Ledger, made: Registration, test_set: TestSet, scores: Any, que
         return
     state.choose("desk_again", False)
     if answer.refused:
-        board.count_refusal(made.name)
+        refused = st.session_state.setdefault("desk_refused", {})  # the ledger itself keeps no trace of it
+        refused[made.name] = refused.get(made.name, 0) + 1
     st.session_state[_ANSWER] = _Answered(question, answer, how["epsilon"])
     st.rerun()
 

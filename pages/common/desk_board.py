@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from core.desk import LedgerStatus
-from core.errors import FairLeakError, InputError
+from core.errors import FairLeakError
 from core.fairness import METRIC_TITLES
 from core.files import csv_of_frame
 from core.fingerprint import fingerprint
@@ -20,8 +20,6 @@ from pages.common import desk_people as people
 from pages.common import desk_words as words
 
 if TYPE_CHECKING:
-    import pandas
-
     from core.desk import Ledger, LedgerStatus
 
 
@@ -40,24 +38,25 @@ def show(now: LedgerStatus, statuses: Sequence[LedgerStatus]) -> None:
     from core.charts import GapRow, draw_gaps
     from core.charts.queries import MOST_ROWS
 
+    colours = shell.palette()
     left, right = st.columns([3, 2], gap="large")
     with left:
         if now.answers:
-            shell.whisper("What was answered", words.drawn(len(now.answers), MOST_ROWS))
-            rows = [GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
-            panels.chart(draw_gaps(rows, shell.palette()), key="desk_answers_chart")
+            drawn = draw_gaps([GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers], colours)
+            told = words.drawn(len(now.answers), MOST_ROWS)
+            panels.titled("What was answered", told, drawn, key="desk_answers_chart")
         else:
             shell.whisper("What was answered", "Nothing yet. Ask below: the price is shown before anything is charged")
     with right:
         shell.whisper("What is left", "Budget ε of each test set, for everybody who asks, for good")
         refused = st.session_state.get("desk_refused", {})
-        told = [(status, words.told_budget(status, refused.get(status.registration.name, 0))) for status in statuses]
-        st.html("".join(budget_bar(status, line) for status, line in told), width="stretch")
+        bars = (budget_bar(status, refused.get(status.registration.name, 0)) for status in statuses)
+        st.html("".join(bars), width="stretch")
 
 
-def budget_bar(status: LedgerStatus, line: str) -> str:
+def budget_bar(status: LedgerStatus, refused: int = 0) -> str:
     """Return a budget as a bar: filled is spent."""
-    colours, made = shell.palette(), status.registration
+    colours, made, line = shell.palette(), status.registration, words.told_budget(status, refused)
     share = 100 * status.spent / made.budget
     label = f"{made.name}: ε {status.spent:g} of {made.budget:g} spent, {status.remaining:g} left; {line}"
     return (
@@ -73,17 +72,18 @@ def budget_bar(status: LedgerStatus, line: str) -> str:
     )
 
 
-def count_refusal(name: str) -> None:
-    """Count a refused question; the ledger itself keeps no trace of it."""
-    refused = st.session_state.setdefault("desk_refused", {})
-    refused[name] = refused.get(name, 0) + 1
-
-
-def log_table(status: LedgerStatus) -> pandas.DataFrame:
-    """Return the answered questions of a test set, the latest first."""
+def log(status: LedgerStatus) -> None:
+    """Draw the answered questions of a test set, the latest first, with a CSV."""
     import pandas as pd
 
-    rows = [
+    shell.whisper(
+        f"Answered about {shell.escape(status.registration.name)}",
+        "Latest first; gap with its 95% interval. Question: the first digits of the predictions' hash",
+    )
+    if not status.answers:
+        st.caption("Nothing was asked yet.")
+        return
+    table = pd.DataFrame(
         {
             "Entry": one.number,
             "When": words.moment(one.asked),
@@ -97,21 +97,7 @@ def log_table(status: LedgerStatus) -> pandas.DataFrame:
             "Question": one.question,
         }
         for one in reversed(status.answers)
-    ]
-    names = ["Entry", "When", "Who", "Metric", "Gap", "Low", "High", "ε", "From the past", "Question"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def log(status: LedgerStatus) -> None:
-    """Draw the answered questions with a CSV."""
-    shell.whisper(
-        f"Answered about {shell.escape(status.registration.name)}",
-        "Latest first; gap with its 95% interval. Question: the first digits of the predictions' hash",
     )
-    table = log_table(status)
-    if not len(table):
-        st.caption("Nothing was asked yet.")
-        return
     digits = {name: st.column_config.NumberColumn(format="%.4f") for name in ("Gap", "Low", "High")}
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits)
     panels.download("CSV", lambda: csv_of_frame(table), "fairleak-desk.csv", key="desk_log_csv")
@@ -125,11 +111,9 @@ def export_and_verify(ledger: Ledger, seal: str | None) -> None:
         if seal is None:
             st.caption("There is nothing on record yet.")
         else:
-            st.markdown(words.noted(seal))
-            file = "fairleak-ledger.jsonl"
-            panels.download(
-                "Download the record", lambda: ledger.record()[0], file, key="desk_export", mime="application/jsonl"
-            )
+            st.markdown(f"Last hash of the ledger, to be noted elsewhere: `{seal}`")
+            kept: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
+            panels.download("Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **kept)
     with right:
         verify()
 
@@ -154,7 +138,7 @@ def _verdict(upload: people.Upload, noted: str | None) -> None:
 
     try:
         good, sentence = words.holds(verify_export(upload.content, noted=noted), upload.name)
-    except (InputError, FairLeakError) as error:
+    except FairLeakError as error:
         panels.problem(str(error))
         return
     if good:
@@ -190,16 +174,17 @@ def show_example(place: Any) -> None:
         shell.finding(*words.example(found.status, found.worst))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(
-            "Four questions, two of them paid for",
-            "Gap in loan approvals, men minus women, with its 95% interval. Upright stroke: the truth, known here only",
-        )
         answers = zip(found.asked, found.status.answers, found.truths, strict=True)
         rows = [GapRow(words=w, gap=a.gap, price=a.charged, truth=t) for w, a, t in answers]
-        panels.chart(draw_gaps(rows, shell.palette()), key="desk_example_chart")
+        panels.titled(
+            "Four questions, two of them paid for",
+            "Gap in loan approvals, men minus women, with its 95% interval. Upright stroke: the truth, known here only",
+            draw_gaps(rows, shell.palette()),
+            key="desk_example_chart",
+        )
     with right:
         shell.whisper("What is left", "Budget ε of the test set, for everybody who asks, for good")
-        st.html(budget_bar(found.status, words.told_budget(found.status, 0)), width="stretch")
+        st.html(budget_bar(found.status), width="stretch")
         st.markdown(words.example_story(found.status.registration.budget))
 
 

@@ -45,7 +45,8 @@ def still() -> None:
     """Say whose results these are after another ledger could not be opened."""
     ledger = st.session_state.get(_LEDGER)
     if ledger is not None and st.session_state.get(_PROBLEM):
-        st.caption(words.still(ledger.place))
+        told = f"Everything here is still about the ledger {shell.escape(ledger.place)}."
+        st.caption(f"The other ledger was not opened. {told}")
 
 
 def unreadable(sentence: str) -> None:
@@ -178,7 +179,6 @@ def _address(place: str) -> Any:
     return place
 
 
-_KEPT: dict[str, Any] = {"persist_state": "session"}
 _NONE = "none"
 _SOURCES = {"file": "A file", "audited": "Test records of the audited table"}
 _REGISTER_PROBLEM = "desk_register_problem"
@@ -188,39 +188,38 @@ def register_form(ledger: Ledger) -> None:
     """Draw the form and its button."""
     shell.whisper("Register a test set", "Who is asked about, and how much may ever be told about them")
     source = panels.pick("People", _SOURCES, key="desk_source", default="audited")
-    found = people.audited() if source != "file" else _from_file()
+    found, frame = (people.audited(), None) if source != "file" else _from_file()
     if found is not None:
         st.markdown(_understood(*found))
-        if source == "file" and (others := _together(found[1])):
-            st.markdown(words.taken_together(others))
+        attribute, advantaged = found[1].attribute, found[1].advantaged
+        if frame is not None and (others := together(everybody_else(frame, attribute, advantaged))):
+            st.markdown(f"The disadvantaged group takes together {shell.escape(others)}.")
     left, right = st.columns([3, 2], gap="large")
-    with left:
-        suggested = f"{state.dataset_name()}, {found[1].attribute}" if found and source != "file" else ""
-        name = st.text_input(
-            "Name, as askers will call it",
-            value=suggested,
-            max_chars=80,
-            key=f"desk_new_name_{source}_{suggested[:60]}",
-            **_KEPT,
-        )
-    with right:
-        budget = st.number_input(
-            "Lifetime budget ε",
-            min_value=0.00001,
-            max_value=1000.0,
-            value=1.0,
-            step=0.1,
-            format="%g",
-            key="desk_budget",
-            help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
-            **_KEPT,
-        )
+    suggested = f"{state.dataset_name()}, {found[1].attribute}" if found and source != "file" else ""
+    name = left.text_input(
+        "Name, as askers will call it",
+        value=suggested,
+        max_chars=80,
+        key=f"desk_new_name_{source}_{suggested[:60]}",
+        persist_state="session",
+    )
+    budget = right.number_input(
+        "Lifetime budget ε",
+        min_value=0.00001,
+        max_value=1000.0,
+        value=1.0,
+        step=0.1,
+        format="%g",
+        key="desk_budget",
+        help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
+        persist_state="session",
+    )
     st.caption(words.price_of_size(float(budget)))
     another = st.toggle(
         "People registered before, for another attribute",
         key="desk_another_attribute",
         help="Needed where these people have a budget for another attribute. It is believed, and goes on record.",
-        **_KEPT,
+        persist_state="session",
     )
     pressed = st.button(
         "Register", key="desk_register", type="primary", icon=":material/how_to_reg:", disabled=found is None
@@ -241,32 +240,20 @@ def _understood(test_set: TestSet, columns: Columns) -> str:
     )
 
 
-def _together(columns: Columns) -> str | None:
-    """Name the values that make up the disadvantaged group of the file, where there are several."""
-    upload = people.given_upload("desk_test_set")
-    frame = None if upload is None else people.from_file(upload)
-    return None if frame is None else together(everybody_else(frame, columns.attribute, columns.advantaged))
-
-
 def _register(ledger: Ledger, name: str, found: tuple[TestSet, Columns], budget: float, *, another: bool) -> None:
     test_set, columns = found
-    st.session_state.pop(_REGISTER_PROBLEM, None)
-    if not name.strip():
-        st.session_state[_REGISTER_PROBLEM] = "Give the test set a name; askers need it."
-        return
-    try:
+    with panels.keeping_problem(_REGISTER_PROBLEM):
+        if not name.strip():
+            raise InputError("Give the test set a name; askers need it.")
         made = ledger.register(name, test_set, budget=round(budget, 6), columns=columns, another_attribute=another)
-    except FairLeakError as error:
-        st.session_state[_REGISTER_PROBLEM] = str(error)
-        return
-    state.choose("desk_name", made.name)
-    state.choose("desk_section", "ask")
-    state.choose("desk_another_attribute", False)
-    st.rerun()
+        state.choose("desk_name", made.name)
+        state.choose("desk_section", "ask")
+        state.choose("desk_another_attribute", False)
+        st.rerun()
 
 
-def _from_file() -> tuple[TestSet, Columns] | None:
-    """Ask for a file and what its columns are."""
+def _from_file() -> tuple[tuple[TestSet, Columns] | None, Any]:
+    """Ask for a file and what its columns are; returns both and the file's cells, as far as they are there."""
     upload = people.upload_box(
         "desk_test_set",
         "Test set: a CSV or Parquet file with a record a person (up to 200 MB)",
@@ -274,10 +261,10 @@ def _from_file() -> tuple[TestSet, Columns] | None:
     )
     frame = people.from_file(upload) if upload is not None else None
     if upload is None or frame is None:
-        return None
+        return None, None
     columns = _columns(frame)
     test_set = people.uploaded_test_set(upload, columns)
-    return None if test_set is None else (test_set, columns)
+    return None if test_set is None else (test_set, columns), frame
 
 
 def _columns(frame: Any) -> Columns:
