@@ -22,19 +22,28 @@ _HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's t
 _HEAD_START = 0.05
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
 
-_TITLES = {
-    "": "What does a fair model give away?",
-    "data": "Data",
-    "model": "Model",
-    "correction": "Reconstruction correction",
-    "bias_queries": "Bias queries",
-    "attriguard": "AttriGuard",
-    "membership": "Membership inference",
-    "release": "What a model card gives away",
-    "report": "Report",
-    "desk": "Query desk",
-    "learn": "Learn by example",
+_PAGES = {
+    "Audit": {
+        "start": ("Start", "flag", "What does a fair model give away?"),
+        "data": ("Data", "table_rows", "Data"),
+        "model": ("Model", "balance", "Model"),
+    },
+    "Attacks": {
+        "correction": ("Correction", "tune", "Reconstruction correction"),
+        "bias_queries": ("Bias queries", "quiz", "Bias queries"),
+        "attriguard": ("AttriGuard", "shield", "AttriGuard"),
+        "membership": ("Membership", "group", "Membership inference"),
+    },
+    "Decision": {
+        "release": ("Release", "contact_page", "What a model card gives away"),
+        "report": ("Report", "fact_check", "Report"),
+        "desk": ("Query desk", "account_balance", "Query desk"),
+    },
+    "Teaching": {"learn": ("Learn by example", "school", "Learn by example")},
 }
+"""Section of the navigation -> file of a page -> what the navigation calls it, its icon, and its title."""
+
+_TITLES = {name: title for pages in _PAGES.values() for name, (_, _, title) in pages.items()}
 
 _STYLE = """<style>
 .stMainBlockContainer {max-width: 1240px; padding: 4.4rem 5rem 2rem}
@@ -92,24 +101,13 @@ def navigation() -> Any:
     """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server."""
 
     def page(name: str, title: str, icon: str) -> Any:
-        return st.Page(_ROOT / "pages" / f"{name}.py", title=title, icon=f":material/{icon}:", url_path=name)
+        file, first = _ROOT / "pages" / f"{name}.py", name == "start"
+        return st.Page(file, title=title, icon=f":material/{icon}:", url_path=None if first else name, default=first)
 
-    start = st.Page(_ROOT / "pages" / "start.py", title="Start", icon=":material/flag:", default=True)
     return st.navigation(
         {
-            "Audit": [start, page("data", "Data", "table_rows"), page("model", "Model", "balance")],
-            "Attacks": [
-                page("correction", "Correction", "tune"),
-                page("bias_queries", "Bias queries", "quiz"),
-                page("attriguard", "AttriGuard", "shield"),
-                page("membership", "Membership", "group"),
-            ],
-            "Decision": [
-                page("release", "Release", "contact_page"),
-                page("report", "Report", "fact_check"),
-                page("desk", "Query desk", "account_balance"),
-            ],
-            "Teaching": [page("learn", "Learn by example", "school")],
+            section: [page(name, title, icon) for name, (title, icon, _) in pages.items()]
+            for section, pages in _PAGES.items()
         },
         position="sidebar",
     )
@@ -119,7 +117,7 @@ def open_page(page: Any) -> None:
     """Write the page's title; what the page adds to it comes later."""
     row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
     place = row.empty()
-    place.markdown(f"# {_TITLES[page.url_path]}")
+    place.markdown(f"# {_TITLES[page.url_path or 'start']}")
     _HEAD.set((row, place))
     if not st.session_state.get("opened"):
         st.session_state["opened"] = True
