@@ -6,15 +6,14 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import membership_controls as controls
+from pages.common import membership_study as study
 from pages.common import membership_words as words
 from pages.common import panels, state, wording
 from pages.common.background import want
-from pages.common.membership_study import Grown, Membership
 
 with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name())):
-    published = controls.published()
-who = controls.people()
+    published = study.published()
+who = study.people()
 
 from core.charts import draw_gaps_between, draw_ranges, draw_roc
 from core.membership import ATTACK_TITLES
@@ -27,12 +26,12 @@ colours = shell.palette()
 
 @st.fragment
 def told() -> None:
-    """Draw everything that follows the controls."""
+    """Draw everything that follows the study."""
     opening = st.empty()
-    chosen = controls.chosen(who, published)
-    work = Membership(who, chosen)
+    chosen = study.chosen(who, published)
+    work = study.Membership(who, chosen)
     want(work, patience=_PATIENCE)
-    grown: Grown = work.first(work.show_progress)
+    grown: study.Grown = work.first(work.show_progress)
     found, code = grown.found, chosen.group
     attack = words.shown(found)
     there = words.compared(found, code)
@@ -63,7 +62,7 @@ def told() -> None:
             tables["Where the flags fall"] = steps.table
     panels.how_to_read(words.guide(found, chosen, who.people.notes))
     panels.numbers(tables, key="membership")
-    sections.SECTIONS[controls.section()](work, grown)
+    sections.SECTIONS[study.section()](work, grown)
 
 
 told()

@@ -7,8 +7,8 @@ shell.guard()
 import streamlit as st
 
 from core.errors import InputError
-from pages.common import cached, panels, release_card, state, wording
-from pages.common import release_controls as controls
+from pages.common import cached, panels, state, wording
+from pages.common import release_card as cards
 from pages.common import release_words as words
 
 shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
@@ -23,9 +23,9 @@ colours = shell.palette()
 opening = st.empty()
 try:
     row = st.columns([25, 23, 24, 18], gap="small", vertical_alignment="bottom")
-    models = controls.models(row, table, dataset, release_card.number_of_people(config, dataset))
-    precision = controls.precision(row[2:], config.seed)
-    audited = release_card.ReleaseWork(config, table, dataset, models)
+    models = cards.models(row, table, dataset, cards.number_of_people(config, dataset))
+    precision = cards.precision(row[2:], config.seed)
+    audited = cards.ReleaseWork(config, table, dataset, models)
 except InputError as error:
     panels.problem(str(error))
     st.stop()
@@ -37,9 +37,9 @@ if not precision.statistics:
 @st.fragment
 def told() -> None:
     """Draw everything that follows the number of models."""
-    wanted = controls.number_of_models(models)
+    wanted = cards.number_of_models(models)
     people = audited.people(wanted)
-    card = release_card.Card(audited, people, precision)
+    card = cards.Card(audited, people, precision)
     now = card.drawn(wanted)
     with opening:
         shell.finding(*words.finding(now, people))
@@ -65,21 +65,21 @@ def told() -> None:
             draw_release_bits(card.studies, now, colours, counts=models.counts),
             key="release_bits_chart",
         )
-        controls.number_slider(models, wanted)
+        cards.number_slider(models, wanted)
         if sentence := unpredicted(now):
             st.caption(sentence)
         if now.n_models < wanted:
-            release_card.watch(audited.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
+            cards.watch(audited.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
     tables = {"People pinned down": moved.table, "By the number of models": bits.table}
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tables |= release_card.advice_part(card, now)
+        tables |= cards.advice_part(card, now)
     with right:
         fullness = draw_fullness(card.studies, now, colours, counts=models.counts)
         panels.titled(*words.fullness_chart(now), fullness, key="release_fullness_chart")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tables |= release_card.in_common_part(now)
+        tables |= cards.in_common_part(now)
     with right:
         clear = gain.low > 0.0 or gain.high < 0.0
         named = panels.titled(
@@ -95,7 +95,7 @@ def told() -> None:
     with right:
         tables |= {words.numbers(now): now.published.to_frame(), "Every figure": now.to_frame()}
         panels.numbers(tables, key="release")
-        release_card.download(release_card.card_plan(config, table, dataset, models, precision, now.n_models))
+        cards.download(cards.card_plan(config, table, dataset, models, precision, now.n_models))
 
 
 told()

@@ -17,8 +17,7 @@ from core.model_card import Advice, Draws, ReleaseSettings, ReleaseStudy, Tried,
 from core.release_audit.card_plan import read_release, release_text, study_of
 from pages.common import cached
 from pages.common import release_words as words
-from pages.common.release_card import card_plan
-from pages.common.release_controls import Models
+from pages.common.release_card import Models, card_plan
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.app.releasing import (
