@@ -23,7 +23,7 @@ colours = shell.palette()
 opening = st.empty()
 try:
     row = st.columns([25, 23, 24, 18], gap="small", vertical_alignment="bottom")
-    models = cards.models(row, table, dataset, cards.number_of_people(config, dataset))
+    models = cards.models(row, config, table, dataset)
     precision = cards.precision(row[2:], config.seed)
     audited = cards.ReleaseWork(config, table, dataset, models)
 except InputError as error:
@@ -43,8 +43,8 @@ def told() -> None:
     now = card.drawn(wanted)
     with opening:
         shell.finding(*words.finding(now, people))
-    if sentence := words.unfinished(now):
-        panels.problem(sentence, point="Not to be relied on.")
+    if now.status != "converged":
+        panels.problem(now.reason, point="Not to be relied on.")
     gain, group = now.measured.accuracy_gain, f"“{shell.escape(now.group)}” ({shell.escape(now.attribute)})"
     left, right = st.columns([3, 2], gap="large")
     with left:

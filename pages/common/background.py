@@ -215,11 +215,6 @@ class Store:
         kept = {key, *halves[-self._entries :]}
         self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept or k in self._results}
 
-    def forget(self, key: str) -> None:
-        """Forget the job for this key, so that it can be started again."""
-        with self._lock:
-            self._jobs.pop(key, None)
-
     def release(self) -> None:
         """Stop all work and drop all results."""
         with self._lock:

@@ -132,16 +132,6 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     return f"{sides}; {shown} with other splits and noise"
 
 
-def accuracy_heading(bands: Sequence[CurveBand]) -> str:
-    """Say what noise costs in accuracy."""
-    done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
-    low, high = done[0].values["accuracy_test"], done[-1].values["accuracy_test"]
-    return (
-        f"Right for {percent(high)} of unseen people at ε = {epsilon_text(done[-1].at)}, {percent(low)} at "
-        f"{epsilon_text(done[0].at)}"
-    )
-
-
 def _accuracy_section(work: Membership, grown: Grown) -> None:
     curve_over_epsilon(work).grow(partial(_show_accuracy, work, grown))
 
@@ -149,8 +139,10 @@ def _accuracy_section(work: Membership, grown: Grown) -> None:
 def _show_accuracy(work: Membership, grown: Grown, points: list[CurvePoint], growing: bool) -> None:
     """Draw both accuracies over ε."""
     bands, majority = steady(summarise_curve(points)), grown.found.target.majority_test
+    done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
+    low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
     drawn = panels.titled(
-        accuracy_heading(bands),
+        f"Right for {high} of unseen people at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
         f"{tree(work)}, bands over repeats. An attack lives on the distance between training and unseen people. "
         f"Baseline: always the more frequent label is right for {percent(majority)} (95% {interval(majority)})",
         draw_accuracy_by_epsilon(bands, shell.palette(), now=_now(work), majority=majority),
@@ -395,7 +387,14 @@ def _accounting_section(work: Membership, grown: Grown) -> None:
     )
     by_name = {one.ledger.accounting: one for one in found}
     naive, own = by_name["naive"], by_name[work.settings.accounting]
-    shell.whisper(accounting_heading(own, naive), _quantity(own))
+    majority = own.target.majority_test
+    shell.whisper(
+        f"The naive tree is right for {percent(naive.target.accuracy_test)} of unseen people, ours for "
+        f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}",
+        f"The ledger of a full path adds up to {cost_text(own.ledger.total)}: nodes side by side hold different "
+        f"people, so only levels add up. Baseline: always the more frequent label is right for "
+        f"{percent(majority)} (95% {interval(majority)})",
+    )
     panels.problem(
         f"A tree that gives each count its own ε = {epsilon_text(chosen.epsilon)} has spent "
         f"{cost_text(naive.ledger.counts_total)} on its counts alone, and it stops where the true counts are pure, "
@@ -411,26 +410,9 @@ def _accounting_section(work: Membership, grown: Grown) -> None:
     panels.numbers(tables, key="member-accounting")
 
 
-def accounting_heading(own: AccountingFindings, naive: AccountingFindings) -> str:
-    """Say what the naive tree costs beside the honest one."""
-    return (
-        f"The naive tree is right for {percent(naive.target.accuracy_test)} of unseen people, ours for "
-        f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}"
-    )
-
-
 def cost_text(epsilon: float) -> str:
     """Write what something costs."""
     return "∞" if math.isinf(epsilon) else f"{epsilon:,.4g}"
-
-
-def _quantity(own: AccountingFindings) -> str:
-    majority = own.target.majority_test
-    return (
-        f"The ledger of a full path adds up to {cost_text(own.ledger.total)}: nodes side by side hold different "
-        f"people, so only levels add up. Baseline: always the more frequent label is right for "
-        f"{percent(majority)} (95% {interval(majority)})"
-    )
 
 
 def _accounting_table(found: Sequence[AccountingFindings]) -> Any:

@@ -107,8 +107,10 @@ _SHORT = {
 _FIRST_PEOPLE = 1_000
 
 
-def models(row: Sequence[Any], table: Table, dataset: AuditDataset, test: int) -> Models:
-    """Choose the models, in the row's first place, and which of so many test people their numbers are about."""
+def models(row: Sequence[Any], config: AuditConfig, table: Table, dataset: AuditDataset) -> Models:
+    """Choose the models, in the row's first place, and how many test people their numbers are about."""
+    from core.datasets.splits import split
+
     candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
     brought = dataset.roles.gives_predictions
     offered = {name: title for name, title in _FAMILIES.items() if candidates or name != GIVEN}
@@ -125,7 +127,8 @@ def models(row: Sequence[Any], table: Table, dataset: AuditDataset, test: int) -
         ),
     )
     family = family if family in offered else first
-    people = _people(row[1], test)
+    test = split(dataset, train_share=config.train_share, seed=config.seed).test
+    people = _people(row[1], int(test.size))
     columns = _columns(table, dataset, candidates) if family == GIVEN else ()
     group = _group(dataset) if dataset.n_groups > 2 else 1
     return Models(family=family, columns=columns, people=people, group=group)
@@ -229,8 +232,8 @@ def number_of_models(chosen: Models) -> int:
 
 def number_slider(chosen: Models, value: int) -> None:
     """Draw the slider of the number of models."""
+    told = {"help": None, "options": chosen.counts, "value": value}
     if len(chosen.counts) > 1:
-        told = {"help": None, "options": chosen.counts, "value": value}
         control(_SETTINGS["count"], _slider_key(chosen), "select_slider", **told)
 
 
@@ -240,14 +243,6 @@ def _slider_key(chosen: Models) -> str:
 
 _PATIENCE = 1.5
 """Seconds a moved slider waits for its card before it shows progress."""
-
-
-def number_of_people(config: AuditConfig, dataset: AuditDataset) -> int:
-    """Return how many test records there are, which nobody is trained on."""
-    from core.datasets.splits import split
-
-    rows = split(dataset, train_share=config.train_share, seed=config.seed).test
-    return int(rows.size)
 
 
 def watch(work: Background, doing: str, go_on: str) -> None:

@@ -206,11 +206,6 @@ def distance() -> str:
     )
 
 
-def unfinished(study: ReleaseStudy) -> str:
-    """Say why a projection cannot be relied on; empty where it can."""
-    return "" if study.status == "converged" else study.reason
-
-
 _SOURCES = (
     "Sources: the measures and the experiment are FairLeak's own. Information projection: Csiszár, I. (1975), "
     "*I-Divergence Geometry of Probability Distributions and Minimization Problems*."

@@ -193,26 +193,22 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
     return made.getvalue()
 
 
-def _button(shown: Shown, kind: str, edition: str, *, first: bool) -> None:
-    label, ending, mime, icon = FILES[kind]
-    name = {"policy": "policy", "plan": "plan", "csv": f"fairleak-{edition}-tables"}.get(kind, f"fairleak-{edition}")
-    panels.download(
-        label,
-        partial(file, shown, kind, edition),
-        f"{name}.{ending}",
-        key=f"download_{edition}_{kind}",
-        mime=mime,
-        icon=icon,
-        type="primary" if first else "secondary",
-    )
-
-
 def _buttons(shown: Shown, kinds: Iterable[str], edition: str) -> Any:
     """Draw the buttons of an edition's files, and return their row."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    names = {"policy": "policy", "plan": "plan", "csv": f"fairleak-{edition}-tables"}
     with row:
         for kind in kinds:
-            _button(shown, kind, edition, first=kind == "html")
+            label, ending, mime, icon = FILES[kind]
+            panels.download(
+                label,
+                partial(file, shown, kind, edition),
+                f"{names.get(kind, f'fairleak-{edition}')}.{ending}",
+                key=f"download_{edition}_{kind}",
+                mime=mime,
+                icon=icon,
+                type="primary" if kind == "html" else "secondary",
+            )
     return row
 
 

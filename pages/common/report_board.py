@@ -63,19 +63,15 @@ _TOP = (
 
 
 def board(rows: Sequence[CheckRow]) -> str:
-    """Return the checks as HTML; those without a limit in one line below."""
-    asked = [check_row(row) for row in rows if row.verdict.verdict != "not_asked"]
-    return f"<div class='fl-board'>{_TOP}{''.join(asked)}{_rest(rows)}</div>"
-
-
-def _rest(rows: Sequence[CheckRow]) -> str:
-    """Name the checks the policy does not ask for, with what was found all the same."""
+    """Return the checks as HTML; those without a limit in one line below, with what was found all the same."""
+    asked = "".join(check_row(row) for row in rows if row.verdict.verdict != "not_asked")
     told = []
     for row in rows:
         if row.verdict.verdict == "not_asked":
             value = f" ({row.value})" if row.found.outcome == "done" else ""
             told.append(escape(f"{row.verdict.title}{value}"))
-    return f"<p class='rest'>Not asked by the policy: {'; '.join(told)}.</p>" if told else ""
+    rest = f"<p class='rest'>Not asked by the policy: {'; '.join(told)}.</p>" if told else ""
+    return f"<div class='fl-board'>{_TOP}{asked}{rest}</div>"
 
 
 def draw(rows: Sequence[CheckRow], overall: str) -> None:
@@ -98,8 +94,10 @@ def check_row(found: CheckRow) -> str:
     """Return the row of a check the policy sets a limit to."""
     verdict = found.verdict
     told = verdict.why if verdict.verdict == "not_run" else found.found.attacked
-    number = f"{found.value}, {found.interval}" if found.interval else found.value
-    bar = bullet(verdict, f"{number}. Limit: {found.limit}.") + _value(found)
+    interval = f", {found.interval}" if found.interval else ""
+    kind = f" <span class='kind'>{found.found.basis}</span>" if found.found.estimate is not None else ""
+    bar = bullet(verdict, f"{found.value}{interval}. Limit: {found.limit}.")
+    bar += f"<div class='small'><b>{escape(found.value)}</b>{escape(interval)}{kind}</div>"
     cells = _cells(verdict, verdict.verdict, told, bar, found.limit, found.source)
     return f"<details><summary class='row'>{cells}</summary><div class='more'><dl>{_opened(found)}</dl></div></details>"
 
@@ -122,12 +120,6 @@ def _cells(verdict: CheckVerdict, kind: str, told: str, bar: str, limit: str, so
         f"<div>{bar}</div>"
         f"<div><div>{escape(limit)}</div><div class='small brief'>{escape(source)}</div></div>"
     )
-
-
-def _value(found: CheckRow) -> str:
-    interval = f", {escape(found.interval)}" if found.interval else ""
-    kind = f" <span class='kind'>{found.found.basis}</span>" if found.found.estimate is not None else ""
-    return f"<div class='small'><b>{escape(found.value)}</b>{interval}{kind}</div>"
 
 
 def _opened(found: CheckRow) -> str:
@@ -215,29 +207,17 @@ def _rate(name: str, rate: Estimate) -> str:
 
 
 _COLOURS = {
-    "light": {
-        "fail": "#A01A13",
-        "inconclusive": "#8F6400",
-        "pass": "#1B7F4B",
-        "none": "#5B626D",
-        "allowed": "#CFE5D6",
-        "forbidden": "#F3DEDA",
-        "empty": "#F0EEE9",
-        "line": "#E3DFD8",
-        "hover": "#F7F5F0",
-    },
-    "dark": {
-        "fail": "#F2837B",
-        "inconclusive": "#E3B34C",
-        "pass": "#5CC48D",
-        "none": "#A9B0BA",
-        "allowed": "#23392F",
-        "forbidden": "#3A2524",
-        "empty": "#1F232A",
-        "line": "#2A2E36",
-        "hover": "#1A1D23",
-    },
+    "fail": ("#A01A13", "#F2837B"),
+    "inconclusive": ("#8F6400", "#E3B34C"),
+    "pass": ("#1B7F4B", "#5CC48D"),
+    "none": ("#5B626D", "#A9B0BA"),
+    "allowed": ("#CFE5D6", "#23392F"),
+    "forbidden": ("#F3DEDA", "#3A2524"),
+    "empty": ("#F0EEE9", "#1F232A"),
+    "line": ("#E3DFD8", "#2A2E36"),
+    "hover": ("#F7F5F0", "#1A1D23"),
 }
+"""By what they stand for, in the light and in the dark theme."""
 
 _STYLE = """
 .fl-board, .fl-tested {font-size: .95rem; line-height: 1.35; color: var(--fl-ink)}
@@ -313,10 +293,10 @@ _STYLE = """
 
 def style(overall: str = "none") -> str:
     """Return the style sheet for `st.html`, with the colour of the verdict's icon in the finding."""
-    palette = shell.palette()
     from core.charts import DARK
 
-    theme = _COLOURS["dark" if palette == DARK else "light"]
+    palette = shell.palette()
+    theme = {name: pair[palette == DARK] for name, pair in _COLOURS.items()}
     colours = {
         **theme,
         "verdict": theme.get(overall, theme["none"]),

@@ -51,15 +51,12 @@ def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     the people and predictions it was said of; everything else stays for others.
     """
     kept: AuditPlan | None = st.session_state.get(_ASKED)
+    if kept is None:
+        first = catalogue_plan("demo")
+        membership = first.membership if config.method != GIVEN else MembershipPlan(shadows=0)
+        kept = AuditPlan(answers=first.answers, membership=membership, guard=first.guard)
     released: dict[Any, OutputsPlan] = st.session_state.get(_RELEASED, {})
-    outputs = released.get(_released_of(config, table)) or _first_outputs(config, table)
-    return replace(kept or _standard(config), outputs=outputs)
-
-
-def keep_plan(config: AuditConfig, table: Table, wanted: AuditPlan) -> None:
-    """Ask this from now on."""
-    st.session_state[_ASKED] = wanted
-    st.session_state[_RELEASED] = {_released_of(config, table): wanted.outputs}
+    return replace(kept, outputs=released.get(_released_of(config, table)) or _first_outputs(config, table))
 
 
 def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
@@ -74,12 +71,6 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
     answered = cached.own_model()
     kind = "file" if answered is not None and roles.prediction == answered.prediction else "predictions"
     return suggested_outputs(cached.dataset_of(table, roles), kind)
-
-
-def _standard(config: AuditConfig) -> AuditPlan:
-    first = catalogue_plan("demo")
-    membership = first.membership if config.method != GIVEN else MembershipPlan(shadows=0)
-    return AuditPlan(answers=first.answers, membership=membership, guard=first.guard)
 
 
 def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
@@ -197,7 +188,8 @@ def attacks(config: AuditConfig, table: Table) -> None:
         membership=MembershipPlan(shadows=int(shadows)),
         guard=GuardPlan(budget=float(budget)),
     )
-    keep_plan(config, table, plan)
+    st.session_state[_ASKED] = plan
+    st.session_state[_RELEASED] = {_released_of(config, table): plan.outputs}
     st.rerun()
 
 

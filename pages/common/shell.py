@@ -67,9 +67,14 @@ h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; f
 .st-key-guard_budget {width: calc(60% + 9px)}
 </style>"""
 
-_PRESS = {"light": "#1F5FA8", "dark": "#3B72C0"}  # white words on the theme's own dark blue have a contrast of 3.8 only
-_CHOSEN = {"light": "#1F5FA8", "dark": "#7FB2F0"}  # so have words in that blue on a ground tinted with it: 3.7
-_GREY = {"light": "#5B626D", "dark": "#A9B0BA"}
+_COLOURS = {
+    "ink": ("#22262D", "#E9E7E2"),
+    "leak": ("#B84A00", "#F5965A"),
+    "grey": ("#5B626D", "#A9B0BA"),
+    "press": ("#1F5FA8", "#3B72C0"),  # white words on the theme's own dark blue have a contrast of 3.8 only
+    "chosen": ("#1F5FA8", "#7FB2F0"),  # so have words in that blue on a ground tinted with it: 3.7
+}
+"""By what they stand for, in the light and in the dark theme."""
 
 _SCALES = """<g stroke="{ink}" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">
 <path d="M16 4v4M5 8h22M8 8l-4 9h8zM24 8l-4 9h8z"/></g>
@@ -89,12 +94,11 @@ _LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="146" height="34" viewB
 def configure() -> None:
     """Set the page's title, icon, width, style and wordmark."""
     st.set_page_config(page_title="FairLeak", page_icon=_ICON, layout="wide", initial_sidebar_state="auto")
-    theme = _theme()
-    ink, drop = ("#22262D", "#B84A00") if theme == "light" else ("#E9E7E2", "#F5965A")
-    colours = {"grey": _GREY[theme], "leak": drop, "press": _PRESS[theme], "chosen": _CHOSEN[theme]}
-    variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in colours.items())
+    colours = {name: pair[_is_dark()] for name, pair in _COLOURS.items()}
+    variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in colours.items() if name != "ink")
     st.html(f"{_STYLE}<style>:root {{{variables}}}</style>")
-    st.logo(_LOGO.format(ink=ink, scales=_SCALES.format(ink=ink, drop=drop)), size="large")
+    scales = _SCALES.format(ink=colours["ink"], drop=colours["leak"])
+    st.logo(_LOGO.format(ink=colours["ink"], scales=scales), size="large")
 
 
 def navigation() -> Any:
@@ -156,11 +160,11 @@ def palette() -> Palette:
     """Return the colours of the theme the user sees."""
     from core.charts import DARK, LIGHT
 
-    return DARK if _theme() == "dark" else LIGHT
+    return DARK if _is_dark() else LIGHT
 
 
-def _theme() -> str:
-    return "dark" if st.context.theme.type == "dark" else "light"
+def _is_dark() -> bool:
+    return bool(st.context.theme.type == "dark")
 
 
 def escape(words: str) -> str:
