@@ -62,7 +62,7 @@ def told() -> None:
             tables["Where the flags fall"] = steps.table
     panels.how_to_read(words.guide(found, chosen, who.people.notes))
     panels.numbers(tables, key="membership")
-    sections.SECTIONS[study.section()](work, grown)
+    sections.draw(work, grown)
 
 
 told()

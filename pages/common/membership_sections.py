@@ -256,15 +256,16 @@ _MOST_VALUES = 20
 
 def _others_section(work: Membership, grown: Grown) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
-    from core.membership import grouped_by
+    from core.membership import grouped_by, judge
 
     offered = _offered(work)
     first, second = _choose(offered, work.who.config.dataset)
     try:
         one = _grouping(work, first)
         people = grouped_by(work.who.people, (one, _grouping(work, second)) if second else one)
-        attack = words.shown(grown.found)
-        found = _judged(work, grown, people, attack.name)
+        found = judge(grown.target, grown.guesses[words.shown(grown.found).name], people=people)
+        if "lira" in grown.guesses:  # its gaps beside the others
+            found = replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=people).low_fpr)
     except InputError as error:
         panels.problem(str(error))
         return
@@ -313,16 +314,6 @@ def _grouping(work: Membership, key: str) -> Any:
         return column_grouping(who.people, name)
     by = state.roles_named(who.table, name)
     return table_grouping(who.table, who.config.roles or who.table.roles[0], by)
-
-
-def _judged(work: Membership, grown: Grown, people: MemberPeople, name: str) -> AttackFindings:
-    """Return what an attack finds out about these groups, with LiRA's gaps where LiRA is there."""
-    from core.membership import judge
-
-    found = judge(grown.target, grown.guesses[name], people=people)
-    if "lira" not in grown.guesses:
-        return found
-    return replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=people).low_fpr)
 
 
 def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
@@ -434,11 +425,17 @@ def _accounting_table(found: Sequence[AccountingFindings]) -> Any:
     )
 
 
-SECTIONS = {
-    "over_epsilon": _over_epsilon_section,
-    "accuracy": _accuracy_section,
-    "picking": _picking_section,
-    "others": _others_section,
-    "accounting": _accounting_section,
+_SECTIONS = {
+    "over_epsilon": ("Over ε", _over_epsilon_section),
+    "accuracy": ("Accuracy over ε", _accuracy_section),
+    "picking": ("FairPick", _picking_section),
+    "others": ("Other groups", _others_section),
+    "accounting": ("Accounting", _accounting_section),
 }
-"""What the page offers below its charts."""
+
+
+def draw(work: Membership, grown: Grown) -> None:
+    """Choose what is shown below the page's charts, and draw it."""
+    titles = {name: title for name, (title, _) in _SECTIONS.items()}
+    section = panels.pick("Look further", titles, key="further_members", default="over_epsilon")
+    _SECTIONS[section][1](work, grown)

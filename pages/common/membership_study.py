@@ -34,7 +34,7 @@ from core.membership import (
 )
 from core.models import GIVEN
 from core.settings import params
-from pages.common import cached, panels
+from pages.common import cached
 from pages.common.background import Background, Job, Store, need, pace, want_instead
 from pages.common.controls import control
 
@@ -68,14 +68,6 @@ def people() -> People:
 
 
 _SETTINGS = params(MembershipSettings)
-
-_SECTIONS = {
-    "over_epsilon": "Over ε",
-    "accuracy": "Accuracy over ε",
-    "picking": "FairPick",
-    "others": "Other groups",
-    "accounting": "Accounting",
-}
 
 
 def published() -> bool:
@@ -185,11 +177,6 @@ def attacked_with(chosen: MembershipSettings) -> MembershipSettings:
         literal=picks and chosen.literal,
         group=chosen.group if picks else 1,
     )
-
-
-def section() -> str:
-    """Choose what is shown below."""
-    return str(panels.pick("Look further", _SECTIONS, key="further_members", default="over_epsilon"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

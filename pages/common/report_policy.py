@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -216,7 +215,9 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Po
     )
     required = right.toggle("A release needs it", value=limit is None or limit.required, key=f"limit_required_{mark}")
     now = limit or Limit(check=check, value=first)
-    texts = _texts(now, mark)
+    lines = {"author": "Who set it", "date": "When (YYYY-MM-DD)"}
+    prose = {"rationale": "Why this value", "source": "Source: law, standard, paper or document (may be empty)"}
+    texts = _texts(now, lines, prose, key=f"limit_{{}}_{mark}", height=90)
     left, right = st.columns([2, 1])
     judge = left.form_submit_button("Judge by this limit", key=f"limit_keep_{mark}", type="primary")
     gone = limit is not None and right.form_submit_button("Do not ask for it", key=f"limit_drop_{mark}")
@@ -227,34 +228,21 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Po
     return with_limit(policy, changed_limit(limit, after)), False
 
 
-def _texts(limit: Limit, mark: str) -> dict[str, str]:
-    """Draw a box for each text; returns what is in them."""
-    left, right = st.columns(2)
-    boxes: dict[str, tuple[Any, str]] = {
-        "author": (left.text_input, "Who set it"),
-        "date": (right.text_input, "When (YYYY-MM-DD)"),
-        "rationale": (partial(st.text_area, height=90), "Why this value"),
-        "source": (partial(st.text_area, height=90), "Source: law, standard, paper or document (may be empty)"),
-    }
-    made = {
-        name: draw(label, value=getattr(limit, name), key=f"limit_{name}_{mark}")
-        for name, (draw, label) in boxes.items()
-    }
+def _texts(about: Limit | Policy, lines: dict[str, str], prose: dict[str, str], *, key: str, height: int) -> Any:
+    """Draw a box for each text, one line or many, with its label; returns what is in them."""
+    made: dict[str, str | None] = {}
+    for place, (name, label) in zip(st.columns(2) * (len(lines) // 2), lines.items(), strict=True):
+        made[name] = place.text_input(label, value=getattr(about, name), key=key.format(name))
+    for name, label in prose.items():
+        made[name] = st.text_area(label, value=getattr(about, name), key=key.format(name), height=height)
     return {name: (value or "").strip() for name, value in made.items()}
 
 
 def _whole(policy: Policy, mark: str) -> Policy | None:
     """Draw the form of what is said of the policy as a whole; returns the changed policy."""
-    made: dict[str, Any] = {}
-    labels = {"name": "Name", "version": "Version", "author": "Who answers for it", "date": "Since (YYYY-MM-DD)"}
-    for place, (name, label) in zip(st.columns(2) * 2, labels.items(), strict=True):
-        made[name] = (place.text_input(label, value=getattr(policy, name), key=f"policy_{name}_{mark}") or "").strip()
-    made["rationale"] = st.text_area(
-        "What it is for, and why it leaves out what it does not ask for",
-        value=policy.rationale,
-        key=f"policy_rationale_{mark}",
-        height=120,
-    ).strip()
+    lines = {"name": "Name", "version": "Version", "author": "Who answers for it", "date": "Since (YYYY-MM-DD)"}
+    prose = {"rationale": "What it is for, and why it leaves out what it does not ask for"}
+    made = _texts(policy, lines, prose, key=f"policy_{{}}_{mark}", height=120)
     level = st.number_input(
         "Confidence over all limits together, in percent",
         min_value=50.0,
