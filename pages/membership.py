@@ -26,43 +26,41 @@ colours = shell.palette()
 
 @st.fragment
 def told() -> None:
-    """Draw everything that follows the study."""
+    """Draw everything that follows the controls."""
     opening = st.empty()
     chosen = study.chosen(who, published)
     work = study.Membership(who, chosen)
     want(work, patience=_PATIENCE)
     grown: study.Grown = work.first(work.show_progress)
-    found, code = grown.found, chosen.group
-    attack = words.shown(found)
-    there = words.compared(found, code)
+    found, read = grown.found, words.Reading(grown.found, chosen, work.state)
+    attack, result = read.attack, read.result
     with opening:
-        shell.finding(*words.finding(found, chosen, work.state))
+        shell.finding(*words.finding(read))
     left, right = st.columns([3, 2], gap="large")
-    place = 0 if there is None else there[0]
     with left:
-        gaps = draw_gaps_between(found, colours, group=place)
-        panels.titled(*words.gaps_chart(found, code), gaps, key="member_gaps_chart")
+        gaps = draw_gaps_between(found, colours, group=read.place)
+        panels.titled(*words.gaps_chart(read), gaps, key="member_gaps_chart")
     with right:
         scored = "lira" if "lira" in found.attacks else attack.name
         curve = panels.titled(
             "ROC curve of the attack: TPR against FPR",
             f"{ATTACK_TITLES[scored]}, logarithmic axes; dotted is chance",
-            draw_roc(found, colours, attack=scored, group=place),
+            draw_roc(found, colours, attack=scored, group=read.place),
             key="member_roc_chart",
         )
     tables = {"Gaps": gaps.table, "ROC curve of the attack": curve.table}
     work.watch(work.show_progress, every=0.8, drawn=grown)
     if sentence := words.void(chosen):
         panels.problem(sentence, point="No promise any more.")
-    st.caption(words.promise(found, chosen))
+    st.caption(words.promise(read))
     for ranges in attack.ranges:
-        if there is not None and ranges.group == there[1].group:
+        if result is not None and ranges.group == result.group:
             steps = draw_ranges(ranges, colours, muted=attack.muted)
-            panels.titled(*words.ranges_chart(found, code), steps, key="member_ranges_chart")
+            panels.titled(*words.ranges_chart(read), steps, key="member_ranges_chart")
             tables["Where the flags fall"] = steps.table
-    panels.how_to_read(words.guide(found, chosen, who.people.notes))
+    panels.how_to_read(words.guide(read, who.people.notes))
     panels.numbers(tables, key="membership")
-    sections.draw(work, grown)
+    sections.draw(work, grown, read)
 
 
 told()

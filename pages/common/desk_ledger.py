@@ -20,6 +20,7 @@ from core.errors import FairLeakError, InputError
 from pages.common import desk_people as people
 from pages.common import desk_words as words
 from pages.common import panels, shell, state
+from pages.common.upload import values_of
 
 if TYPE_CHECKING:
     from core.desk import Columns, Ledger, TestSet
@@ -180,6 +181,7 @@ def _address(place: str) -> Any:
 
 
 _NONE = "none"
+_MOST_VALUES = 200
 _SOURCES = {"file": "A file", "audited": "Test records of the audited table"}
 _REGISTER_PROBLEM = "desk_register_problem"
 
@@ -273,32 +275,22 @@ def _columns(frame: Any) -> Columns:
 
     named = [str(column) for column in frame.columns]
     left, middle, right = st.columns(3, gap="medium")
-    with left:
-        usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
-        identifier = st.selectbox("Identifier", named, index=usual, key="desk_id_column")
-    with middle:
-        others = [name for name in named if name != identifier]
-        attribute = st.selectbox("Sensitive attribute", others, key="desk_attribute_column")
-        values = _values(frame, attribute)
-        advantaged = st.selectbox("Advantaged group", values, key=f"desk_advantaged_{attribute}")
-    with right:
-        labels = [_NONE, *(name for name in others if name != attribute)]
-        at = st.selectbox(
-            "True outcome, for equal opportunity",
-            range(len(labels)),
-            format_func=labels.__getitem__,
-            key="desk_label_column",
-            help="Counts as public: those who ask may know it.",
-        )
-        label = labels[at] if at else None
-        positive = None
-        if label is not None:
-            positive = st.selectbox("Its good value", _values(frame, label), key=f"desk_positive_{label}")
+    usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
+    identifier = left.selectbox("Identifier", named, index=usual, key="desk_id_column")
+    others = [name for name in named if name != identifier]
+    attribute = middle.selectbox("Sensitive attribute", others, key="desk_attribute_column")
+    values = values_of(frame, attribute, _MOST_VALUES)
+    advantaged = middle.selectbox("Advantaged group", values, key=f"desk_advantaged_{attribute}")
+    labels = [_NONE, *(name for name in others if name != attribute)]
+    at = right.selectbox(
+        "True outcome, for equal opportunity",
+        range(len(labels)),
+        format_func=labels.__getitem__,
+        key="desk_label_column",
+        help="Counts as public: those who ask may know it.",
+    )
+    label, positive = labels[at] if at else None, None
+    if label is not None:
+        values = values_of(frame, label, _MOST_VALUES)
+        positive = right.selectbox("Its good value", values, key=f"desk_positive_{label}")
     return Columns(id=identifier, attribute=attribute, advantaged=advantaged, label=label, positive=positive)
-
-
-def _values(frame: Any, column: str) -> list[str]:
-    """Return a column's values, the most frequent first."""
-    from core.datasets.columns import as_text
-
-    return [str(value) for value in as_text(frame[column]).value_counts().index[:200]]

@@ -31,6 +31,7 @@ from core.membership import (
     CurveBand,
     CurvePoint,
     MemberPeople,
+    MembershipFindings,
     MembershipSettings,
     epsilon_curve,
     fairpick_curve,
@@ -38,10 +39,10 @@ from core.membership import (
     summarise_curve,
 )
 from core.models import GIVEN
-from pages.common import membership_words as words
 from pages.common import panels, shell, state, wording
 from pages.common.background import need
 from pages.common.membership_study import REPEATS, Curve, Grown, Membership, steady
+from pages.common.membership_words import Reading, tells_apart
 
 _ABOVE = {
     "decision_tree": "decision tree",
@@ -65,8 +66,8 @@ def curve_over_epsilon(work: Membership) -> Curve:
     return Curve(work, "epsilon", REPEATS * len(EPSILONS), make, settings, REPEATS, list(EPSILONS))
 
 
-def _over_epsilon_section(work: Membership, grown: Grown) -> None:
-    curve_over_epsilon(work).grow(partial(_show_epsilon, work, grown))
+def _over_epsilon_section(work: Membership, grown: Grown, read: Reading) -> None:
+    curve_over_epsilon(work).grow(partial(_show_epsilon, work, read))
 
 
 def tree(work: Membership) -> str:
@@ -80,9 +81,9 @@ def _now(work: Membership) -> float:
     return work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
 
 
-def _show_epsilon(work: Membership, grown: Grown, points: list[CurvePoint], growing: bool) -> None:
+def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
     """Draw the gaps and the attack's quality over ε."""
-    bands, names = steady(summarise_curve(points)), words.group_names(grown.found, work.chosen.group)
+    bands, names = steady(summarise_curve(points)), (read.group, read.others)
     left, right = st.columns([3, 2], gap="large")
     with left:
         gaps = panels.titled(
@@ -112,7 +113,7 @@ def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growi
     tossed = list(takewhile(lambda band: band.values["auc"].low <= 0.5 <= band.values["auc"].high, done))
     if tossed:
         vd = tossed[-1].values["vd"]
-        still = f", though VD still reads {gap(vd.value)} there" if words.tells_apart(vd) else ""
+        still = f", though VD still reads {gap(vd.value)} there" if tells_apart(vd) else ""
         up_to = "At every ε" if len(tossed) == len(done) else f"Up to ε = {epsilon_text(tossed[-1].at)}"
         return f"{up_to} the attack cannot be told from a coin toss in these repeats{far}{still}"
     return (
@@ -132,13 +133,13 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     return f"{sides}; {shown} with other splits and noise"
 
 
-def _accuracy_section(work: Membership, grown: Grown) -> None:
-    curve_over_epsilon(work).grow(partial(_show_accuracy, work, grown))
+def _accuracy_section(work: Membership, grown: Grown, read: Reading) -> None:
+    curve_over_epsilon(work).grow(partial(_show_accuracy, work, read))
 
 
-def _show_accuracy(work: Membership, grown: Grown, points: list[CurvePoint], growing: bool) -> None:
+def _show_accuracy(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
     """Draw both accuracies over ε."""
-    bands, majority = steady(summarise_curve(points)), grown.found.target.majority_test
+    bands, majority = steady(summarise_curve(points)), read.found.target.majority_test
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
     low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
     drawn = panels.titled(
@@ -154,7 +155,7 @@ def _show_accuracy(work: Membership, grown: Grown, points: list[CurvePoint], gro
 _MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "TPR − FPR gap"}
 
 
-def _picking_section(work: Membership, grown: Grown) -> None:
+def _picking_section(work: Membership, grown: Grown, read: Reading) -> None:
     """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
     chosen = work.chosen
     if chosen.target == GIVEN:
@@ -163,9 +164,9 @@ def _picking_section(work: Membership, grown: Grown) -> None:
     if chosen.target == "audited":
         st.info("FairPick is shown with models trained here; choose another model under attack.")
         return
-    _deleted(grown)
+    _deleted(read.found)
     measure = panels.pick("Gap", _MEASURES, key="member_measure", default="vd")
-    curve_over_theta(work).grow(partial(_show_picking, work, grown, measure))
+    curve_over_theta(work).grow(partial(_show_picking, work, read, measure))
 
 
 def curve_over_theta(work: Membership) -> Curve:
@@ -177,16 +178,16 @@ def curve_over_theta(work: Membership) -> Curve:
     return Curve(work, "fairpick", 2 * len(THETAS) * repeats, make, settings, repeats)
 
 
-def _deleted(grown: Grown) -> None:
+def _deleted(audit: MembershipFindings) -> None:
     """Say whom FairPick deletes at the slider's θ."""
-    found = grown.found.fairpick
+    found = audit.fairpick
     if found is None:
         shell.whisper("At θ = 1 FairPick deletes nobody", "Move its slider above to delete rows, and see what changes")
         return
     rows = sum(found.deleted.values())
     ignored = f" {count(found.ignored)} negative deletions were asked for and dropped." if found.ignored else ""
     panels.titled(
-        f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + grown.found.n_members)} training rows",
+        f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
         f"The largest difference between the groups' shares of a cluster falls from {percent(found.largest_before)} to "
         f"{percent(found.largest_after)}.{ignored} {DELETION_REMINDER}",
         draw_deleted(found, shell.palette(), group_names=list(found.deleted)),
@@ -194,9 +195,9 @@ def _deleted(grown: Grown) -> None:
     )
 
 
-def _show_picking(work: Membership, grown: Grown, measure: str, points: list[CurvePoint], growing: bool) -> None:
+def _show_picking(work: Membership, read: Reading, measure: str, points: list[CurvePoint], growing: bool) -> None:
     """Draw a gap over θ, with the control."""
-    bands, names = steady(summarise_curve(points)), words.group_names(grown.found, work.chosen.group)
+    bands, names = steady(summarise_curve(points)), (read.group, read.others)
     drawn = panels.titled(
         picking_heading(points, measure, growing=growing),
         f"{_MEASURES[measure]}, {names[0]} minus {names[1]}, by the paper's network; 95% intervals of the mean over "
@@ -254,7 +255,7 @@ _NOBODY = ""
 _MOST_VALUES = 20
 
 
-def _others_section(work: Membership, grown: Grown) -> None:
+def _others_section(work: Membership, grown: Grown, read: Reading) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
     from core.membership import grouped_by, judge
 
@@ -263,7 +264,7 @@ def _others_section(work: Membership, grown: Grown) -> None:
     try:
         one = _grouping(work, first)
         people = grouped_by(work.who.people, (one, _grouping(work, second)) if second else one)
-        found = judge(grown.target, grown.guesses[words.shown(grown.found).name], people=people)
+        found = judge(grown.target, grown.guesses[read.attack.name], people=people)
         if "lira" in grown.guesses:  # its gaps beside the others
             found = replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=people).low_fpr)
     except InputError as error:
@@ -359,7 +360,7 @@ def groups_heading(found: AttackFindings, attribute: str) -> str:
 _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
 
 
-def _accounting_section(work: Membership, grown: Grown) -> None:
+def _accounting_section(work: Membership, grown: Grown, read: Reading) -> None:
     """Draw the ledger and the three accountings."""
     from core.membership import accountings
 
@@ -434,8 +435,8 @@ _SECTIONS = {
 }
 
 
-def draw(work: Membership, grown: Grown) -> None:
+def draw(work: Membership, grown: Grown, read: Reading) -> None:
     """Choose what is shown below the page's charts, and draw it."""
     titles = {name: title for name, (title, _) in _SECTIONS.items()}
     section = panels.pick("Look further", titles, key="further_members", default="over_epsilon")
-    _SECTIONS[section][1](work, grown)
+    _SECTIONS[section][1](work, grown, read)

@@ -27,28 +27,27 @@ _WHO = {
 }
 
 
-def shown(found: MembershipFindings) -> AttackFindings:
-    """Return the attack whose flags are shown: the paper's network, until it is there the quick one."""
-    return found.attacks.get("network") or found.attacks["loss"]
+class Reading:
+    """What the page reads in an audit as far as it has come: one attack's flags, the chosen group beside the others.
 
+    The attack is the paper's network, until it is there the quick one. `place` is the group's among the comparisons,
+    and `result` None where it is too small for one.
+    """
 
-def group_names(found: MembershipFindings, code: int) -> tuple[str, str]:
-    """Return what to call a group and the others in sentences."""
-    names = found.group_names
-    if len(names) == 2:
-        return shell.escape(names[1]), shell.escape(names[0])
-    return f"“{shell.escape(names[code])}”", "all others"
-
-
-def compared(found: MembershipFindings, code: int) -> tuple[int, DisparityResult] | None:
-    """Return a group's gaps and their place among the comparisons; None where it is too small."""
-    measured = shown(found).disparities
-    name, results = _compared_group(found, code), measured.results if measured is not None else ()
-    return next(((i, result) for i, result in enumerate(results) if result.group == name), None)
-
-
-def _compared_group(found: MembershipFindings, code: int) -> str:
-    return found.group_names[1 if len(found.group_names) == 2 else code]
+    def __init__(self, found: MembershipFindings, chosen: MembershipSettings, state: State | None = None) -> None:
+        self.found, self.chosen, self.state = found, chosen, state
+        self.attack = found.attacks.get("network") or found.attacks["loss"]
+        self.result: DisparityResult | None = None
+        self.place, self.why_not = 0, ""
+        names, measured = found.group_names, self.attack.disparities
+        self.many = len(names) > 2
+        name = names[chosen.group if self.many else 1]
+        if measured is not None:
+            self.why_not = dict(measured.not_measured).get(name, "")
+            there = ((i, result) for i, result in enumerate(measured.results) if result.group == name)
+            self.place, self.result = next(there, (0, None))
+        self.group = f"“{shell.escape(name)}”" if self.many else shell.escape(name)
+        self.others = "all others" if self.many else shell.escape(names[0])
 
 
 def tells_apart(estimate: Estimate) -> bool:
@@ -56,25 +55,22 @@ def tells_apart(estimate: Estimate) -> bool:
     return estimate.low > 0.0 or estimate.high < 0.0
 
 
-def finding(found: MembershipFindings, chosen: MembershipSettings, state: State | None) -> tuple[str, str]:
+def finding(read: Reading) -> tuple[str, str]:
     """Return the finding of an audit whose attacks stand somewhere, and the grey line under it."""
-    attack, names = shown(found), group_names(found, chosen.group)
-    there, auc = compared(found, chosen.group), f"AUC of {_WHO[attack.name]} {_interval(attack.roc.auc)}"
-    if there is None:
-        left_out = dict(attack.disparities.not_measured) if attack.disparities is not None else {}
-        reason = shell.escape(left_out.get(_compared_group(found, chosen.group), ""))
+    attack, result, names = read.attack, read.result, (read.group, read.others)
+    auc, stronger = f"AUC of {_WHO[attack.name]} {_interval(attack.roc.auc)}", _stronger(read)
+    if result is None:
         point = f"The gaps between {names[0]} and {names[1]} cannot be measured in this table."
-        return point, f"{reason} {auc}.{_stronger(found, state)}"
-    result = there[1]
-    if chosen.literal:
+        return point, f"{shell.escape(read.why_not)} {auc}.{stronger}"
+    if read.chosen.literal:
         return _published(result, attack, names)
     if attack.muted:
-        point, often = _muted(found, result, chosen)
+        point, often = _muted(read, result)
         vd = f"VD would read {gap(result.vd.value)}{often}."
-        return point, f"{auc}, not measurably better than a coin toss (0.5). {vd}{_stronger(found, state)}"
+        return point, f"{auc}, not measurably better than a coin toss (0.5). {vd}{stronger}"
     real = result.advantage_gap
-    grey = f"TPR − FPR gap {gap(real.value)} ({_span(real)}). {auc}.{_stronger(found, state)} {_control(result)}"
-    return _leaks(result, names, len(found.group_names) > 2), grey
+    grey = f"TPR − FPR gap {gap(real.value)} ({_span(real)}). {auc}.{stronger} {_control(result)}"
+    return _leaks(result, names, read.many), grey
 
 
 def _leaks(result: DisparityResult, names: tuple[str, str], many: bool) -> str:
@@ -96,11 +92,11 @@ def _leaks(result: DisparityResult, names: tuple[str, str], many: bool) -> str:
     return f"The attack finds out more about {leaks} than about {others if leaks == group else group}: {by}."
 
 
-def _muted(found: MembershipFindings, result: DisparityResult, chosen: MembershipSettings) -> tuple[str, str]:
+def _muted(read: Reading, result: DisparityResult) -> tuple[str, str]:
     """Say that the flags say nothing, and what they would seem to say."""
-    group, others = group_names(found, chosen.group)
-    at = f"At ε = {epsilon_text(chosen.epsilon)} the" if math.isfinite(chosen.epsilon) else "The"
-    strong = found.attacks.get("lira")
+    group, others, epsilon = read.group, read.others, read.chosen.epsilon
+    at = f"At ε = {epsilon_text(epsilon)} the" if math.isfinite(epsilon) else "The"
+    strong = read.found.attacks.get("lira")
     better = strong is not None and not strong.muted
     who = "paper's attack" if better else "attack"
     between = f"its gap between {group} and {others} says nothing{'; LiRA can tell' if better else ''}"
@@ -129,8 +125,9 @@ def _control(result: DisparityResult) -> str:
     return f"Control: the same attack on {count(outsiders)} outsiders flags {percent(alarms)} of them."
 
 
-def _stronger(found: MembershipFindings, state: State | None) -> str:
+def _stronger(read: Reading) -> str:
     """Say what LiRA reaches, or that it is not there."""
+    found, state = read.found, read.state
     strong = found.attacks.get("lira")
     if strong is not None:
         return f" LiRA: {_interval(strong.roc.auc)}."
@@ -155,20 +152,18 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def gaps_chart(found: MembershipFindings, code: int) -> tuple[str, str]:
+def gaps_chart(read: Reading) -> tuple[str, str]:
     """Return heading and quantity of the four gaps."""
-    group, others = group_names(found, code)
-    minus = f"{_capital(group)} minus {others}, by {_WHO[shown(found).name]}"
-    return f"Four gaps between {group} and {others}", f"{minus}; 95% intervals; row 1 − row 2 = row 3"
+    minus = f"{_capital(read.group)} minus {read.others}, by {_WHO[read.attack.name]}"
+    between = f"Four gaps between {read.group} and {read.others}"
+    return between, f"{minus}; 95% intervals; row 1 − row 2 = row 3"
 
 
-def ranges_chart(found: MembershipFindings, code: int) -> tuple[str, str]:
+def ranges_chart(read: Reading) -> tuple[str, str]:
     """Return heading and quantity of the ten ranges."""
-    group, others = group_names(found, code)
-    muted = shown(found).muted
-    start = "Muted, because VD is: " if muted else ""
-    points = f"{group if muted else _capital(group)} minus {others} in points"
-    return "Where the flags fall", f"{start}{points}, by the probability the model gave; the ten steps add up to VD"
+    group = f"Muted, because VD is: {read.group}" if read.attack.muted else _capital(read.group)
+    points = f"{group} minus {read.others} in points"
+    return "Where the flags fall", f"{points}, by the probability the model gave; the ten steps add up to VD"
 
 
 def void(chosen: MembershipSettings) -> str:
@@ -181,10 +176,10 @@ def void(chosen: MembershipSettings) -> str:
     )
 
 
-def promise(found: MembershipFindings, chosen: MembershipSettings) -> str:
+def promise(read: Reading) -> str:
     """Say in plain words what the privacy budget guarantees, beside what was measured."""
-    there = compared(found, chosen.group)
-    measured = "" if there is None else _measured(there[1])
+    chosen, result = read.chosen, read.result
+    measured = "" if result is None else _measured(result)
     if chosen.target != "dp_id3" and not math.isfinite(chosen.epsilon):
         if chosen.target == GIVEN:
             return f"Nothing is known of how this model was trained, so nothing is promised. {measured}"
@@ -193,7 +188,7 @@ def promise(found: MembershipFindings, chosen: MembershipSettings) -> str:
         return f"Nothing is promised at ε = ∞, where the tree is grown without noise. {measured}"
     if chosen.theta < 1.0:
         return measured
-    allowed = "" if there is None else _allowed(there[1], chosen.epsilon)
+    allowed = "" if result is None else _allowed(result, chosen.epsilon)
     once, twice = _factor(chosen.epsilon), _factor(2 * chosen.epsilon)
     outcome = f"no outcome is more than {once} times" if once else "an outcome may be more than a million times"
     flags = (
@@ -248,9 +243,9 @@ _SOURCE = (
 )
 
 
-def guide(found: MembershipFindings, chosen: MembershipSettings, notes: tuple[str, ...]) -> str:
+def guide(read: Reading, notes: tuple[str, ...]) -> str:
     """Explain the page."""
-    group, others = group_names(found, chosen.group)
+    found, group, others = read.found, read.group, read.others
     lira = (
         f"*LiRA*, usually the strongest, trains {found.settings.shadows} models of the same kind with and without each "
         "person and compares; it gives scores, no flags."
@@ -258,7 +253,7 @@ def guide(found: MembershipFindings, chosen: MembershipSettings, notes: tuple[st
     left_out = "".join(f"\n- {shell.escape(note)}" for note in notes)
     return (
         "Somebody who sees a model's answers guesses who was in its training data: models are surer of people they "
-        f"have seen. {_members(found, chosen)} The attacker knows of some of both what they are, and judges others."
+        f"have seen. {_members(read)} The attacker knows of some of both what they are, and judges others."
         "\n\n"
         "**Who attacks.** *The paper's network* learns for each label which probabilities members get. *Loss* and "
         "*confidence threshold* call everybody a member of whom the model is sure "
@@ -280,9 +275,9 @@ def guide(found: MembershipFindings, chosen: MembershipSettings, notes: tuple[st
     )
 
 
-def _members(found: MembershipFindings, chosen: MembershipSettings) -> str:
+def _members(read: Reading) -> str:
     """Say who is in the training data."""
-    who = count(found.n_members)
+    chosen, who = read.chosen, count(read.found.n_members)
     if chosen.target == "audited":
         told = f"The audit's training people train the model ({who} members), its test people do not (outsiders)."
     elif chosen.target == GIVEN:

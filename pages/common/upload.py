@@ -152,7 +152,7 @@ def _ask(form: _Form, columns: pandas.DataFrame) -> Roles:
         label = form.select("label", "Label: what the model predicts", few, mark, told)
         if current is None and label != form.guess.roles.label:
             form.guess_again(label=label)
-        values = _values(table.frame, label) if label else []
+        values = values_of(table.frame, label) if label else []
         positive = form.select("positive", "Its positive value", values, f"{mark}_{label}")
     with right:
         usable = [c for c in form.names if distinct[c] >= 2 and c != label]
@@ -237,7 +237,7 @@ def _ask_groups(form: _Form, sensitive: str) -> dict[str, Any]:
         )
         groups = {"at_most": most}
     else:
-        options = _values(frame, sensitive)[:_MOST_VALUES]
+        options = values_of(frame, sensitive, _MOST_VALUES)
         preset = [v for v in (same.group if same else ()) if v in options]
         chosen = st.multiselect(
             "First group: people with these values",
@@ -275,10 +275,11 @@ def _kept(current: Roles | None, sensitive: str, groups: dict[str, Any], name: s
     return str(getattr(current, name))
 
 
-def _values(frame: pandas.DataFrame, column: str) -> list[str]:
+def values_of(frame: pandas.DataFrame, column: str, most: int | None = None) -> list[str]:
+    """Return a column's values, the most frequent first, or so many of them."""
     from core.datasets.columns import as_text
 
-    return [str(v) for v in as_text(frame[column]).value_counts().index]
+    return [str(value) for value in as_text(frame[column]).value_counts().index[:most]]
 
 
 _ASKED = {
