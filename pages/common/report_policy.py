@@ -5,6 +5,7 @@ Policies stay in the session. A file that breaks a rule is answered in one sente
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,9 +19,7 @@ from core.models import GIVEN
 from core.policy import CHECKS, Limit, Policy, default_policy, limit_text, policy_text, predictions_policy, read_policy
 from pages.common import panels, shell
 
-_SHIPPED = {"default": default_policy, "predictions": predictions_policy}
 _OWN = "own"
-_TITLES = {"default": "FairLeak's default", "predictions": "FairLeak's, for predictions alone"}
 _CHOSEN, _BOX, _FILE, _KEPT, _PROBLEM = (
     f"release_policy_{part}" for part in ("chosen", "box", "file", "kept", "problem")
 )
@@ -32,28 +31,31 @@ _ROOM = 170
 """Characters kept of a name to which something is added."""
 
 
+def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
+    """Return the policies on offer, the user's file among them: what to call each, and what makes it."""
+    shipped: dict[str, tuple[str, Callable[[], Policy]]] = {
+        "default": ("FairLeak's default", default_policy),
+        "predictions": ("FairLeak's, for predictions alone", predictions_policy),
+    }
+    file, own = st.session_state.get(_FILE, ("", None))
+    return shipped if own is None else {**shipped, _OWN: (file, lambda: own)}
+
+
 def chosen(config: AuditConfig) -> str:
     """Return which policy is chosen; before anybody has, the one that asks for what is at hand."""
     labels_alone = config.method == GIVEN and not (config.roles and config.roles.score)
     name = str(st.session_state.get(_CHOSEN) or ("predictions" if labels_alone else "default"))
-    return name if name in _SHIPPED or _own() is not None else "default"
+    return name if name in _offered() else "default"
 
 
-def _own() -> tuple[str, Policy] | None:
-    own: tuple[str, Policy] | None = st.session_state.get(_FILE)
-    return own
-
-
-def _base(name: str) -> Policy:
-    own = _own()
-    return _SHIPPED[name]() if name in _SHIPPED or own is None else own[1]
+def _base(config: AuditConfig) -> Policy:
+    return _offered()[chosen(config)][1]()
 
 
 def current(config: AuditConfig) -> Policy:
     """Return the chosen policy as it stands, changes of this session included."""
-    name = chosen(config)
-    kept: Policy | None = st.session_state.get(_KEPT, {}).get(name)
-    return kept or _base(name)
+    kept: Policy | None = st.session_state.get(_KEPT, {}).get(chosen(config))
+    return kept or _base(config)
 
 
 def keep(config: AuditConfig, policy: Policy) -> None:
@@ -61,7 +63,7 @@ def keep(config: AuditConfig, policy: Policy) -> None:
 
     Raises `InputError` if it could not be read back from a file.
     """
-    base = _base(chosen(config))
+    base = _base(config)
     if policy.name == base.name and policy != base:
         policy = replace(policy, name=_marked(base.name), author=_marked(base.author), date=_today())
     try:
@@ -113,13 +115,10 @@ def _today() -> str:
 
 def choose(config: AuditConfig) -> None:
     """Draw the choice of a policy, and the box for a file."""
-    own = _own()
-    options = [*_SHIPPED, *([_OWN] if own else [])]
-    titles = {**_TITLES, _OWN: own[0] if own else ""}
+    titles = {name: title for name, (title, _) in _offered().items()}
     st.session_state[_BOX] = chosen(config)
-    st.selectbox(
-        "Policy", options, key=_BOX, format_func=titles.__getitem__, on_change=_choose, help="Judged by at once."
-    )
+    told: dict[str, Any] = {"format_func": titles.__getitem__, "help": "Judged by at once."}
+    st.selectbox("Policy", list(titles), key=_BOX, on_change=_choose, **told)
     file = st.file_uploader(
         "Your own policy (TOML)",
         key="policy_file",
@@ -129,12 +128,17 @@ def choose(config: AuditConfig) -> None:
         help="Kept in this session only. The policy downloaded on this page is an example to start from.",
     )
     if file is not None and st.session_state.get("policy_read") != file.file_id:
-        _read(file.file_id, file.name, file.getvalue())
+        st.session_state["policy_read"] = file.file_id
+        with panels.keeping_problem(_PROBLEM):
+            st.session_state[_FILE] = (file.name, read_policy(file.getvalue(), name=file.name))
+            st.session_state.get(_KEPT, {}).pop(_OWN, None)
+            st.session_state[_CHOSEN] = _OWN
+            st.rerun()
     panels.kept_problem(_PROBLEM)
     policy = current(config)
     st.caption(shell.escape(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}."))
     st.caption(shell.escape(policy.rationale))
-    if policy != _base(chosen(config)):  # in this session
+    if policy != _base(config):  # in this session
         st.button("Undo all changes", key="reset_policy", icon=":material/undo:", on_click=_reset, args=(config,))
 
 
@@ -144,15 +148,6 @@ def _choose() -> None:
 
 def _reset(config: AuditConfig) -> None:
     st.session_state.get(_KEPT, {}).pop(chosen(config), None)
-
-
-def _read(file_id: str, name: str, content: bytes) -> None:
-    st.session_state["policy_read"] = file_id
-    with panels.keeping_problem(_PROBLEM):
-        st.session_state[_FILE] = (name, read_policy(content, name=name))
-        st.session_state.get(_KEPT, {}).pop(_OWN, None)
-        st.session_state[_CHOSEN] = _OWN
-        st.rerun()
 
 
 _WHOLE = "whole"
