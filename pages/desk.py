@@ -7,8 +7,8 @@ shell.guard()
 import streamlit as st
 
 from core.errors import FairLeakError
-from pages.common import desk_ask, desk_ledger, panels
 from pages.common import desk_board as board
+from pages.common import desk_ledger, panels
 from pages.common import desk_words as words
 
 ledger = desk_ledger.current()
@@ -35,12 +35,12 @@ else:
             shell.finding(*words.finding(now))
             desk_ledger.still()
         board.show(now, statuses)
-        desk_ask.show(ledger, now)
+        board.sections(ledger, now)
     else:
         with opening:
             shell.finding(*words.empty())
             desk_ledger.still()
-        desk_ask.show(ledger, None)
+        board.sections(ledger, None)
     desk_ledger.box(expanded=False)
 
 panels.how_to_read(words.GUIDE)
