@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from core.desk import LedgerStatus
+from core.desk import (
+    Columns,
+    Ledger,
+    LedgerAnswer,
+    LedgerStatus,
+    Quote,
+    Registration,
+    TestSet,
+    example_ledger,
+    verify_export,
+)
 from core.desk.prices import prices, suggested_price
 from core.errors import FairLeakError
 from core.fairness import METRIC_TITLES
@@ -19,9 +29,6 @@ from core.fingerprint import fingerprint
 from pages.common import cached, desk_ledger, panels, shell, state
 from pages.common import desk_people as people
 from pages.common import desk_words as words
-
-if TYPE_CHECKING:
-    from core.desk import Ledger, LedgerAnswer, Quote, Registration, TestSet
 
 
 def chosen(statuses: Sequence[LedgerStatus]) -> LedgerStatus:
@@ -135,8 +142,6 @@ def verify() -> None:
 
 
 def _verdict(upload: people.Upload, noted: str | None) -> None:
-    from core.desk import verify_export
-
     try:
         good, sentence = words.holds(verify_export(upload.content, noted=noted), upload.name)
     except FairLeakError as error:
@@ -449,7 +454,6 @@ def show_example(place: Any) -> None:
 def _play() -> _Example:
     """Ask four questions about the built-in demo's people, of a ledger in memory."""
     from core.datasets import build_dataset, demo_table
-    from core.desk import Columns, TestSet, example_ledger
     from core.queries import statistical_parity_gap
 
     table = demo_table()

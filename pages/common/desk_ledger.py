@@ -10,21 +10,18 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from core.datasets.columns import quoted
+from core.desk import Columns, Ledger, TestSet, default_ledger, open_ledger
 from core.desk.prices import everybody_else, together
 from core.errors import FairLeakError, InputError
 from pages.common import desk_people as people
 from pages.common import desk_words as words
 from pages.common import panels, shell, state
 from pages.common.upload import values_of
-
-if TYPE_CHECKING:
-    from core.desk import Columns, Ledger, TestSet
-
 
 _FIELD, _SECRET_FIELD = "desk_place", "desk_password_field"
 _LEDGER, _SECRET, _PROBLEM = "desk_ledger", "desk_password", "desk_place_problem"
@@ -98,8 +95,6 @@ def _pinned() -> str:
 
 
 def _default() -> str:
-    from core.desk import default_ledger
-
     return str(default_ledger())
 
 
@@ -157,8 +152,6 @@ def _open_wanted(create: bool = False) -> None:
 
 def _open(place: str, create: bool = False) -> None:
     """Open a ledger, the pinned one whatever is asked for; if that fails, the one that is open stays open."""
-    from core.desk import open_ledger
-
     st.session_state.pop(_PROBLEM, None)
     try:
         address = _address(place)
@@ -271,8 +264,6 @@ def _from_file() -> tuple[tuple[TestSet, Columns] | None, Any]:
 
 def _columns(frame: Any) -> Columns:
     """Ask which column is which, and which values count."""
-    from core.desk import Columns
-
     named = [str(column) for column in frame.columns]
     left, middle, right = st.columns(3, gap="medium")
     usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)

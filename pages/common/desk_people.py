@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.audit import train_model
+from core.datasets.splits import split
+from core.desk import Columns, Registration, TestSet, frame_of, predictions_of, test_set_of
 from core.errors import InputError
 from core.fingerprint import fingerprint
 from pages.common import cached, panels
@@ -17,8 +20,6 @@ from pages.common.background import Job, need
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-    from core.desk import Columns, Registration, TestSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,6 @@ def is_audited(registration: Registration) -> bool:
 
 def audited() -> tuple[TestSet, Columns] | None:
     """Return the audited table's test records; None, said in a sentence, for an attribute in more than two groups."""
-    from core.datasets.splits import split
-    from core.desk import Columns, TestSet
-
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles or table.roles[0])
     if dataset.n_groups != 2:
@@ -124,9 +122,6 @@ def predicted() -> npt.NDArray[np.float64]:
     store = cached.store_of(config.dataset)
 
     def work(job: Job) -> Any:
-        from core.audit import train_model
-        from core.datasets.splits import split
-
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         model = cached.trained_model(store, config, dataset) or train_model(config, dataset, splits)
         return model.scores[splits.test]
@@ -137,22 +132,16 @@ def predicted() -> npt.NDArray[np.float64]:
 
 def from_file(upload: Upload) -> Any | None:
     """Return a file's cells as a frame, to choose its columns from."""
-    from core.desk import frame_of
-
     return read_upload(upload, frame_of, "frame")
 
 
 def uploaded_test_set(upload: Upload, columns: Columns) -> TestSet | None:
     """Return the test set in a file."""
-    from core.desk import test_set_of
-
     return read_upload(upload, partial(test_set_of, columns=columns), "test set", columns)
 
 
 def uploaded_predictions(upload: Upload, test_set: TestSet, registration: Registration) -> Any | None:
     """Ask which column holds the scores where it is not plain, and return them in the order of the test set."""
-    from core.desk import predictions_of
-
     frame = from_file(upload)
     if frame is None:
         return None

@@ -14,7 +14,8 @@ import streamlit as st
 
 from core.charts import draw_in_common, draw_precisions
 from core.config import AuditConfig
-from core.datasets import AuditDataset, Table, prediction_candidates
+from core.datasets import AuditDataset, Table, prediction_candidates, several_predictions
+from core.datasets.splits import split
 from core.estimates import count
 from core.fingerprint import fingerprint
 from core.model_card import (
@@ -27,7 +28,7 @@ from core.model_card import (
     ReleaseStudy,
 )
 from core.models import GIVEN
-from core.release_audit.card_plan import ReleasePlan, release_text
+from core.release_audit.card_plan import ReleasePlan, release_text, some_people
 from core.settings import params
 from pages.common import cached, panels, shell, state
 from pages.common import release_words as words
@@ -109,8 +110,6 @@ _FIRST_PEOPLE = 1_000
 
 def models(row: Sequence[Any], config: AuditConfig, table: Table, dataset: AuditDataset) -> Models:
     """Choose the models, in the row's first place, and how many test people their numbers are about."""
-    from core.datasets.splits import split
-
     candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
     brought = dataset.roles.gives_predictions
     offered = {name: title for name, title in _FAMILIES.items() if candidates or name != GIVEN}
@@ -278,8 +277,6 @@ class ReleaseWork:
 
         The rest is trained in the background once more models are wanted than there are at first.
         """
-        from core.release_audit.card_plan import some_people
-
         everybody = self.whole.result
         if everybody is None:
             first = self.chosen.first
@@ -308,7 +305,6 @@ class ReleaseWork:
         return regrouped
 
     def _train(self, job: Job, count: int) -> ReleasedPeople:
-        from core.datasets import several_predictions
         from core.model_card import released_people
 
         config, dataset = self.config, self.dataset

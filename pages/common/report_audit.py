@@ -18,9 +18,9 @@ from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.files import csv_of_frame
 from core.fingerprint import code_fingerprint, fingerprint
-from core.policy import Policy, judge, policy_text, verdict_frame
+from core.policy import Policy, default_policy, judge, policy_text, verdict_frame
 from core.release_audit import ReleaseAudit, SelfTest, audit_steps, failed_tests, plan_text, provenance
-from core.report import CheckRow, check_rows, csv_files, document, to_html, to_json
+from core.report import CheckRow, check_rows, csv_files, document, meter_of, to_html, to_json
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
 from pages.common.background import Background, Job, State, Store, time_left
@@ -44,9 +44,7 @@ class Attacks(Background):
 
     def _attack(self, job: Job) -> tuple[ReleaseAudit, AttackedPeople | None]:
         """Return the audit, judged by FairLeak's own policy, and whom an edition for others is attacked on."""
-        from core.policy import default_policy
         from core.release_audit import audit_with_people
-        from core.report import meter_of
 
         found: tuple[ReleaseAudit, AttackedPeople | None] = audit_with_people(
             self.subject.plan,

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.datasets.build import build_dataset
+from core.datasets.columns import as_text
+from core.datasets.dataset import Table
+from core.datasets.read_table import read_table
+from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
+from core.datasets.roles import MOST_GROUPS, Roles
 from core.fingerprint import fingerprint
 from core.settings import params
 from core.untrusted import warm_up
@@ -23,8 +29,6 @@ if TYPE_CHECKING:
 
     import pandas
 
-    from core.datasets.dataset import Table
-    from core.datasets.roles import Roles
     from core.models.model_files import ModelFile
 
 
@@ -53,8 +57,6 @@ def box() -> None:
 
 
 def _read(file) -> None:  # type: ignore[no-untyped-def]
-    from core.datasets.read_table import read_table
-
     again = st.session_state.get("upload_read") == file.file_id  # lost with a connection, while the file was not
     st.session_state["upload_read"] = file.file_id
     st.session_state.pop("roles_problem", None)
@@ -101,9 +103,6 @@ class _Form:
     """What the form starts with: the roles in use, or those guessed for an upload while there are none."""
 
     def __init__(self, table: Table, current: Roles | None) -> None:
-        from core.datasets.role_suggestion import Suggestion
-        from core.datasets.roles import Roles
-
         self.table, self.current = table, current
         self.names = [str(column) for column in table.frame.columns]
         self.mark = f"{table.name}_{st.session_state.get('upload_read', '')}" if table.uploaded else table.name
@@ -141,8 +140,6 @@ class _Form:
 
 def _ask(form: _Form, columns: pandas.DataFrame) -> Roles:
     """Ask for all roles; label, positive value and sensitive attribute are empty until they are chosen."""
-    from core.datasets.roles import Roles
-
     table, current, mark = form.table, form.current, form.mark
     distinct = dict(zip(columns["column"], columns["distinct"], strict=True))
     left, right = st.columns(2, gap="large")
@@ -205,9 +202,6 @@ def _ask_left_out(form: _Form, options: list[str]) -> tuple[tuple[str, ...], str
 
 def _ask_groups(form: _Form, sensitive: str) -> dict[str, Any]:
     """Ask how the sensitive column tells people apart; returns the fields of `Roles` that say so."""
-    from core.datasets.role_suggestion import suggested_group, suggested_limit
-    from core.datasets.roles import MOST_GROUPS
-
     frame, current, mark = form.table.frame, form.current, form.mark
     same = current if current is not None and current.sensitive == sensitive else None
     known = same or form.guess.roles
@@ -277,8 +271,6 @@ def _kept(current: Roles | None, sensitive: str, groups: dict[str, Any], name: s
 
 def values_of(frame: pandas.DataFrame, column: str, most: int | None = None) -> list[str]:
     """Return a column's values, the most frequent first, or so many of them."""
-    from core.datasets.columns import as_text
-
     return [str(value) for value in as_text(frame[column]).value_counts().index[:most]]
 
 
@@ -391,7 +383,6 @@ def _ask_columns(table: Table, current: Roles | None) -> None:
 
 def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFile, features: tuple[str, ...]) -> None:
     """Ask a model about everybody; its answers replace those of an earlier one."""
-    from core.datasets.build import build_dataset
     from core.models.model_files import with_answers
 
     own = cached.own_model()
