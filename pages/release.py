@@ -15,8 +15,7 @@ shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles or table.roles[0])
 
-from core.charts import draw_fullness, draw_pinned, draw_recognised, draw_release_bits
-from core.estimates import points
+from core.charts import draw_fullness, draw_pinned, draw_release_bits
 from core.model_card import unpredicted
 
 colours = shell.palette()
@@ -45,7 +44,7 @@ def told() -> None:
         shell.finding(*words.finding(now, people))
     if now.status != "converged":
         panels.problem(now.reason, point="Not to be relied on.")
-    gain, group = now.measured.accuracy_gain, f"“{shell.escape(now.group)}” ({shell.escape(now.attribute)})"
+    group = f"“{shell.escape(now.group)}” ({shell.escape(now.attribute)})"
     left, right = st.columns([3, 2], gap="large")
     with left:
         moved = panels.titled(
@@ -81,14 +80,7 @@ def told() -> None:
     with left:
         tables |= cards.in_common_part(now)
     with right:
-        clear = gain.low > 0.0 or gain.high < 0.0
-        named = panels.titled(
-            f"On average {points(gain) if clear else 'no statistically significant difference'}",
-            "People named rightly before (○) and after (●), 95% intervals",
-            draw_recognised(now, colours),
-            key="release_named_chart",
-        )
-        tables["Named rightly"] = named.table
+        tables |= cards.recognised_part(now)
     left, right = st.columns(2, gap="large")
     with left:
         panels.how_to_read(words.guide(now))

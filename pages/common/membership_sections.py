@@ -83,7 +83,7 @@ def _now(work: Membership) -> float:
 
 def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
     """Draw the gaps and the attack's quality over ε."""
-    bands, names = steady(summarise_curve(points)), (read.group, read.others)
+    bands, names = steady(summarise_curve(points)), read.names
     left, right = st.columns([3, 2], gap="large")
     with left:
         gaps = panels.titled(
@@ -197,7 +197,7 @@ def _deleted(audit: MembershipFindings) -> None:
 
 def _show_picking(work: Membership, read: Reading, measure: str, points: list[CurvePoint], growing: bool) -> None:
     """Draw a gap over θ, with the control."""
-    bands, names = steady(summarise_curve(points)), (read.group, read.others)
+    bands, names = steady(summarise_curve(points)), read.names
     drawn = panels.titled(
         picking_heading(points, measure, growing=growing),
         f"{_MEASURES[measure]}, {names[0]} minus {names[1]}, by the paper's network; 95% intervals of the mean over "

@@ -48,6 +48,7 @@ class Reading:
             self.place, self.result = next(there, (0, None))
         self.group = f"“{shell.escape(name)}”" if self.many else shell.escape(name)
         self.others = "all others" if self.many else shell.escape(names[0])
+        self.names = (self.group, self.others)
 
 
 def tells_apart(estimate: Estimate) -> bool:
@@ -57,7 +58,7 @@ def tells_apart(estimate: Estimate) -> bool:
 
 def finding(read: Reading) -> tuple[str, str]:
     """Return the finding of an audit whose attacks stand somewhere, and the grey line under it."""
-    attack, result, names = read.attack, read.result, (read.group, read.others)
+    attack, result, names = read.attack, read.result, read.names
     auc, stronger = f"AUC of {_WHO[attack.name]} {_interval(attack.roc.auc)}", _stronger(read)
     if result is None:
         point = f"The gaps between {names[0]} and {names[1]} cannot be measured in this table."

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.charts import draw_in_common, draw_precisions
+from core.charts import draw_in_common, draw_precisions, draw_recognised
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Table, prediction_candidates, several_predictions
 from core.datasets.splits import split
-from core.estimates import count
+from core.estimates import count, points
 from core.fingerprint import fingerprint
 from core.model_card import (
     DRAWS,
@@ -412,6 +412,19 @@ def in_common_part(study: ReleaseStudy) -> dict[str, pandas.DataFrame]:
     st.caption(words.cells(found))
     sizes = pd.DataFrame(found.cell_sizes, columns=["cell size", "pinned people"])
     return {heading: drawn.table, "Cells of identical predictions": sizes}
+
+
+def recognised_part(study: ReleaseStudy) -> dict[str, pandas.DataFrame]:
+    """Draw how many are named rightly, before and after, and return the table behind it."""
+    gain = study.measured.accuracy_gain
+    clear = gain.low > 0.0 or gain.high < 0.0
+    drawn = panels.titled(
+        f"On average {points(gain) if clear else 'no statistically significant difference'}",
+        "People named rightly before (○) and after (●), 95% intervals",
+        draw_recognised(study, shell.palette()),
+        key="release_named_chart",
+    )
+    return {"Named rightly": drawn.table}
 
 
 def card_plan(

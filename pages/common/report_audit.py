@@ -257,14 +257,13 @@ def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests,
 
 
 def _policy(config: AuditConfig) -> None:
-    attribute = config.roles.attribute if config.roles else "the attribute"
     left, right = st.columns([2, 3], gap="large")
     with left:
         shell.whisper("The policy", "What a release must keep to")
         policies.choose(config)
     with right:
         shell.whisper("Its limits", "A change is judged by at once; nothing is attacked again")
-        policies.editor(config, attribute)
+        policies.editor(config)
 
 
 def _numbers(shown: Shown) -> None:

@@ -164,7 +164,7 @@ _UNITS: dict[str, tuple[str, float, float, float, float, str, float]] = {
 """Unit -> how it is told, factor from a share, least, most, step, format, and the value a new limit starts with."""
 
 
-def editor(config: AuditConfig, attribute: str) -> None:
+def editor(config: AuditConfig) -> None:
     """Draw the choice of a limit and its form; a change is judged by at once."""
     policy = current(config)
     limits = {limit.check: limit for limit in policy.limits}
@@ -172,7 +172,7 @@ def editor(config: AuditConfig, attribute: str) -> None:
     def title(name: str) -> str:
         if name == _WHOLE:
             return "Name, author and confidence of the whole policy"
-        told = CHECKS[name].title.format(attribute=attribute)
+        told = CHECKS[name].title.format(attribute=config.roles.attribute if config.roles else "the attribute")
         return told[:1].upper() + told[1:] + ("" if name in limits else " (not asked)")
 
     options = [*limits, *(name for name in CHECKS if name not in limits), _WHOLE]

@@ -351,7 +351,9 @@ def _model_box(table: Table, current: Roles | None) -> None:
         for note in st.session_state.get("model_notes", ()):
             st.caption(shell.escape(note))
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
-            _remove_model(current)
+            cached.drop_own_model()
+            if current is not None and current.prediction == model.prediction:
+                _use_model(replace(current, prediction="", score=""))
             st.rerun()
 
 
@@ -410,14 +412,6 @@ def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFil
         st.session_state["model_notes"] = answered.answers.notes
         _use_model(current)
         st.rerun()
-
-
-def _remove_model(current: Roles | None) -> None:
-    """Take the answers out of the table, and out of the roles that use them."""
-    model = cached.own_model()
-    cached.drop_own_model()
-    if current is not None and model is not None and current.prediction == model.prediction:
-        _use_model(replace(current, prediction="", score=""))
 
 
 def _use_model(roles: Roles | None) -> None:
