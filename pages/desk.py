@@ -23,7 +23,7 @@ else:
     try:
         statuses = ledger.statuses()
     except FairLeakError as error:
-        shell.finding(*words.unreadable())
+        shell.finding("The ledger cannot be read now.", "Nothing was asked or charged; try again, or open another one.")
         desk_ledger.unreadable(str(error))
         desk_ledger.box(expanded=True)
         st.stop()
@@ -38,7 +38,11 @@ else:
         board.sections(ledger, now)
     else:
         with opening:
-            shell.finding(*words.empty())
+            shell.finding(
+                "The ledger is open and holds no test set yet.",
+                "Register one below: its people, their attribute, and the budget that all questions about them will "
+                "share.",
+            )
             desk_ledger.still()
         board.sections(ledger, None)
     desk_ledger.box(expanded=False)

@@ -137,13 +137,10 @@ def verify() -> None:
     noted = st.text_input(
         "A hash noted earlier, if there is one (32 digits or more)", key="desk_noted", persist_state="session"
     )
-    if upload is not None:
-        _verdict(upload, (noted or "").strip() or None)
-
-
-def _verdict(upload: people.Upload, noted: str | None) -> None:
+    if upload is None:
+        return
     try:
-        good, sentence = words.holds(verify_export(upload.content, noted=noted), upload.name)
+        good, sentence = words.holds(verify_export(upload.content, noted=(noted or "").strip() or None), upload.name)
     except FairLeakError as error:
         panels.problem(str(error))
         return

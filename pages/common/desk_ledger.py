@@ -185,9 +185,14 @@ def register_form(ledger: Ledger) -> None:
     source = panels.pick("People", _SOURCES, key="desk_source", default="audited")
     found, frame = (people.audited(), None) if source != "file" else _from_file()
     if found is not None:
-        st.markdown(_understood(*found))
-        attribute, advantaged = found[1].attribute, found[1].advantaged
-        if frame is not None and (others := together(everybody_else(frame, attribute, advantaged))):
+        test_set, columns = found
+        labels = "" if test_set.n_positive is None else f" {test_set.n_positive:,} of them have the positive label."
+        st.markdown(
+            f"{test_set.n:,} people; attribute **{shell.escape(columns.attribute)}**, advantaged group "
+            f"**{shell.escape(columns.advantaged or '1')}**, compared with everybody else.{labels}"
+        )
+        rest = {} if frame is None else everybody_else(frame, columns.attribute, columns.advantaged)
+        if others := together(rest):
             st.markdown(f"The disadvantaged group takes together {shell.escape(others)}.")
     left, right = st.columns([3, 2], gap="large")
     suggested = f"{state.dataset_name()}, {found[1].attribute}" if found and source != "file" else ""
@@ -222,17 +227,6 @@ def register_form(ledger: Ledger) -> None:
     if pressed and found is not None:
         _register(ledger, name or "", found, float(budget), another=another)
     panels.kept_problem(_REGISTER_PROBLEM)
-
-
-def _understood(test_set: TestSet, columns: Columns) -> str:
-    """Say what was understood, before anything is registered."""
-    advantaged = shell.escape(columns.advantaged or "1")
-    labels = "" if test_set.n_positive is None else f" {test_set.n_positive:,} of them have the positive label."
-    return (
-        f"{test_set.n:,} people; attribute **{shell.escape(columns.attribute)}**, advantaged group **{advantaged}**, "
-        "compared with everybody else."
-        f"{labels}"
-    )
 
 
 def _register(ledger: Ledger, name: str, found: tuple[TestSet, Columns], budget: float, *, another: bool) -> None:

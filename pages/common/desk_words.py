@@ -70,19 +70,6 @@ def example_story(budget: float) -> str:
     )
 
 
-def empty() -> tuple[str, str]:
-    """Return the finding of a ledger without registrations."""
-    return (
-        "The ledger is open and holds no test set yet.",
-        "Register one below: its people, their attribute, and the budget that all questions about them will share.",
-    )
-
-
-def unreadable() -> tuple[str, str]:
-    """Return the finding of a ledger that was open and cannot be read any more."""
-    return "The ledger cannot be read now.", "Nothing was asked or charged; try again, or open another one."
-
-
 def finding(status: LedgerStatus) -> tuple[str, str]:
     """Return the finding of a test set: its latest answer, or its budget while there is none."""
     made, left = status.registration, _epsilon(status.remaining)
