@@ -31,12 +31,6 @@ def kept_problem(key: str) -> None:
         problem(sentence)
 
 
-def forget(*keys: str) -> None:
-    """Let the session forget what it has kept under some keys."""
-    for key in keys:
-        st.session_state.pop(key, None)
-
-
 @contextmanager
 def keeping_problem(key: str, *, too_large: str = "") -> Iterator[None]:
     """Keep for the session, in one sentence, what goes wrong within; what was kept before is forgotten."""
@@ -49,6 +43,12 @@ def keeping_problem(key: str, *, too_large: str = "") -> Iterator[None]:
         if not too_large:
             raise
         st.session_state[key] = too_large
+
+
+def forget(*keys: str) -> None:
+    """Let the session forget what it has kept under some keys."""
+    for key in keys:
+        st.session_state.pop(key, None)
 
 
 def choose_columns() -> NoReturn:
