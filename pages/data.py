@@ -31,9 +31,8 @@ else:
         shell.finding(*wording.data(dataset))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(*wording.groups_chart(dataset))
         drawing = draw_groups(dataset, shell.palette())
-        panels.chart(drawing, key="groups_chart")
+        panels.titled(*wording.groups_chart(dataset), drawing, key="groups_chart")
     with right:
         shell.whisper("Columns", "Missing cells and distinct values in the table as it was read")
         st.dataframe(columns, hide_index=True, height=290)

@@ -7,8 +7,8 @@ shell.guard()
 import streamlit as st
 
 from core.errors import FairLeakError
-from pages.common import desk_ask, desk_ledger, panels
 from pages.common import desk_board as board
+from pages.common import desk_ledger, panels
 from pages.common import desk_words as words
 
 ledger = desk_ledger.current()
@@ -23,7 +23,7 @@ else:
     try:
         statuses = ledger.statuses()
     except FairLeakError as error:
-        shell.finding(*words.unreadable())
+        shell.finding("The ledger cannot be read now.", "Nothing was asked or charged; try again, or open another one.")
         desk_ledger.unreadable(str(error))
         desk_ledger.box(expanded=True)
         st.stop()
@@ -35,12 +35,16 @@ else:
             shell.finding(*words.finding(now))
             desk_ledger.still()
         board.show(now, statuses)
-        desk_ask.show(ledger, now)
+        board.sections(ledger, now)
     else:
         with opening:
-            shell.finding(*words.empty())
+            shell.finding(
+                "The ledger is open and holds no test set yet.",
+                "Register one below: its people, their attribute, and the budget that all questions about them will "
+                "share.",
+            )
             desk_ledger.still()
-        desk_ask.show(ledger, None)
+        board.sections(ledger, None)
     desk_ledger.box(expanded=False)
 
 panels.how_to_read(words.GUIDE)

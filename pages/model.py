@@ -21,13 +21,12 @@ with opening:
     shell.finding(*wording.model(findings))
 left, right = st.columns([3, 2], gap="large")
 with left:
-    shell.whisper(*wording.model_chart(findings))
     rates = draw_rates(findings.model, colours, names=findings.group_names, seen=wording.seen(config))
-    panels.chart(rates, key="rates_chart")
+    panels.titled(*wording.model_chart(findings), rates, key="rates_chart")
 with right:
-    shell.whisper("Accuracy", "Share of people predicted correctly, 95% intervals")
     accuracy = draw_accuracy(findings.model, colours, seen=wording.seen(config))
-    panels.chart(accuracy, key="accuracy_chart")
+    told = "Share of people predicted correctly, 95% intervals"
+    panels.titled("Accuracy", told, accuracy, key="accuracy_chart")
 st.markdown(wording.asked_and_reached(findings))
 for caution in wording.model_cautions(findings):
     st.info(caution, icon=":material/info:")

@@ -20,13 +20,12 @@ config, table = cached.audited()
 from core.policy import judge
 
 policy = policies.current(config)
-wanted = plan_of(config, table)
-attacks, tested = Attacks(subject(config, table, wanted)), SelfTests()
+attacks, tested = Attacks(subject(config, table, plan_of(config, table))), SelfTests()
 want(attacks)
 release = None
 if attacks.result is None:
     with opening:
-        shell.finding(*board.no_verdict(attacks.status, policy, config, table, wanted.outputs))
+        shell.finding(*board.no_verdict(attacks.state, policy, attacks.subject))
     attacks.watch(attacks.show_progress, every=0.6)
     attribute = wording.attribute(config)
     board.draw_waiting(judge(policy, (), attribute=attribute))
@@ -34,7 +33,7 @@ else:
     want(tested)
     release = judged(attacks, policy, tested.found)
     with opening:
-        shell.finding(*board.finding(release.audit.verdict, config, table, wanted.outputs))
+        shell.finding(*board.finding(release.audit.verdict, attacks.subject))
     tested.warn()
     board.draw(release.rows(), release.audit.verdict.overall)
     report_audit.internal_files(release)

@@ -44,7 +44,7 @@ _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
     ),
 )
 
-shell.head("", badge=wording.synthetic_badge(state.dataset_name()))
+shell.head("start", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.empty()
 opening.markdown(
     "## To become fair, a model must look at people's sensitive attributes. Some of that comes out again.\n\n"

@@ -45,18 +45,17 @@ class State(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
 
+    @property
+    def busy(self) -> bool:
+        """Whether a job still waits or runs."""
+        return self in (State.WAITING, State.RUNNING)
+
 
 class Job:
     """One piece of work in a thread of its own.
 
-    Attributes
-    ----------
-    done, total : int
-        Steps finished, and in all (0 while unknown).
-    partial : list
-        Results that are there already, in the order they came.
-    error : str
-        One sentence, empty unless the work failed.
+    `done` of `total` steps are finished (0 while unknown); `partial` has the results that are there already, in the
+    order they came; `error` is one sentence, empty unless the work failed.
     """
 
     def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
@@ -75,7 +74,7 @@ class Job:
     @property
     def busy(self) -> bool:
         """Whether the work still waits or runs."""
-        return self.state in (State.WAITING, State.RUNNING)
+        return self.state.busy
 
     @property
     def stopping(self) -> bool:
@@ -153,15 +152,7 @@ class Job:
 
 
 class Store:
-    """Results by fingerprint, the oldest dropped first, and the jobs under way.
-
-    Parameters
-    ----------
-    name : str
-        For the log.
-    entries : int
-        Most results kept.
-    """
+    """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way."""
 
     def __init__(self, name: str, entries: int) -> None:
         self.name = name
@@ -224,11 +215,6 @@ class Store:
         kept = {key, *halves[-self._entries :]}
         self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept or k in self._results}
 
-    def forget(self, key: str) -> None:
-        """Forget the job for this key, so that it can be started again."""
-        with self._lock:
-            self._jobs.pop(key, None)
-
     def release(self) -> None:
         """Stop all work and drop all results."""
         with self._lock:
@@ -245,20 +231,8 @@ class Background:
     """Work that a session wants beside a page that stays on screen.
 
     It is made anew in each run of the page: the job, what it has made so far and its result are in the store. Of each
-    name a session wants one work at a time, or one set of works; starting another stops it.
-
-    Parameters
-    ----------
-    name : str
-        What it is for.
-    key : str
-        Of the result.
-    make : callable
-        From the job to the result; what an earlier job has made is in `job.partial`.
-    total : int
-        Number of steps where it is known beforehand.
-    widget : str
-        What the keys of its buttons end with; the name where left out.
+    name a session wants one work at a time, or one set of works; starting another stops it. To `make` the result under
+    its key, what an earlier job has made is in `job.partial`; `widget` is what the keys of its buttons end with.
     """
 
     def __init__(
@@ -336,14 +310,7 @@ class Background:
     ) -> None:
         """Show how far it is, with a button that stops it; or what is wrong, and a button that starts it or goes on.
 
-        Parameters
-        ----------
-        doing : callable
-            From the job to what stands at its bar.
-        go_on, icon : str
-            Of the button.
-        again : str
-            What the button says instead after a failure.
+        `doing` tells what stands at the job's bar; after a failure the button says `again` in place of `go_on`.
         """
         job = self.job
         if job is not None and job.busy:
@@ -359,17 +326,7 @@ class Background:
                 st.rerun()
 
     def watch(self, show: Callable[[], None], *, every: float = 1.0, drawn: Any = None) -> None:
-        """Show how far it is, by itself while it runs; the page is drawn anew once there is more.
-
-        Parameters
-        ----------
-        show : callable
-            Draws that; as a rule by `Background.show`.
-        every : float
-            Seconds.
-        drawn : object
-            What the page has drawn of it, as `latest` was.
-        """
+        """Show how far it is, by itself while it runs; the page is drawn anew once there is more than it has drawn."""
         st.fragment(self._watch, run_every=every if self.busy else None)(show, drawn, self.busy)
 
     def _watch(self, show: Callable[[], None], drawn: Any, running: bool) -> None:
@@ -387,19 +344,9 @@ class Background:
 
 
 def want(*works: Background, patience: float = 0.15) -> bool:
-    """Start works of one name unless they are there, have failed or were stopped by this session.
+    """Start works of one name unless they are there, have failed or were stopped by this session; others are stopped.
 
-    Parameters
-    ----------
-    works : Background
-        Others that the session wanted before under their name are stopped.
-    patience : float
-        Seconds to wait for the first that is there of each.
-
-    Returns
-    -------
-    bool
-        Whether any of them waits or runs.
+    Waits as many seconds for the first that is there of each, and returns whether any of them waits or runs.
     """
     stopped, wanted = f"{works[0].name}_stopped", want_instead(*works)
     if st.session_state.get(stopped) != wanted:
@@ -429,46 +376,31 @@ def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit",
     found = store.get(key)
     if found is not None:
         return found
-    job = store.job(key)
-    if job is None or job.state == State.FINISHED:  # finished, but since dropped from the store
-        job = store.start(key, work, lane=lane)
+    needed = Background(key, store, key, work, lane=lane, widget=key[:16])
+    if needed.state in (None, State.FINISHED):  # finished, but since dropped from the store
+        job = needed._start()
         job.wait(patience)
         if job.state == State.FINISHED:
             return store.get(key)
-    if job.state == State.FAILED:
-        problem(job.error)
-        _again(store, key, "Try again")
-        if state.dataset_name() != state.default("dataset"):
-            st.button("Use the built-in demo", key="use_demo", on_click=_use_demo, icon=":material/undo:")
-    elif job.state == State.CANCELLED:
+    return needed.first(lambda: _show_needed(needed, label))
+
+
+def _show_needed(needed: Background, label: str) -> None:
+    if needed.state == State.CANCELLED:
         st.info("Stopped before it was finished.", icon=":material/stop_circle:")
-        _again(store, key, "Start again")
-    else:
-        _wait(store, key, label)
-    st.stop()
-
-
-def _use_demo() -> None:
-    st.session_state["dataset"] = state.default("dataset")
-
-
-def _again(store: Store, key: str, label: str) -> None:
-    if st.button(label, key=f"again_{key[:16]}", icon=":material/refresh:"):
-        store.forget(key)
+    needed.show(lambda job: f"{label}{_step(job)}", "Start again", again="Try again", icon=":material/refresh:")
+    without = needed.state == State.FAILED and state.dataset_name() != state.default("dataset")
+    if without and st.button("Use the built-in demo", key="use_demo", icon=":material/undo:"):
+        state.choose("dataset", state.default("dataset"))
         st.rerun()
 
 
-@st.fragment(run_every=0.4)
-def _wait(store: Store, key: str, label: str) -> None:
-    job = store.job(key)
-    if job is None or not job.busy:
-        st.rerun()
-    told = f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
-    if job.state == State.WAITING:
-        told = ": waiting for another audit on this server"
+def _step(job: Job) -> str:
     if job.stopping:
-        told = ": stopping after this step"
-    progress(job, f"{label}{told}", key=f"cancel_{key[:16]}", stop=job.cancel)
+        return ": stopping after this step"
+    if job.state == State.WAITING:
+        return ": waiting for another audit on this server"
+    return f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
 
 
 def progress(job: Job, text: str, *, key: str, stop: Callable[[], None]) -> None:

@@ -1,28 +1,34 @@
-"""The state of the ledger, the record of its answers with export and check, and an example while there is none."""
+"""The desk: budgets and answers, a question with its price before and its answer after, the record, an example."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from core.desk import LedgerStatus
-from core.errors import FairLeakError, InputError
+from core.desk import (
+    Columns,
+    Ledger,
+    LedgerAnswer,
+    LedgerStatus,
+    Quote,
+    Registration,
+    TestSet,
+    example_ledger,
+    verify_export,
+)
+from core.desk.prices import prices, suggested_price
+from core.errors import FairLeakError
 from core.fairness import METRIC_TITLES
 from core.files import csv_of_frame
 from core.fingerprint import fingerprint
-from pages.common import cached, panels, shell
+from pages.common import cached, desk_ledger, panels, shell, state
 from pages.common import desk_people as people
 from pages.common import desk_words as words
-
-if TYPE_CHECKING:
-    import pandas
-
-    from core.desk import Ledger, LedgerStatus
 
 
 def chosen(statuses: Sequence[LedgerStatus]) -> LedgerStatus:
@@ -40,24 +46,25 @@ def show(now: LedgerStatus, statuses: Sequence[LedgerStatus]) -> None:
     from core.charts import GapRow, draw_gaps
     from core.charts.queries import MOST_ROWS
 
+    colours = shell.palette()
     left, right = st.columns([3, 2], gap="large")
     with left:
         if now.answers:
-            shell.whisper("What was answered", words.drawn(len(now.answers), MOST_ROWS))
-            rows = [GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
-            panels.chart(draw_gaps(rows, shell.palette()), key="desk_answers_chart")
+            drawn = draw_gaps([GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers], colours)
+            told = words.drawn(len(now.answers), MOST_ROWS)
+            panels.titled("What was answered", told, drawn, key="desk_answers_chart")
         else:
             shell.whisper("What was answered", "Nothing yet. Ask below: the price is shown before anything is charged")
     with right:
         shell.whisper("What is left", "Budget ε of each test set, for everybody who asks, for good")
         refused = st.session_state.get("desk_refused", {})
-        told = [(status, words.told_budget(status, refused.get(status.registration.name, 0))) for status in statuses]
-        st.html("".join(budget_bar(status, line) for status, line in told), width="stretch")
+        bars = (budget_bar(status, refused.get(status.registration.name, 0)) for status in statuses)
+        st.html("".join(bars), width="stretch")
 
 
-def budget_bar(status: LedgerStatus, line: str) -> str:
+def budget_bar(status: LedgerStatus, refused: int = 0) -> str:
     """Return a budget as a bar: filled is spent."""
-    colours, made = shell.palette(), status.registration
+    colours, made, line = shell.palette(), status.registration, words.told_budget(status, refused)
     share = 100 * status.spent / made.budget
     label = f"{made.name}: ε {status.spent:g} of {made.budget:g} spent, {status.remaining:g} left; {line}"
     return (
@@ -73,17 +80,18 @@ def budget_bar(status: LedgerStatus, line: str) -> str:
     )
 
 
-def count_refusal(name: str) -> None:
-    """Count a refused question; the ledger itself keeps no trace of it."""
-    refused = st.session_state.setdefault("desk_refused", {})
-    refused[name] = refused.get(name, 0) + 1
-
-
-def log_table(status: LedgerStatus) -> pandas.DataFrame:
-    """Return the answered questions of a test set, the latest first."""
+def log(status: LedgerStatus) -> None:
+    """Draw the answered questions of a test set, the latest first, with a CSV."""
     import pandas as pd
 
-    rows = [
+    shell.whisper(
+        f"Answered about {shell.escape(status.registration.name)}",
+        "Latest first; gap with its 95% interval. Question: the first digits of the predictions' hash",
+    )
+    if not status.answers:
+        st.caption("Nothing was asked yet.")
+        return
+    table = pd.DataFrame(
         {
             "Entry": one.number,
             "When": words.moment(one.asked),
@@ -97,21 +105,7 @@ def log_table(status: LedgerStatus) -> pandas.DataFrame:
             "Question": one.question,
         }
         for one in reversed(status.answers)
-    ]
-    names = ["Entry", "When", "Who", "Metric", "Gap", "Low", "High", "ε", "From the past", "Question"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def log(status: LedgerStatus) -> None:
-    """Draw the answered questions with a CSV."""
-    shell.whisper(
-        f"Answered about {shell.escape(status.registration.name)}",
-        "Latest first; gap with its 95% interval. Question: the first digits of the predictions' hash",
     )
-    table = log_table(status)
-    if not len(table):
-        st.caption("Nothing was asked yet.")
-        return
     digits = {name: st.column_config.NumberColumn(format="%.4f") for name in ("Gap", "Low", "High")}
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits)
     panels.download("CSV", lambda: csv_of_frame(table), "fairleak-desk.csv", key="desk_log_csv")
@@ -125,11 +119,9 @@ def export_and_verify(ledger: Ledger, seal: str | None) -> None:
         if seal is None:
             st.caption("There is nothing on record yet.")
         else:
-            st.markdown(words.noted(seal))
-            file = "fairleak-ledger.jsonl"
-            panels.download(
-                "Download the record", lambda: ledger.record()[0], file, key="desk_export", mime="application/jsonl"
-            )
+            st.markdown(f"Last hash of the ledger, to be noted elsewhere: `{seal}`")
+            kept: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
+            panels.download("Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **kept)
     with right:
         verify()
 
@@ -145,22 +137,274 @@ def verify() -> None:
     noted = st.text_input(
         "A hash noted earlier, if there is one (32 digits or more)", key="desk_noted", persist_state="session"
     )
-    if upload is not None:
-        _verdict(upload, (noted or "").strip() or None)
-
-
-def _verdict(upload: people.Upload, noted: str | None) -> None:
-    from core.desk import verify_export
-
+    if upload is None:
+        return
     try:
-        good, sentence = words.holds(verify_export(upload.content, noted=noted), upload.name)
-    except (InputError, FairLeakError) as error:
+        good, sentence = words.holds(verify_export(upload.content, noted=(noted or "").strip() or None), upload.name)
+    except FairLeakError as error:
         panels.problem(str(error))
         return
     if good:
         st.success(shell.escape(sentence), icon=":material/verified:")
     else:
         st.error(shell.escape(sentence), icon=":material/error:")
+
+
+_SECTIONS = {
+    "ask": "Ask a question",
+    "register": "Register a test set",
+    "log": "Answered questions",
+    "record": "Export and verify",
+}
+
+
+def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
+    """Choose a section and draw it; without a registration there is nothing to ask and nothing answered."""
+    asked = now is not None
+    there = {name: title for name, title in _SECTIONS.items() if asked or name in ("register", "record")}
+    key = "desk_section" if asked else "desk_first_section"
+    section = panels.pick("At the desk", there, key=key, default=next(iter(there)))
+    if section == "register":
+        desk_ledger.register_form(ledger)
+    elif section == "record":
+        export_and_verify(ledger, None if now is None else now.seal)
+    elif section == "log" and now is not None:
+        log(now)
+    elif now is not None:
+        question_form(ledger, now)
+
+
+_SOURCES = {"audited": "Of the audited model", "file": "A file"}
+_EPSILON, _PRICED, _SHOWN = "desk_epsilon", "desk_priced", "desk_shown"
+
+
+def question_form(ledger: Ledger, status: LedgerStatus) -> None:
+    """Draw the question at the left, its price and the button at the right."""
+    made = status.registration
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        shell.whisper(f"Ask about {shell.escape(made.name)}", "The price is shown before anything is charged")
+        metrics = ["statistical_parity"] + (["equal_opportunity"] if (made.n_positive or 0) >= 2 else [])
+        metric = panels.pick(
+            "Gap",
+            {name: METRIC_TITLES[name] for name in metrics},
+            key=f"desk_metric_{len(metrics)}",
+            default="statistical_parity",
+            help="The answer is a difference of mean scores: of all people, or of those with the good outcome where it "
+            "is known. Of labels, 0 or 1, it is the gap of this name.",
+        )
+        epsilon = _epsilon(ledger, status)
+        test_set = _test_set(made)
+        scores = None if test_set is None else _scores(test_set, made)
+    with right:
+        _price(ledger, made, test_set, scores, metric=metric, epsilon=epsilon)
+
+
+def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
+    """Return the price of a new answer: a small share of what remains until another one is chosen."""
+    made = status.registration
+    offered = prices(status.remaining, least=made.least_epsilon)
+    if len(offered) < 2:
+        if not offered:
+            st.caption("The budget is spent: only what the past answers can still be asked.")
+        return offered[0] if offered else made.least_epsilon
+    about = (ledger.place, status.registration.name)
+    if st.session_state.get(_PRICED) != (about, offered):
+        kept = st.session_state.get(_EPSILON)
+        if st.session_state.get(_PRICED, ("",))[0] != about or kept not in offered:
+            st.session_state[_EPSILON] = suggested_price(status.remaining, least=made.least_epsilon)
+        st.session_state[_PRICED] = (about, offered)
+    epsilon = st.select_slider(
+        "Price ε of a new answer",
+        offered,
+        key=_EPSILON,
+        format_func=lambda value: f"{value:.10g}",
+        help="Half of it means twice the noise. Nothing is charged where the past answers the question.",
+        persist_state="session",
+    )
+    return float(epsilon)
+
+
+def _test_set(made: Registration) -> TestSet | None:
+    """Return the registered people, whose attribute the ledger does not keep."""
+    if people.is_audited(made):
+        found = people.audited()
+        return None if found is None else found[0]
+    upload = people.upload_box(
+        "desk_test_set",
+        "The test set's file again: the ledger does not keep the attribute",
+        help="The file it was registered with; the order of its records may differ.",
+    )
+    return None if upload is None else people.uploaded_test_set(upload, made.columns)
+
+
+def _scores(test_set: TestSet, made: Registration) -> Any | None:
+    """Return the predictions asked about."""
+    source = "file"
+    if people.is_audited(made):
+        source = panels.pick("Predictions", _SOURCES, key="desk_predictions_source", default="audited")
+    if source == "audited":
+        scores = people.predicted()
+        return scores if len(scores) == test_set.n else None
+    upload = people.upload_box(
+        "desk_predictions",
+        "Predictions: a CSV or Parquet file with identifier and score",
+        help="A score from 0 to 1 for each person of the test set, in any order.",
+    )
+    if people.is_audited(made):
+        panels.download(
+            "These records' numbers, to fill in",
+            lambda: "\n".join(["record,score", *(f"{one},0.5" for one in test_set.ids), ""]).encode(),
+            "fairleak-records.csv",
+            key="desk_numbers",
+        )
+    if upload is None:
+        return None
+    return people.uploaded_predictions(upload, test_set, made)
+
+
+def _price(
+    ledger: Ledger, made: Registration, test_set: TestSet | None, scores: Any | None, *, metric: str, epsilon: float
+) -> None:
+    """Draw what the question would cost and tell, who asks, and the button."""
+    with st.container(border=True):
+        quote, again = None, False
+        if test_set is None or scores is None:
+            shell.whisper("No question yet", "Add the files at the left; then its price and its precision stand here.")
+        else:
+            quote, again = _quoted(ledger, made, test_set, scores, metric=metric, epsilon=epsilon)
+        asker = st.text_input(
+            "Who asks, and about which model, for the record",
+            max_chars=80,
+            key="desk_asker",
+            placeholder="team A, model 7",
+            help="The record keeps this text and has no other field for the model.",
+            persist_state="session",
+        )
+        sure = _sure(made, quote)
+        pressed = st.button(
+            words.button(quote),
+            key="desk_ask",
+            type="primary",
+            icon=":material/front_hand:",
+            disabled=quote is None or quote.refused or not sure,
+        )
+        shown = st.session_state.get(_SHOWN)
+        st.session_state[_SHOWN] = words.button(quote)
+        question = (
+            None if quote is None else fingerprint("desk question", ledger.place, made.name, np.asarray(scores), metric)
+        )
+        if pressed and question is not None and shown != words.button(quote):
+            _keep_problem(question, "The price has changed since it was shown; press again if it suits you.")
+        elif pressed and question is not None and test_set is not None and sure:
+            how = {"epsilon": epsilon, "metric": metric, "asker": asker or "", "again": again}
+            _ask(ledger, made, test_set, scores, question, **how)
+        _show_outcome(ledger, made, question, epsilon=epsilon, again=again)
+
+
+def _sure(made: Registration, quote: Quote | None) -> bool:
+    """Ask for a tick where a question takes more than half of what is left; each price needs its own."""
+    if quote is None or quote.refused or 2 * quote.charged <= quote.remaining:
+        return True
+    key = fingerprint("desk sure", made.name, quote.charged, quote.remaining)
+    return st.checkbox(words.sure(quote), key=f"desk_sure_{key[:16]}")
+
+
+def _quoted(
+    ledger: Ledger, made: Registration, test_set: TestSet, scores: Any, *, metric: str, epsilon: float
+) -> tuple[Quote | None, bool]:
+    """Draw the price and the typical error; returns them, and whether a free answer shall be paid for anew."""
+    told: dict[str, Any] = {"epsilon": epsilon, "metric": metric}
+    try:
+        quote = ledger.quote(made.name, test_set, scores, **told)
+        again = quote.from_past and st.toggle(
+            "Pay for a fresh look all the same",
+            key="desk_again",
+            help="New noise, combined with what is known already.",
+            persist_state="session",
+        )
+        if again:
+            quote = ledger.quote(made.name, test_set, scores, **told, again=True)
+    except FairLeakError as error:
+        panels.problem(str(error))
+        if people.is_audited(made):
+            st.caption(
+                "These people were registered from the audited table: they are its test records with the same table, "
+                "attribute, training share and seed in the sidebar as then."
+            )
+        return None, False
+    shell.whisper(*words.price(quote, epsilon))
+    if made_of := words.counted(quote.charged, epsilon):
+        st.caption(made_of)
+    if quote.coarse:
+        st.caption(words.coarse(quote, epsilon))
+    if quote.refused:
+        panels.problem(quote.reason or "", point="It would be refused.")
+    shell.whisper(*words.expected(quote))
+    return quote, bool(again)
+
+
+def _ask(ledger: Ledger, made: Registration, test_set: TestSet, scores: Any, question: str, **how: Any) -> None:
+    st.session_state.pop(_PROBLEM, None)
+    if not how["asker"].strip():
+        _keep_problem(question, "Say who asks; the record needs it.")
+        return
+    try:
+        answer = ledger.ask(made.name, test_set, scores, **how)
+    except FairLeakError as error:
+        _keep_problem(question, str(error))
+        return
+    state.choose("desk_again", False)
+    if answer.refused:
+        refused = st.session_state.setdefault("desk_refused", {})  # the ledger itself keeps no trace of it
+        refused[made.name] = refused.get(made.name, 0) + 1
+    st.session_state[_ANSWER] = _Answered(question, answer, how["epsilon"])
+    st.rerun()
+
+
+_ANSWER, _PROBLEM = "desk_answer", "desk_ask_problem"
+
+
+@dataclass(slots=True)
+class _Answered:
+    """An answer, its question, what was paid, and the price on the slider when it was first shown."""
+
+    question: str
+    answer: LedgerAnswer
+    paid: float
+    place: str = ""
+    slider: float | None = None
+
+
+def _keep_problem(question: str, sentence: str) -> None:
+    """Remember why there is none."""
+    st.session_state[_PROBLEM] = (question, sentence)
+
+
+def _show_outcome(ledger: Ledger, made: Registration, question: str | None, *, epsilon: float, again: bool) -> None:
+    """Say what came of the question; of another question, only its answer, named as such.
+
+    The slider's end follows what remains, so the price on it may move by itself while an answer arrives: the price it
+    then shows is the one that belongs to the answer.
+    """
+    problem = st.session_state.get(_PROBLEM)
+    if problem is not None and problem[0] == question:
+        panels.problem(problem[1])
+    kept: _Answered | None = st.session_state.get(_ANSWER)
+    if kept is None:
+        return
+    if not kept.place:
+        kept.place, kept.slider = ledger.place, epsilon
+    if (kept.place, kept.answer.name) != (ledger.place, made.name):
+        return
+    same = (kept.question, kept.slider) == (question, epsilon) and not again
+    if kept.answer.refused:
+        if same:
+            panels.problem(kept.answer.reason or "", point="Refused.")
+    elif same:
+        st.success(words.answered(kept.answer, kept.paid), icon=":material/check_circle:")
+    else:
+        st.caption(words.last_answer(kept.answer))
 
 
 _SEED = 7
@@ -190,23 +434,23 @@ def show_example(place: Any) -> None:
         shell.finding(*words.example(found.status, found.worst))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(
-            "Four questions, two of them paid for",
-            "Gap in loan approvals, men minus women, with its 95% interval. Upright stroke: the truth, known here only",
-        )
         answers = zip(found.asked, found.status.answers, found.truths, strict=True)
         rows = [GapRow(words=w, gap=a.gap, price=a.charged, truth=t) for w, a, t in answers]
-        panels.chart(draw_gaps(rows, shell.palette()), key="desk_example_chart")
+        panels.titled(
+            "Four questions, two of them paid for",
+            "Gap in loan approvals, men minus women, with its 95% interval. Upright stroke: the truth, known here only",
+            draw_gaps(rows, shell.palette()),
+            key="desk_example_chart",
+        )
     with right:
         shell.whisper("What is left", "Budget ε of the test set, for everybody who asks, for good")
-        st.html(budget_bar(found.status, words.told_budget(found.status, 0)), width="stretch")
+        st.html(budget_bar(found.status), width="stretch")
         st.markdown(words.example_story(found.status.registration.budget))
 
 
 def _play() -> _Example:
     """Ask four questions about the built-in demo's people, of a ledger in memory."""
     from core.datasets import build_dataset, demo_table
-    from core.desk import Columns, TestSet, example_ledger
     from core.queries import statistical_parity_gap
 
     table = demo_table()

@@ -10,20 +10,18 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from core.datasets.columns import quoted
+from core.desk import Columns, Ledger, TestSet, default_ledger, open_ledger
 from core.desk.prices import everybody_else, together
 from core.errors import FairLeakError, InputError
 from pages.common import desk_people as people
 from pages.common import desk_words as words
 from pages.common import panels, shell, state
-
-if TYPE_CHECKING:
-    from core.desk import Columns, Ledger, TestSet
-
+from pages.common.upload import values_of
 
 _FIELD, _SECRET_FIELD = "desk_place", "desk_password_field"
 _LEDGER, _SECRET, _PROBLEM = "desk_ledger", "desk_password", "desk_place_problem"
@@ -45,7 +43,8 @@ def still() -> None:
     """Say whose results these are after another ledger could not be opened."""
     ledger = st.session_state.get(_LEDGER)
     if ledger is not None and st.session_state.get(_PROBLEM):
-        st.caption(words.still(ledger.place))
+        told = f"Everything here is still about the ledger {shell.escape(ledger.place)}."
+        st.caption(f"The other ledger was not opened. {told}")
 
 
 def unreadable(sentence: str) -> None:
@@ -96,8 +95,6 @@ def _pinned() -> str:
 
 
 def _default() -> str:
-    from core.desk import default_ledger
-
     return str(default_ledger())
 
 
@@ -155,8 +152,6 @@ def _open_wanted(create: bool = False) -> None:
 
 def _open(place: str, create: bool = False) -> None:
     """Open a ledger, the pinned one whatever is asked for; if that fails, the one that is open stays open."""
-    from core.desk import open_ledger
-
     st.session_state.pop(_PROBLEM, None)
     try:
         address = _address(place)
@@ -178,8 +173,8 @@ def _address(place: str) -> Any:
     return place
 
 
-_KEPT: dict[str, Any] = {"persist_state": "session"}
 _NONE = "none"
+_MOST_VALUES = 200
 _SOURCES = {"file": "A file", "audited": "Test records of the audited table"}
 _REGISTER_PROBLEM = "desk_register_problem"
 
@@ -188,39 +183,43 @@ def register_form(ledger: Ledger) -> None:
     """Draw the form and its button."""
     shell.whisper("Register a test set", "Who is asked about, and how much may ever be told about them")
     source = panels.pick("People", _SOURCES, key="desk_source", default="audited")
-    found = people.audited() if source != "file" else _from_file()
+    found, frame = (people.audited(), None) if source != "file" else _from_file()
     if found is not None:
-        st.markdown(_understood(*found))
-        if source == "file" and (others := _together(found[1])):
-            st.markdown(words.taken_together(others))
+        test_set, columns = found
+        labels = "" if test_set.n_positive is None else f" {test_set.n_positive:,} of them have the positive label."
+        st.markdown(
+            f"{test_set.n:,} people; attribute **{shell.escape(columns.attribute)}**, advantaged group "
+            f"**{shell.escape(columns.advantaged or '1')}**, compared with everybody else.{labels}"
+        )
+        rest = {} if frame is None else everybody_else(frame, columns.attribute, columns.advantaged)
+        if others := together(rest):
+            st.markdown(f"The disadvantaged group takes together {shell.escape(others)}.")
     left, right = st.columns([3, 2], gap="large")
-    with left:
-        suggested = f"{state.dataset_name()}, {found[1].attribute}" if found and source != "file" else ""
-        name = st.text_input(
-            "Name, as askers will call it",
-            value=suggested,
-            max_chars=80,
-            key=f"desk_new_name_{source}_{suggested[:60]}",
-            **_KEPT,
-        )
-    with right:
-        budget = st.number_input(
-            "Lifetime budget ε",
-            min_value=0.00001,
-            max_value=1000.0,
-            value=1.0,
-            step=0.1,
-            format="%g",
-            key="desk_budget",
-            help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
-            **_KEPT,
-        )
+    suggested = f"{state.dataset_name()}, {found[1].attribute}" if found and source != "file" else ""
+    name = left.text_input(
+        "Name, as askers will call it",
+        value=suggested,
+        max_chars=80,
+        key=f"desk_new_name_{source}_{suggested[:60]}",
+        persist_state="session",
+    )
+    budget = right.number_input(
+        "Lifetime budget ε",
+        min_value=0.00001,
+        max_value=1000.0,
+        value=1.0,
+        step=0.1,
+        format="%g",
+        key="desk_budget",
+        help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
+        persist_state="session",
+    )
     st.caption(words.price_of_size(float(budget)))
     another = st.toggle(
         "People registered before, for another attribute",
         key="desk_another_attribute",
         help="Needed where these people have a budget for another attribute. It is believed, and goes on record.",
-        **_KEPT,
+        persist_state="session",
     )
     pressed = st.button(
         "Register", key="desk_register", type="primary", icon=":material/how_to_reg:", disabled=found is None
@@ -230,43 +229,20 @@ def register_form(ledger: Ledger) -> None:
     panels.kept_problem(_REGISTER_PROBLEM)
 
 
-def _understood(test_set: TestSet, columns: Columns) -> str:
-    """Say what was understood, before anything is registered."""
-    advantaged = shell.escape(columns.advantaged or "1")
-    labels = "" if test_set.n_positive is None else f" {test_set.n_positive:,} of them have the positive label."
-    return (
-        f"{test_set.n:,} people; attribute **{shell.escape(columns.attribute)}**, advantaged group **{advantaged}**, "
-        "compared with everybody else."
-        f"{labels}"
-    )
-
-
-def _together(columns: Columns) -> str | None:
-    """Name the values that make up the disadvantaged group of the file, where there are several."""
-    upload = people.given_upload("desk_test_set")
-    frame = None if upload is None else people.from_file(upload)
-    return None if frame is None else together(everybody_else(frame, columns.attribute, columns.advantaged))
-
-
 def _register(ledger: Ledger, name: str, found: tuple[TestSet, Columns], budget: float, *, another: bool) -> None:
     test_set, columns = found
-    st.session_state.pop(_REGISTER_PROBLEM, None)
-    if not name.strip():
-        st.session_state[_REGISTER_PROBLEM] = "Give the test set a name; askers need it."
-        return
-    try:
+    with panels.keeping_problem(_REGISTER_PROBLEM):
+        if not name.strip():
+            raise InputError("Give the test set a name; askers need it.")
         made = ledger.register(name, test_set, budget=round(budget, 6), columns=columns, another_attribute=another)
-    except FairLeakError as error:
-        st.session_state[_REGISTER_PROBLEM] = str(error)
-        return
-    state.choose("desk_name", made.name)
-    state.choose("desk_section", "ask")
-    state.choose("desk_another_attribute", False)
-    st.rerun()
+        state.choose("desk_name", made.name)
+        state.choose("desk_section", "ask")
+        state.choose("desk_another_attribute", False)
+        st.rerun()
 
 
-def _from_file() -> tuple[TestSet, Columns] | None:
-    """Ask for a file and what its columns are."""
+def _from_file() -> tuple[tuple[TestSet, Columns] | None, Any]:
+    """Ask for a file and what its columns are; returns both and the file's cells, as far as they are there."""
     upload = people.upload_box(
         "desk_test_set",
         "Test set: a CSV or Parquet file with a record a person (up to 200 MB)",
@@ -274,44 +250,32 @@ def _from_file() -> tuple[TestSet, Columns] | None:
     )
     frame = people.from_file(upload) if upload is not None else None
     if upload is None or frame is None:
-        return None
+        return None, None
     columns = _columns(frame)
     test_set = people.uploaded_test_set(upload, columns)
-    return None if test_set is None else (test_set, columns)
+    return None if test_set is None else (test_set, columns), frame
 
 
 def _columns(frame: Any) -> Columns:
     """Ask which column is which, and which values count."""
-    from core.desk import Columns
-
     named = [str(column) for column in frame.columns]
     left, middle, right = st.columns(3, gap="medium")
-    with left:
-        usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
-        identifier = st.selectbox("Identifier", named, index=usual, key="desk_id_column")
-    with middle:
-        others = [name for name in named if name != identifier]
-        attribute = st.selectbox("Sensitive attribute", others, key="desk_attribute_column")
-        values = _values(frame, attribute)
-        advantaged = st.selectbox("Advantaged group", values, key=f"desk_advantaged_{attribute}")
-    with right:
-        labels = [_NONE, *(name for name in others if name != attribute)]
-        at = st.selectbox(
-            "True outcome, for equal opportunity",
-            range(len(labels)),
-            format_func=labels.__getitem__,
-            key="desk_label_column",
-            help="Counts as public: those who ask may know it.",
-        )
-        label = labels[at] if at else None
-        positive = None
-        if label is not None:
-            positive = st.selectbox("Its good value", _values(frame, label), key=f"desk_positive_{label}")
+    usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
+    identifier = left.selectbox("Identifier", named, index=usual, key="desk_id_column")
+    others = [name for name in named if name != identifier]
+    attribute = middle.selectbox("Sensitive attribute", others, key="desk_attribute_column")
+    values = values_of(frame, attribute, _MOST_VALUES)
+    advantaged = middle.selectbox("Advantaged group", values, key=f"desk_advantaged_{attribute}")
+    labels = [_NONE, *(name for name in others if name != attribute)]
+    at = right.selectbox(
+        "True outcome, for equal opportunity",
+        range(len(labels)),
+        format_func=labels.__getitem__,
+        key="desk_label_column",
+        help="Counts as public: those who ask may know it.",
+    )
+    label, positive = labels[at] if at else None, None
+    if label is not None:
+        values = values_of(frame, label, _MOST_VALUES)
+        positive = right.selectbox("Its good value", values, key=f"desk_positive_{label}")
     return Columns(id=identifier, attribute=attribute, advantaged=advantaged, label=label, positive=positive)
-
-
-def _values(frame: Any, column: str) -> list[str]:
-    """Return a column's values, the most frequent first."""
-    from core.datasets.columns import as_text
-
-    return [str(value) for value in as_text(frame[column]).value_counts().index[:200]]

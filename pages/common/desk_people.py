@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.audit import train_model
+from core.datasets.splits import split
+from core.desk import Columns, Registration, TestSet, frame_of, predictions_of, test_set_of
 from core.errors import InputError
 from core.fingerprint import fingerprint
 from pages.common import cached, panels
-from pages.common import desk_words as words
 from pages.common.background import Job, need
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-
-    from core.desk import Columns, Registration, TestSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,6 @@ def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | Non
             st.text(f"{upload.name[:60]} is still here.")
             st.button("Remove", key=f"{key}_remove", on_click=_dropped, args=(key,), icon=":material/delete:")
     return upload
-
-
-def given_upload(key: str) -> Upload | None:
-    """Return the file in a box that was drawn already."""
-    found = st.session_state.get("desk_files", {}).get(key)
-    return None if found is None else found[1]
 
 
 def _dropped(key: str) -> None:
@@ -86,14 +80,13 @@ def is_audited(registration: Registration) -> bool:
 
 def audited() -> tuple[TestSet, Columns] | None:
     """Return the audited table's test records; None, said in a sentence, for an attribute in more than two groups."""
-    from core.datasets.splits import split
-    from core.desk import Columns, TestSet
-    from core.errors import InputError
-
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles or table.roles[0])
     if dataset.n_groups != 2:
-        panels.problem(words.many_groups(dataset.n_groups))
+        panels.problem(
+            f"The desk compares two groups, and this attribute is split in {dataset.n_groups}; choose an attribute in "
+            "two groups in the sidebar."
+        )
         return None
     advantaged = int(dataset.sensitive.mean() >= 0.5)
 
@@ -129,9 +122,6 @@ def predicted() -> npt.NDArray[np.float64]:
     store = cached.store_of(config.dataset)
 
     def work(job: Job) -> Any:
-        from core.audit import train_model
-        from core.datasets.splits import split
-
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         model = cached.trained_model(store, config, dataset) or train_model(config, dataset, splits)
         return model.scores[splits.test]
@@ -142,37 +132,26 @@ def predicted() -> npt.NDArray[np.float64]:
 
 def from_file(upload: Upload) -> Any | None:
     """Return a file's cells as a frame, to choose its columns from."""
-    from core.desk import frame_of
-
     return read_upload(upload, frame_of, "frame")
 
 
 def uploaded_test_set(upload: Upload, columns: Columns) -> TestSet | None:
     """Return the test set in a file."""
-    from core.desk import test_set_of
-
-    def make(content: bytes, name: str) -> TestSet:
-        return test_set_of(content, name, columns)
-
-    return read_upload(upload, make, "test set", columns)
+    return read_upload(upload, partial(test_set_of, columns=columns), "test set", columns)
 
 
-def uploaded_predictions(upload: Upload, test_set: TestSet, registration: Registration, metric_key: str) -> Any | None:
+def uploaded_predictions(upload: Upload, test_set: TestSet, registration: Registration) -> Any | None:
     """Ask which column holds the scores where it is not plain, and return them in the order of the test set."""
-    from core.desk import predictions_of
-
     frame = from_file(upload)
     if frame is None:
         return None
     named = [str(column) for column in frame.columns]
     usual = registration.columns.id
     left, right = st.columns(2)
-    with left:
-        place = named.index(usual) if usual in named else 0
-        identifier = st.selectbox("Identifier", named, index=place, key=f"{metric_key}_id")
-    with right:
-        others = [column for column in named if column != identifier]
-        score = st.selectbox("Score, from 0 to 1", others, key=f"{metric_key}_score") if others else None
+    place = named.index(usual) if usual in named else 0
+    identifier = left.selectbox("Identifier", named, index=place, key="desk_predictions_id")
+    others = [column for column in named if column != identifier]
+    score = right.selectbox("Score, from 0 to 1", others, key="desk_predictions_score") if others else None
     if score is None:
         panels.problem(f"The file {upload.name!r} must have a column of scores besides {identifier!r}, got none.")
         return None

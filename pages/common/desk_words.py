@@ -38,14 +38,6 @@ GUIDE = (
 )
 
 
-def many_groups(groups: int) -> str:
-    """Say that a gap has two sides."""
-    return (
-        f"The desk compares two groups, and this attribute is split in {groups}; choose an attribute in two groups in "
-        "the sidebar."
-    )
-
-
 def moment(time: str) -> str:
     """Write a time of the ledger as "2026-11-21 08:30 UTC"."""
     return f"{time[:10]} {time[11:16]} UTC"
@@ -76,19 +68,6 @@ def example_story(budget: float) -> str:
         f"that hides each person's attribute. All answers share one budget (here {_epsilon(budget)}), which is charged "
         "before an answer is shown and cannot be raised. Open a ledger, or create one, to begin."
     )
-
-
-def empty() -> tuple[str, str]:
-    """Return the finding of a ledger without registrations."""
-    return (
-        "The ledger is open and holds no test set yet.",
-        "Register one below: its people, their attribute, and the budget that all questions about them will share.",
-    )
-
-
-def unreadable() -> tuple[str, str]:
-    """Return the finding of a ledger that was open and cannot be read any more."""
-    return "The ledger cannot be read now.", "Nothing was asked or charged; try again, or open another one."
 
 
 def finding(status: LedgerStatus) -> tuple[str, str]:
@@ -151,16 +130,6 @@ def drawn(answers: int, most: int) -> str:
     """Say what the chart of answers shows."""
     part = f" The last {most} of {count(answers)}." if answers > most else ""
     return f"Gap with its 95% interval, latest first.{part} Diamond: free, from earlier answers"
-
-
-def taken_together(told: str) -> str:
-    """Say which values make up the disadvantaged group, where there are several."""
-    return f"The disadvantaged group takes together {escape(told)}."
-
-
-def still(ledger: str) -> str:
-    """Say whose results these are after another ledger could not be opened."""
-    return f"The other ledger was not opened. Everything here is still about the ledger {escape(ledger)}."
 
 
 def price(quote: Quote, epsilon: float) -> tuple[str, str]:
@@ -240,19 +209,6 @@ def _found(answer: LedgerAnswer) -> str:
     assert answer.gap is not None
     cost = "at no cost" if answer.charged == 0 else f"for {_epsilon(answer.charged)}"
     return f"**{gap(answer.gap.value)}** ({gap(answer.gap.low)} to {gap(answer.gap.high)}) {cost}"
-
-
-def other_table() -> str:
-    """Say where the registered people are to be found."""
-    return (
-        "These people were registered from the audited table: they are its test records with the same table, "
-        "attribute, training share and seed in the sidebar as then."
-    )
-
-
-def noted(seal: str) -> str:
-    """Show the last hash."""
-    return f"Last hash of the ledger, to be noted elsewhere: `{seal}`"
 
 
 def _many(number: int, one: str, many: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import takewhile
 from typing import Any
 
@@ -20,6 +21,7 @@ from core.charts import (
 )
 from core.errors import InputError
 from core.estimates import count, epsilon_text, gap, interval, percent
+from core.fingerprint import fingerprint
 from core.membership import (
     DELETION_REMINDER,
     EPSILONS,
@@ -29,6 +31,7 @@ from core.membership import (
     CurveBand,
     CurvePoint,
     MemberPeople,
+    MembershipFindings,
     MembershipSettings,
     epsilon_curve,
     fairpick_curve,
@@ -36,9 +39,10 @@ from core.membership import (
     summarise_curve,
 )
 from core.models import GIVEN
-from pages.common import membership_words as words
 from pages.common import panels, shell, state, wording
+from pages.common.background import need
 from pages.common.membership_study import REPEATS, Curve, Grown, Membership, steady
+from pages.common.membership_words import Reading, tells_apart
 
 _ABOVE = {
     "decision_tree": "decision tree",
@@ -51,31 +55,19 @@ _ABOVE = {
 
 def curve_over_epsilon(work: Membership) -> Curve:
     """Return the curve of the private tree over ε; it depends on the tree's depth, not on the slider of ε."""
-    chosen, who = work.chosen, work.who
+    chosen = work.chosen
     settings = MembershipSettings(
-        max_depth=chosen.depth,
-        accounting="literal" if chosen.published else "savings",
+        max_depth=chosen.max_depth,
+        accounting=chosen.accounting,
         group=chosen.group,
         seed=chosen.seed,
     )
-
-    def make(there: Sequence[CurvePoint]) -> Iterator[CurvePoint]:
-        return epsilon_curve(who.people, settings, epsilons=EPSILONS, repeats=REPEATS, there=there)
-
-    return Curve(
-        who, "epsilon", REPEATS * len(EPSILONS), make, who.people.fingerprint, settings, REPEATS, list(EPSILONS)
-    )
+    make = partial(epsilon_curve, work.who.people, settings, epsilons=EPSILONS, repeats=REPEATS)
+    return Curve(work, "epsilon", REPEATS * len(EPSILONS), make, settings, REPEATS, list(EPSILONS))
 
 
-def _over_epsilon_section(work: Membership, grown: Grown) -> None:
-    """Draw the gaps and the attack's quality over ε as they come."""
-    curve = curve_over_epsilon(work)
-    names = words.group_names(grown.found, work.chosen.group)
-
-    def show(points: list[CurvePoint]) -> None:
-        _show_epsilon(steady(summarise_curve(points)), work, names, len(points) < curve.total)
-
-    curve.grow(show, waiting=work.busy)
+def _over_epsilon_section(work: Membership, grown: Grown, read: Reading) -> None:
+    curve_over_epsilon(work).grow(partial(_show_epsilon, work, read))
 
 
 def tree(work: Membership) -> str:
@@ -84,24 +76,30 @@ def tree(work: Membership) -> str:
     return "Private tree (DP-ID3)" if target == "dp_id3" else f"Private tree (DP-ID3), not the {_ABOVE[target]} above"
 
 
-def _show_epsilon(bands: Sequence[CurveBand], work: Membership, names: tuple[str, str], growing: bool) -> None:
-    now = work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
+def _now(work: Membership) -> float:
+    """Return where the slider of ε stands on the curves."""
+    return work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
+
+
+def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
+    """Draw the gaps and the attack's quality over ε."""
+    bands, names = steady(summarise_curve(points)), read.names
     left, right = st.columns([3, 2], gap="large")
-    tables: dict[str, Any] = {}
     with left:
-        shell.whisper(epsilon_heading(bands, names, growing=growing), f"{tree(work)}: {_repeats(bands, names)}")
-        drawn = draw_epsilon_curve(bands, shell.palette(), now=now)
-        panels.chart(drawn, key="member_epsilon_chart")
-        tables["Gaps over ε"] = drawn.table
+        gaps = panels.titled(
+            epsilon_heading(bands, names, growing=growing),
+            f"{tree(work)}: {_repeats(bands, names)}",
+            draw_epsilon_curve(bands, shell.palette(), now=_now(work)),
+            key="member_epsilon_chart",
+        )
     with right:
-        shell.whisper(
+        attack = panels.titled(
             "Is the attack any good?",
             f"{tree(work)}, the paper's network: members among the flagged, and flagged among the members",
+            draw_attack_by_epsilon(bands, shell.palette(), now=_now(work)),
+            key="member_attack_chart",
         )
-        attack = draw_attack_by_epsilon(bands, shell.palette(), now=now)
-        panels.chart(attack, key="member_attack_chart")
-        tables["The attack over ε"] = attack.table
-    panels.numbers(tables, key="member-epsilon")
+    panels.numbers({"Gaps over ε": gaps.table, "The attack over ε": attack.table}, key="member-epsilon")
 
 
 def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growing: bool = False) -> str:
@@ -115,7 +113,7 @@ def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growi
     tossed = list(takewhile(lambda band: band.values["auc"].low <= 0.5 <= band.values["auc"].high, done))
     if tossed:
         vd = tossed[-1].values["vd"]
-        still = f", though VD still reads {gap(vd.value)} there" if words.tells_apart(vd) else ""
+        still = f", though VD still reads {gap(vd.value)} there" if tells_apart(vd) else ""
         up_to = "At every ε" if len(tossed) == len(done) else f"Up to ε = {epsilon_text(tossed[-1].at)}"
         return f"{up_to} the attack cannot be told from a coin toss in these repeats{far}{still}"
     return (
@@ -125,60 +123,39 @@ def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growi
 
 
 def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
-    fewest = min(band.repeats for band in bands)
-    most = max(band.repeats for band in bands)
-    told = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    fewest, most = (pick(band.repeats for band in bands) for pick in (min, max))
     sides = f"{names[0][:1].upper()}{names[0][1:]} minus {names[1]}"
     if most == 1:
         return f"{sides}; one repeat so far, with no interval"
-    bands_told = (
-        f"bands: 95% intervals of the mean over {told} repeats" if _drawn(bands) else f"means of {told} repeats"
-    )
-    return f"{sides}; {bands_told} with other splits and noise"
+    told = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    drawn = any(not math.isnan(value.low) for band in bands for value in band.values.values())
+    shown = f"bands: 95% intervals of the mean over {told} repeats" if drawn else f"means of {told} repeats"
+    return f"{sides}; {shown} with other splits and noise"
 
 
-def _drawn(bands: Sequence[CurveBand]) -> bool:
-    """Whether some repeats are enough for an interval."""
-    return any(not math.isnan(value.low) for band in bands for value in band.values.values())
+def _accuracy_section(work: Membership, grown: Grown, read: Reading) -> None:
+    curve_over_epsilon(work).grow(partial(_show_accuracy, work, read))
 
 
-def accuracy_heading(bands: Sequence[CurveBand]) -> str:
-    """Say what noise costs in accuracy."""
+def _show_accuracy(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
+    """Draw both accuracies over ε."""
+    bands, majority = steady(summarise_curve(points)), read.found.target.majority_test
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
-    low, high = done[0].values["accuracy_test"], done[-1].values["accuracy_test"]
-    return (
-        f"Right for {percent(high)} of unseen people at ε = {epsilon_text(done[-1].at)}, {percent(low)} at "
-        f"{epsilon_text(done[0].at)}"
-    )
-
-
-def _accuracy_section(work: Membership, grown: Grown) -> None:
-    """Draw both accuracies as the points come."""
-    curve = curve_over_epsilon(work)
-
-    def show(points: list[CurvePoint]) -> None:
-        _show_accuracy(steady(summarise_curve(points)), work, grown)
-
-    curve.grow(show, waiting=work.busy)
-
-
-def _show_accuracy(bands: Sequence[CurveBand], work: Membership, grown: Grown) -> None:
-    majority = grown.found.target.majority_test
-    now = work.chosen.epsilon if work.chosen.target == "dp_id3" else math.inf
-    shell.whisper(
-        accuracy_heading(bands),
+    low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
+    drawn = panels.titled(
+        f"Right for {high} of unseen people at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
         f"{tree(work)}, bands over repeats. An attack lives on the distance between training and unseen people. "
         f"Baseline: always the more frequent label is right for {percent(majority)} (95% {interval(majority)})",
+        draw_accuracy_by_epsilon(bands, shell.palette(), now=_now(work), majority=majority),
+        key="member_accuracy_chart",
     )
-    drawn = draw_accuracy_by_epsilon(bands, shell.palette(), now=now, majority=majority)
-    panels.chart(drawn, key="member_accuracy_chart")
     panels.numbers({"Accuracy over ε": drawn.table}, key="member-accuracy")
 
 
 _MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "TPR − FPR gap"}
 
 
-def _picking_section(work: Membership, grown: Grown) -> None:
+def _picking_section(work: Membership, grown: Grown, read: Reading) -> None:
     """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
     chosen = work.chosen
     if chosen.target == GIVEN:
@@ -187,60 +164,49 @@ def _picking_section(work: Membership, grown: Grown) -> None:
     if chosen.target == "audited":
         st.info("FairPick is shown with models trained here; choose another model under attack.")
         return
-    names = words.group_names(grown.found, chosen.group)
-    _deleted(grown, names)
+    _deleted(read.found)
     measure = panels.pick("Gap", _MEASURES, key="member_measure", default="vd")
-    curve = curve_over_theta(work)
-
-    def show(points: list[CurvePoint]) -> None:
-        _show_picking(points, work, measure, names, len(points) < curve.total)
-
-    curve.grow(show, waiting=work.busy)
+    curve_over_theta(work).grow(partial(_show_picking, work, read, measure))
 
 
 def curve_over_theta(work: Membership) -> Curve:
     """Return the curve over θ of the model under attack."""
-    chosen, who = work.chosen, work.who
-    settings = replace(chosen.settings, theta=1.0, literal=chosen.published, group=chosen.group)
+    chosen = work.chosen
+    settings = replace(work.settings, theta=1.0, literal=chosen.literal, group=chosen.group)
     repeats = REPEATS if chosen.target != "random_forest" else 5
-
-    def make(there: Sequence[CurvePoint]) -> Iterator[CurvePoint]:
-        return fairpick_curve(who.people, settings, repeats=repeats, there=there)
-
-    total = 2 * len(THETAS) * repeats
-    return Curve(who, "fairpick", total, make, who.people.fingerprint, settings, repeats)
+    make = partial(fairpick_curve, work.who.people, settings, repeats=repeats)
+    return Curve(work, "fairpick", 2 * len(THETAS) * repeats, make, settings, repeats)
 
 
-def _deleted(grown: Grown, names: tuple[str, str]) -> None:
+def _deleted(audit: MembershipFindings) -> None:
     """Say whom FairPick deletes at the slider's θ."""
-    found = grown.found.fairpick
+    found = audit.fairpick
     if found is None:
         shell.whisper("At θ = 1 FairPick deletes nobody", "Move its slider above to delete rows, and see what changes")
         return
     rows = sum(found.deleted.values())
     ignored = f" {count(found.ignored)} negative deletions were asked for and dropped." if found.ignored else ""
-    shell.whisper(
-        f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + grown.found.n_members)} training rows",
+    panels.titled(
+        f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
         f"The largest difference between the groups' shares of a cluster falls from {percent(found.largest_before)} to "
         f"{percent(found.largest_after)}.{ignored} {DELETION_REMINDER}",
+        draw_deleted(found, shell.palette(), group_names=list(found.deleted)),
+        key="member_deleted_chart",
     )
-    drawn = draw_deleted(found, shell.palette(), group_names=list(found.deleted))
-    panels.chart(drawn, key="member_deleted_chart")
 
 
-def _show_picking(
-    points: Sequence[CurvePoint], work: Membership, measure: str, names: tuple[str, str], growing: bool
-) -> None:
-    shell.whisper(
+def _show_picking(work: Membership, read: Reading, measure: str, points: list[CurvePoint], growing: bool) -> None:
+    """Draw a gap over θ, with the control."""
+    bands, names = steady(summarise_curve(points)), read.names
+    drawn = panels.titled(
         picking_heading(points, measure, growing=growing),
         f"{_MEASURES[measure]}, {names[0]} minus {names[1]}, by the paper's network; 95% intervals of the mean over "
         "repeats; the top of the page is one seed. Control: as many rows deleted at random. Outsiders are thinned like "
         "the members, so that nothing but the training sets them apart; “right, unseen” counts all outsiders",
+        draw_fairpick(bands, shell.palette(), now=work.chosen.theta, measure=measure),
+        key="member_fairpick_chart",
     )
-    bands = steady(summarise_curve(points))
-    drawn = draw_fairpick(bands, shell.palette(), now=work.chosen.theta, measure=measure)
-    panels.chart(drawn, key="member_fairpick_chart")
-    tables: dict[str, Any] = {"FairPick and its control": drawn.table, "Target": _target_table(bands)}
+    tables = {"FairPick and its control": drawn.table, "Target": _target_table(bands)}
     panels.numbers(tables, key="member-fairpick")
 
 
@@ -287,20 +253,20 @@ def _target_table(bands: Sequence[CurveBand]) -> Any:
 
 _NOBODY = ""
 _MOST_VALUES = 20
-_KEPT: dict[str, Any] = {"persist_state": "session"}
 
 
-def _others_section(work: Membership, grown: Grown) -> None:
+def _others_section(work: Membership, grown: Grown, read: Reading) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
-    from core.membership import grouped_by
+    from core.membership import grouped_by, judge
 
     offered = _offered(work)
     first, second = _choose(offered, work.who.config.dataset)
     try:
         one = _grouping(work, first)
         people = grouped_by(work.who.people, (one, _grouping(work, second)) if second else one)
-        attack = words.shown(grown.found)
-        found = _judged(work, grown, people, attack.name)
+        found = judge(grown.target, grown.guesses[read.attack.name], people=people)
+        if "lira" in grown.guesses:  # its gaps beside the others
+            found = replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=people).low_fpr)
     except InputError as error:
         panels.problem(str(error))
         return
@@ -322,23 +288,21 @@ def _offered(work: Membership) -> dict[str, str]:
 def _choose(offered: dict[str, str], dataset: str) -> tuple[str, str]:
     options = list(offered)
     left, right = st.columns(2)
-    with left:
-        first = st.selectbox(
-            "Group people by",
-            options,
-            index=min(1, len(options) - 1),
-            key=f"member_by_{dataset}_{len(options)}",
-            format_func=lambda key: offered.get(key, key),
-            **_KEPT,
-        )
-    with right:
-        second = st.selectbox(
-            "and by",
-            [_NOBODY, *options],
-            key=f"member_and_by_{dataset}_{len(options)}",
-            format_func=lambda key: offered.get(key, "nothing else"),
-            **_KEPT,
-        )
+    first = left.selectbox(
+        "Group people by",
+        options,
+        index=min(1, len(options) - 1),
+        key=f"member_by_{dataset}_{len(options)}",
+        format_func=lambda key: offered.get(key, key),
+        persist_state="session",
+    )
+    second = right.selectbox(
+        "and by",
+        [_NOBODY, *options],
+        key=f"member_and_by_{dataset}_{len(options)}",
+        format_func=lambda key: offered.get(key, "nothing else"),
+        persist_state="session",
+    )
     return first or options[0], second or _NOBODY
 
 
@@ -353,24 +317,14 @@ def _grouping(work: Membership, key: str) -> Any:
     return table_grouping(who.table, who.config.roles or who.table.roles[0], by)
 
 
-def _judged(work: Membership, grown: Grown, people: MemberPeople, name: str) -> AttackFindings:
-    """Return what an attack finds out about these groups, with LiRA's gaps where LiRA is there."""
-    from core.membership import judge
-
-    found = judge(grown.target, grown.guesses[name], people=people)
-    if "lira" not in grown.guesses:
-        return found
-    return replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=people).low_fpr)
-
-
 def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
-    shell.whisper(
+    drawn = panels.titled(
         groups_heading(found, people.attribute),
         "TPR − FPR gap with 95% intervals, each group against all others (of two, the first against the second); thin "
         "marks are VD. p-values are Holm's over the groups; coloured is what can be told from none",
+        draw_group_gaps(found, shell.palette()),
+        key="member_groups_chart",
     )
-    drawn = draw_group_gaps(found, shell.palette())
-    panels.chart(drawn, key="member_groups_chart")
     measured = found.disparities
     assert measured is not None
     if measured.results:
@@ -406,66 +360,51 @@ def groups_heading(found: AttackFindings, attribute: str) -> str:
 _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
 
 
-def _accounting_section(work: Membership, grown: Grown) -> None:
+def _accounting_section(work: Membership, grown: Grown, read: Reading) -> None:
     """Draw the ledger and the three accountings."""
-    chosen, who = work.chosen, work.who
-    if not chosen.private or chosen.target != "dp_id3":
+    from core.membership import accountings
+
+    chosen, people = work.chosen, work.who.people
+    if not math.isfinite(chosen.epsilon) or chosen.target != "dp_id3":
         shell.whisper(
             "Without a privacy budget there is nothing to account for",
             "Choose the private tree and an ε below ∞ above",
         )
         return
-
-    def make() -> Any:
-        from dataclasses import replace
-
-        from core.membership import accountings
-
-        return accountings(who.people, replace(work.settings, theta=1.0, literal=False, group=1))
-
-    found: Sequence[AccountingFindings] = work.need(
-        "accountings", "Training the tree three times", make, chosen.epsilon, chosen.depth, chosen.seed
+    settings = replace(work.settings, theta=1.0, literal=False, group=1)
+    key = fingerprint("accountings", *work.whose, chosen.epsilon, chosen.max_depth, chosen.seed)
+    label = "Training the tree three times"
+    found: Sequence[AccountingFindings] = need(
+        work.store, key, label, lambda _: accountings(people, settings), lane="questions"
     )
-    naive = next(one for one in found if one.ledger.accounting == "naive")
-    own = next(one for one in found if one.ledger.accounting == work.settings.accounting)
-    shell.whisper(accounting_heading(own, naive), _quantity(own))
+    by_name = {one.ledger.accounting: one for one in found}
+    naive, own = by_name["naive"], by_name[work.settings.accounting]
+    majority = own.target.majority_test
+    shell.whisper(
+        f"The naive tree is right for {percent(naive.target.accuracy_test)} of unseen people, ours for "
+        f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}",
+        f"The ledger of a full path adds up to {cost_text(own.ledger.total)}: nodes side by side hold different "
+        f"people, so only levels add up. Baseline: always the more frequent label is right for "
+        f"{percent(majority)} (95% {interval(majority)})",
+    )
     panels.problem(
         f"A tree that gives each count its own ε = {epsilon_text(chosen.epsilon)} has spent "
         f"{cost_text(naive.ledger.counts_total)} on its counts alone, and it stops where the true counts are pure, "
         "which no ε covers; it is shown to be recognised, not to be used.",
         point="The naive tree is not private.",
     )
-    left, right = st.columns(2, gap="large")
     tables = {"Three accountings": _accounting_table(found), "Ledger": own.ledger.to_frame()}
-    with left:
-        st.markdown("**Three accountings of the same tree**")
-        st.dataframe(tables["Three accountings"], hide_index=True, height="content")
-    with right:
-        st.markdown("**Ledger of a full path, from the root to a leaf**")
-        st.dataframe(tables["Ledger"], hide_index=True, height=260)
+    titles = ("Three accountings of the same tree", "Ledger of a full path, from the root to a leaf")
+    heights: tuple[Any, Any] = ("content", 260)
+    for place, title, table, height in zip(st.columns(2, gap="large"), titles, tables.values(), heights, strict=True):
+        place.markdown(f"**{title}**")
+        place.dataframe(table, hide_index=True, height=height)
     panels.numbers(tables, key="member-accounting")
-
-
-def accounting_heading(own: AccountingFindings, naive: AccountingFindings) -> str:
-    """Say what the naive tree costs beside the honest one."""
-    return (
-        f"The naive tree is right for {percent(naive.target.accuracy_test)} of unseen people, ours for "
-        f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}"
-    )
 
 
 def cost_text(epsilon: float) -> str:
     """Write what something costs."""
     return "∞" if math.isinf(epsilon) else f"{epsilon:,.4g}"
-
-
-def _quantity(own: AccountingFindings) -> str:
-    majority = own.target.majority_test
-    return (
-        f"The ledger of a full path adds up to {cost_text(own.ledger.total)}: nodes side by side hold different "
-        f"people, so only levels add up. Baseline: always the more frequent label is right for "
-        f"{percent(majority)} (95% {interval(majority)})"
-    )
 
 
 def _accounting_table(found: Sequence[AccountingFindings]) -> Any:
@@ -487,11 +426,17 @@ def _accounting_table(found: Sequence[AccountingFindings]) -> Any:
     )
 
 
-SECTIONS = {
-    "over_epsilon": _over_epsilon_section,
-    "accuracy": _accuracy_section,
-    "picking": _picking_section,
-    "others": _others_section,
-    "accounting": _accounting_section,
+_SECTIONS = {
+    "over_epsilon": ("Over ε", _over_epsilon_section),
+    "accuracy": ("Accuracy over ε", _accuracy_section),
+    "picking": ("FairPick", _picking_section),
+    "others": ("Other groups", _others_section),
+    "accounting": ("Accounting", _accounting_section),
 }
-"""What the page offers below its charts."""
+
+
+def draw(work: Membership, grown: Grown, read: Reading) -> None:
+    """Choose what is shown below the page's charts, and draw it."""
+    titles = {name: title for name, (title, _) in _SECTIONS.items()}
+    section = panels.pick("Look further", titles, key="further_members", default="over_epsilon")
+    _SECTIONS[section][1](work, grown, read)

@@ -1,7 +1,7 @@
-"""The audit of one model, attack after attack in the background, and curves over a setting, point after point.
+"""Membership on its page: whose, the controls, the attacks on one model, and curves over a setting.
 
-Everything is kept in the store of the table it comes from. A moved slider cancels the attacks on the model before it;
-what they had found stays.
+Attack comes after attack and point after point, in the background; everything is kept in the store of the table it
+comes from. A moved slider cancels the attacks on the model before it; what they had found stays.
 """
 
 from __future__ import annotations
@@ -13,22 +13,175 @@ from typing import Any
 
 import streamlit as st
 
+from core.config import AuditConfig
+from core.datasets.dataset import Table
+from core.estimates import epsilon_text
 from core.fingerprint import fingerprint
-from core.membership import ATTACK_TITLES, ATTACKS, Attacked, CurveBand, MemberGuess, MembershipFindings, study_steps
+from core.membership import (
+    ATTACK_TITLES,
+    ATTACKS,
+    TARGET_TITLES,
+    TARGETS,
+    Attacked,
+    CurveBand,
+    CurvePoint,
+    MemberGuess,
+    MemberPeople,
+    MembershipFindings,
+    MembershipSettings,
+    default_depth,
+    study_steps,
+)
 from core.models import GIVEN
-from pages.common.background import Background, Job, need, pace, want_instead
-from pages.common.membership_controls import Chosen, People
+from core.settings import params
+from pages.common import cached
+from pages.common.background import Background, Job, Store, need, pace, want_instead
+from pages.common.controls import control
+
+EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
+"""Positions of the slider."""
+
+MOST_SHADOWS = 64
+SHADOWS = {"audited": 16, "random_forest": 16}
+"""Shadow models of LiRA, and of what takes long to train."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """Whose membership is at stake, with the audit in the sidebar and the store of all that follows from them."""
+
+    config: AuditConfig
+    table: Table
+    people: MemberPeople
+    store: Store
+
+
+def people() -> People:
+    """Return the people; waits while they are prepared."""
+    from core.membership import member_people
+
+    config, table = cached.audited()
+    roles, store = config.roles or table.roles[0], cached.store_of(config.dataset)
+    key = fingerprint("member people", table.fingerprint, roles)
+    who = need(store, key, "Preparing the people", lambda _: member_people(table, roles))
+    return People(config=config, table=table, people=who, store=store)
+
+
+_SETTINGS = params(MembershipSettings)
+
+
+def published() -> bool:
+    """Switch to the published protocol."""
+    switch: bool = control(
+        _SETTINGS["literal"],
+        "member_published",
+        help=(
+            "The paper reads VD alone, by its network; its tree draws noise anew for each attribute and lets no budget "
+            "be saved, and its FairPick drops the negative deletions it asks for."
+        ),
+    )
+    return switch
+
+
+def chosen(who: People, published: bool) -> MembershipSettings:
+    """Choose the model under attack, everything as published or not, and the group, in one row.
+
+    The settings hold what the controls show, also where it does not matter to the model; `attacked_with` leaves it out.
+    """
+    given, people = who.config.method == GIVEN, who.people
+    many = people.n_groups > 2
+    row = st.columns([3, 4, 3, 3, 3] if many else [3, 4, 3, 3], gap="medium", vertical_alignment="bottom")
+    names = [GIVEN if given and name == "audited" else name for name in TARGETS]
+    target = control(
+        _SETTINGS["target"],
+        "member_target",
+        place=row[0],
+        options={name: TARGET_TITLES[name] for name in names},
+        help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
+    )
+    target = target if target in names else TARGETS[0]
+    tree = _tree(row[1:], target, people)
+    if target == "audited" and who.config.method == "dp_id3":
+        tree["epsilon"] = who.config.epsilon
+    elif target != "dp_id3":
+        tree["epsilon"] = math.inf
+    return MembershipSettings(
+        target=target,
+        **tree,
+        accounting="literal" if published else "savings",
+        literal=published,
+        group=_group(row[4], people) if many else 1,
+        seed=who.config.seed,
+        shadows=SHADOWS.get(target, MOST_SHADOWS),
+    )
+
+
+def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, Any]:
+    """Choose budget, depth and θ, which other models have not; FairPick needs one that is trained here."""
+    first = default_depth(people)
+    epsilon = control(
+        _SETTINGS["epsilon"],
+        "member_epsilon",
+        "select_slider",
+        place=row[0],
+        options=EPSILONS,
+        format_func=epsilon_text,
+        disabled=target != "dp_id3",
+        help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
+    )
+    depth = control(
+        _SETTINGS["max_depth"],
+        f"member_depth_{first}",
+        "slider",
+        place=row[1],
+        max_value=20,
+        value=first,
+        disabled=target in ("logistic", "audited", GIVEN),
+        help="The private tree asks each column once on a path, so more levels than columns change nothing.",
+    )
+    theta = control(
+        _SETTINGS["theta"],
+        "member_theta",
+        "slider",
+        place=row[2],
+        min_value=0.1,
+        format="%.1f",
+        disabled=target == GIVEN,
+        help=(
+            "FairPick deletes training records until the groups' shares of each cluster of similar people differ only "
+            "θ times as much as before. 1 deletes nobody."
+        ),
+    )
+    return {"epsilon": float(epsilon), "max_depth": depth, "theta": 1.0 if target == GIVEN else theta}
+
+
+def _group(place: Any, people: MemberPeople) -> int:
+    group: int = control(
+        _SETTINGS["group"],
+        f"member_group_{people.attribute}_{people.n_groups}",
+        "selectbox",
+        place=place,
+        help=None,
+        options=dict(enumerate(people.group_names)),
+    )
+    return group
+
+
+def attacked_with(chosen: MembershipSettings) -> MembershipSettings:
+    """Return the settings of the audit; what does not matter to it is left at its default."""
+    tree, picks = chosen.target == "dp_id3", chosen.theta < 1.0
+    return replace(
+        chosen,
+        max_depth=chosen.max_depth if chosen.target in ("dp_id3", "decision_tree", "random_forest") else 1,
+        accounting=chosen.accounting if tree else "savings",
+        literal=picks and chosen.literal,
+        group=chosen.group if picks else 1,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grown:
-    """An audit as far as it has come.
-
-    Attributes
-    ----------
-    guesses : mapping of str to MemberGuess
-        What each attack says about whom.
-    """
+    """An audit as far as it has come, and what each attack says about whom."""
 
     found: MembershipFindings
     target: Attacked = field(repr=False)
@@ -38,21 +191,23 @@ class Grown:
 class Membership(Background):
     """The attacks on one model."""
 
-    def __init__(self, who: People, chosen: Chosen) -> None:
-        self.who, self.chosen, self.settings = who, chosen, chosen.settings
-        audit = [who.dataset.fingerprint, who.config] if who.dataset is not None else []
+    def __init__(self, who: People, chosen: MembershipSettings) -> None:
+        self.who, self.chosen, self.settings = who, chosen, attacked_with(chosen)
+        config, own = who.config, chosen.target in ("audited", GIVEN)
+        self._dataset = cached.dataset_of(who.table, config.roles or who.table.roles[0]) if own else None
+        audit = [] if self._dataset is None else [self._dataset.fingerprint, config]
         self.whose = (who.people.fingerprint, *audit)
         key, total = fingerprint("membership", *self.whose, self.settings), study_steps(self.settings)
         super().__init__("member", who.store, key, self._grow, lane="questions", total=total, widget="members")
 
     def _grow(self, job: Job) -> Grown:
         """Attack the model; what an earlier job has found is not sought again."""
-        from core.membership import attacked, findings_of, guesses, judge
+        from core.membership import findings_of, guesses, judge
 
         if job.partial:
             now: Grown = job.partial[-1]
         else:
-            target = attacked(self.who.people, self.settings, self._train(), split=self._split())
+            target = self._target()
             now = Grown(found=findings_of(target), target=target, guesses={})
         for guess in guesses(now.target, report=job.report, there=tuple(now.guesses)):
             attacks = {**now.found.attacks, guess.name: judge(now.target, guess)}
@@ -60,30 +215,18 @@ class Membership(Background):
             job.partial.append(now)
         return now
 
-    def _train(self) -> Any:
-        from core.membership import audited_target, given_target, target_of
-
-        if self.who.dataset is None:
-            return target_of(self.who.people, self.settings)
-        if self.chosen.target == GIVEN:
-            return given_target(self.who.dataset)
-        return audited_target(self.who.config, self.who.dataset)
-
-    def _split(self) -> Any:
-        """Return the audit's training and test people for the audited or given model; None where they are drawn."""
-        if self.who.dataset is None:
-            return None
+    def _target(self) -> Attacked:
+        """Train the model; the audited or given one has the audit's own training and test people."""
         from core.datasets.splits import split
-        from core.membership import split_between
+        from core.membership import attacked, audited_target, given_target, split_between, target_of
 
-        config = self.who.config
-        audit = split(self.who.dataset, train_share=config.train_share, seed=config.seed)
-        return split_between(audit.train, audit.test, seed=config.seed)
-
-    def wait_for_first(self) -> Grown:
-        """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""
-        grown: Grown = self.first(self.show_progress)
-        return grown
+        people, config, dataset = self.who.people, self.who.config, self._dataset
+        if dataset is None:
+            return attacked(people, self.settings, target_of(people, self.settings))
+        audit = split(dataset, train_share=config.train_share, seed=config.seed)
+        between = split_between(audit.train, audit.test, seed=config.seed)
+        train = given_target(dataset) if self.settings.target == GIVEN else audited_target(config, dataset)
+        return attacked(people, self.settings, train, split=between)
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
@@ -98,10 +241,6 @@ class Membership(Background):
         there = job.partial[-1].guesses if job.partial else ()
         coming = next((name for name in ATTACKS if name not in there), ATTACKS[-1])
         return f"{ATTACK_TITLES[coming]} comes next" if there else "Training the model"
-
-    def need(self, name: str, label: str, make: Callable[[], Any], *more: Any) -> Any:
-        """Return something else about these people; waits while it is computed."""
-        return need(self.store, fingerprint(name, *self.whose, *more), label, lambda job: make(), lane="questions")
 
 
 REPEATS = 25
@@ -121,42 +260,39 @@ def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
     )
 
 
+Draw = Callable[[list[CurvePoint], bool], None]
+"""Draws the points of a curve, which may be growing."""
+
+
 class Curve(Background):
     """Points over a setting, one after the other; stopped and gone on with without losing any.
 
-    Parameters
-    ----------
-    total : int
-        Number of points.
-    make : callable
-        From the points that are there to an iterator of the others.
-    parts
-        What the curve depends on.
+    `make` goes from the points that are there to an iterator of the others; `parts` are what the curve depends on.
     """
 
     def __init__(
-        self, who: People, name: str, total: int, make: Callable[[Sequence[Any]], Iterator[Any]], *parts: Any
+        self, work: Membership, name: str, total: int, make: Callable[..., Iterator[CurvePoint]], *parts: Any
     ) -> None:
-        key = fingerprint("membership curve", name, *parts)
+        def points(job: Job) -> list[CurvePoint]:
+            return job.collect(make(there=list(job.partial)))
 
-        def work(job: Job) -> list[Any]:
-            return job.collect(make(list(job.partial)))
+        self._waiting, people = work.busy, work.who.people
+        key = fingerprint("membership curve", name, people.fingerprint, *parts)
+        super().__init__("member_curve", work.store, key, points, lane="sweep", total=total, widget=name)
 
-        super().__init__("member_curve", who.store, key, work, lane="sweep", total=total, widget=name)
-
-    def grow(self, draw: Callable[[list[Any]], None], *, waiting: bool) -> None:
-        """Draw the points as they come, with progress and buttons; start them unless something else comes first."""
-        if not waiting:
+    def grow(self, draw: Draw) -> None:
+        """Draw the points as they come, with progress and buttons; start them once the attacks are done."""
+        if not self._waiting:
             want_instead(self)
             self.begin()
         st.fragment(self._grow, run_every=1.5 if self.busy else None)(draw, self.busy)
 
-    def _grow(self, draw: Callable[[list[Any]], None], running: bool) -> None:
+    def _grow(self, draw: Draw, running: bool) -> None:
         if running and not self.busy:
             st.rerun()
         points = self.partial
         if points:
-            draw(points)
+            draw(points, len(points) < self.total)
         if not self.begun():
             st.caption("This begins when the attacks above are done.")
         else:

@@ -6,16 +6,15 @@ import math
 
 from core.estimates import Estimate, count, epsilon_text, gap, percent
 from core.membership import (
-    ATTACK_TITLES,
     AttackFindings,
     DisparityResult,
     MembershipFindings,
-    RangeTable,
+    MembershipSettings,
     most_caught,
 )
 from core.models import GIVEN
 from pages.common import shell
-from pages.common.membership_controls import Chosen
+from pages.common.background import State
 
 _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
 """Exponents below which a factor has three decimals, from which on it has none, and from which on it is not told."""
@@ -28,36 +27,28 @@ _WHO = {
 }
 
 
-def shown(found: MembershipFindings) -> AttackFindings:
-    """Return the attack whose flags are shown: the paper's network, until it is there the quick one."""
-    return found.attacks.get("network") or found.attacks["loss"]
+class Reading:
+    """What the page reads in an audit as far as it has come: one attack's flags, the chosen group beside the others.
 
+    The attack is the paper's network, until it is there the quick one. `place` is the group's among the comparisons,
+    and `result` None where it is too small for one.
+    """
 
-def group_names(found: MembershipFindings, code: int) -> tuple[str, str]:
-    """Return what to call a group and the others in sentences."""
-    names = found.group_names
-    if len(names) == 2:
-        return shell.escape(names[1]), shell.escape(names[0])
-    return f"“{shell.escape(names[code])}”", "all others"
-
-
-def compared(found: MembershipFindings, attack: AttackFindings, code: int) -> tuple[int, DisparityResult] | None:
-    """Return a group's gaps and their place among the comparisons; None where it is too small."""
-    name = found.group_names[1 if len(found.group_names) == 2 else code]
-    results = attack.disparities.results if attack.disparities is not None else ()
-    return next(((i, result) for i, result in enumerate(results) if result.group == name), None)
-
-
-def not_measured(found: MembershipFindings, attack: AttackFindings, code: int) -> str:
-    """Say why a group has no gaps."""
-    name = found.group_names[1 if len(found.group_names) == 2 else code]
-    told = dict(attack.disparities.not_measured) if attack.disparities is not None else {}
-    return told.get(name, "")
-
-
-def ranges_of(attack: AttackFindings, result: DisparityResult) -> RangeTable | None:
-    """Return where the flags of a comparison fall."""
-    return next((table for table in attack.ranges if table.group == result.group), None)
+    def __init__(self, found: MembershipFindings, chosen: MembershipSettings, state: State | None = None) -> None:
+        self.found, self.chosen, self.state = found, chosen, state
+        self.attack = found.attacks.get("network") or found.attacks["loss"]
+        self.result: DisparityResult | None = None
+        self.place, self.why_not = 0, ""
+        names, measured = found.group_names, self.attack.disparities
+        self.many = len(names) > 2
+        name = names[chosen.group if self.many else 1]
+        if measured is not None:
+            self.why_not = dict(measured.not_measured).get(name, "")
+            there = ((i, result) for i, result in enumerate(measured.results) if result.group == name)
+            self.place, self.result = next(there, (0, None))
+        self.group = f"“{shell.escape(name)}”" if self.many else shell.escape(name)
+        self.others = "all others" if self.many else shell.escape(names[0])
+        self.names = (self.group, self.others)
 
 
 def tells_apart(estimate: Estimate) -> bool:
@@ -65,24 +56,22 @@ def tells_apart(estimate: Estimate) -> bool:
     return estimate.low > 0.0 or estimate.high < 0.0
 
 
-def finding(found: MembershipFindings, code: int, chosen: Chosen, state: str) -> tuple[str, str]:
-    """Return the finding of an audit that is "growing", "stopped" or "finished", and the grey line under it."""
-    attack = shown(found)
-    there = compared(found, attack, code)
-    names = group_names(found, code)
-    if there is None:
-        reason = shell.escape(not_measured(found, attack, code))
+def finding(read: Reading) -> tuple[str, str]:
+    """Return the finding of an audit whose attacks stand somewhere, and the grey line under it."""
+    attack, result, names = read.attack, read.result, read.names
+    auc, stronger = f"AUC of {_WHO[attack.name]} {_interval(attack.roc.auc)}", _stronger(read)
+    if result is None:
         point = f"The gaps between {names[0]} and {names[1]} cannot be measured in this table."
-        return point, f"{reason} {_auc(found, attack, state)}"
-    result = there[1]
-    control = _control(attack, result)
-    if chosen.published:
-        return _published(result, attack, names, control)
+        return point, f"{shell.escape(read.why_not)} {auc}.{stronger}"
+    if read.chosen.literal:
+        return _published(result, attack, names)
     if attack.muted:
-        return _muted(found, result, attack, names, chosen, state)
+        point, often = _muted(read, result)
+        vd = f"VD would read {gap(result.vd.value)}{often}."
+        return point, f"{auc}, not measurably better than a coin toss (0.5). {vd}{stronger}"
     real = result.advantage_gap
-    grey = f"TPR − FPR gap {gap(real.value)} ({_span(real)}). {_auc(found, attack, state)} {control}"
-    return _leaks(result, names, len(found.group_names) > 2), grey
+    grey = f"TPR − FPR gap {gap(real.value)} ({_span(real)}). {auc}.{stronger} {_control(result)}"
+    return _leaks(result, names, read.many), grey
 
 
 def _leaks(result: DisparityResult, names: tuple[str, str], many: bool) -> str:
@@ -104,33 +93,20 @@ def _leaks(result: DisparityResult, names: tuple[str, str], many: bool) -> str:
     return f"The attack finds out more about {leaks} than about {others if leaks == group else group}: {by}."
 
 
-def _muted(
-    found: MembershipFindings,
-    result: DisparityResult,
-    attack: AttackFindings,
-    names: tuple[str, str],
-    chosen: Chosen,
-    state: str,
-) -> tuple[str, str]:
+def _muted(read: Reading, result: DisparityResult) -> tuple[str, str]:
     """Say that the flags say nothing, and what they would seem to say."""
-    at = f"At ε = {epsilon_text(chosen.epsilon)} the" if chosen.private else "The"
-    strong = found.attacks.get("lira")
+    group, others, epsilon = read.group, read.others, read.chosen.epsilon
+    at = f"At ε = {epsilon_text(epsilon)} the" if math.isfinite(epsilon) else "The"
+    strong = read.found.attacks.get("lira")
     better = strong is not None and not strong.muted
     who = "paper's attack" if better else "attack"
-    between = f"its gap between {names[0]} and {names[1]} says nothing{'; LiRA can tell' if better else ''}"
-    point = f"{at} {who} cannot tell who was in the training data, so {between}."
-    flags = names[0] if result.vd.value > 0 else names[1]
+    between = f"its gap between {group} and {others} says nothing{'; LiRA can tell' if better else ''}"
+    flags = group if result.vd.value > 0 else others
     often = f": it flags {flags} more often, members or not" if tells_apart(result.vd) else ""
-    grey = (
-        f"AUC of {_WHO[attack.name]} {_interval(attack.roc.auc)}, not measurably better than a coin toss (0.5). "
-        f"VD would read {gap(result.vd.value)}{often}.{_stronger(found, state)}"
-    )
-    return point, grey
+    return f"{at} {who} cannot tell who was in the training data, so {between}.", often
 
 
-def _published(
-    result: DisparityResult, attack: AttackFindings, names: tuple[str, str], control: str
-) -> tuple[str, str]:
+def _published(result: DisparityResult, attack: AttackFindings, names: tuple[str, str]) -> tuple[str, str]:
     """Return the finding as the paper reads it, and what it leaves out."""
     vd = result.vd
     more, less = names if vd.value > 0 else names[::-1]
@@ -140,31 +116,27 @@ def _published(
     grey = (
         f"95% {_span(vd)}, by {_WHO[attack.name]}. As published: VD alone, noise without savings, FairPick without its "
         f"negative deletions. Left out: outsiders are flagged, too, with a gap of {gap(result.fpr_gap.value)}; what is "
-        f"left is {gap(result.advantage_gap.value)}. {control}"
+        f"left is {gap(result.advantage_gap.value)}. {_control(result)}"
     )
     return point, grey
 
 
-def _control(attack: AttackFindings, result: DisparityResult) -> str:
-    alarms = result.false_alarms
-    outsiders = sum(rate.n for rate in alarms)
-    flagged = sum(rate.n * rate.value for rate in alarms) / outsiders
-    return f"Control: the same attack on {count(outsiders)} outsiders flags {percent(flagged)} of them."
+def _control(result: DisparityResult) -> str:
+    outsiders, (_, alarms) = sum(rate.n for rate in result.false_alarms), _rates(result)
+    return f"Control: the same attack on {count(outsiders)} outsiders flags {percent(alarms)} of them."
 
 
-def _auc(found: MembershipFindings, attack: AttackFindings, state: str) -> str:
-    told = _WHO[attack.name]
-    return f"AUC of {told} {_interval(attack.roc.auc)}.{_stronger(found, state)}"
-
-
-def _stronger(found: MembershipFindings, state: str) -> str:
+def _stronger(read: Reading) -> str:
     """Say what LiRA reaches, or that it is not there."""
+    found, state = read.found, read.state
     strong = found.attacks.get("lira")
     if strong is not None:
         return f" LiRA: {_interval(strong.roc.auc)}."
     if "lira" in found.not_run:
         return f" Not run: {found.not_run['lira']}"
-    return {"growing": " LiRA is still running.", "stopped": " LiRA was stopped."}.get(state, "")
+    if state is not None and state.busy:
+        return " LiRA is still running."
+    return " LiRA was stopped." if state == State.CANCELLED else ""
 
 
 def _interval(estimate: Estimate) -> str:
@@ -181,37 +153,23 @@ def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def gaps_chart(found: MembershipFindings, code: int) -> tuple[str, str]:
+def gaps_chart(read: Reading) -> tuple[str, str]:
     """Return heading and quantity of the four gaps."""
-    group, others = group_names(found, code)
-    who = _WHO[shown(found).name]
-    return (
-        f"Four gaps between {group} and {others}",
-        f"{_capital(group)} minus {others}, by {who}; 95% intervals; row 1 − row 2 = row 3",
-    )
+    minus = f"{_capital(read.group)} minus {read.others}, by {_WHO[read.attack.name]}"
+    between = f"Four gaps between {read.group} and {read.others}"
+    return between, f"{minus}; 95% intervals; row 1 − row 2 = row 3"
 
 
-def roc_chart(found: MembershipFindings) -> tuple[str, str]:
-    """Return heading and quantity of the curve."""
-    title = ATTACK_TITLES["lira" if "lira" in found.attacks else shown(found).name]
-    return (
-        "ROC curve of the attack: TPR against FPR",
-        f"{title}, logarithmic axes; dotted is chance",
-    )
-
-
-def ranges_chart(found: MembershipFindings, code: int) -> tuple[str, str]:
+def ranges_chart(read: Reading) -> tuple[str, str]:
     """Return heading and quantity of the ten ranges."""
-    group, others = group_names(found, code)
-    muted = shown(found).muted
-    start = "Muted, because VD is: " if muted else ""
-    points = f"{group if muted else _capital(group)} minus {others} in points"
-    return "Where the flags fall", f"{start}{points}, by the probability the model gave; the ten steps add up to VD"
+    group = f"Muted, because VD is: {read.group}" if read.attack.muted else _capital(read.group)
+    points = f"{group} minus {read.others} in points"
+    return "Where the flags fall", f"{points}, by the probability the model gave; the ten steps add up to VD"
 
 
-def void(chosen: Chosen) -> str:
+def void(chosen: MembershipSettings) -> str:
     """Say that FairPick undoes the promise; empty where there is none to undo."""
-    if not chosen.private or chosen.theta >= 1.0:
+    if not math.isfinite(chosen.epsilon) or chosen.theta >= 1.0:
         return ""
     return (
         f"FairPick looks at everybody's record before the private training starts, so the promise of "
@@ -219,20 +177,19 @@ def void(chosen: Chosen) -> str:
     )
 
 
-def promise(found: MembershipFindings, chosen: Chosen, code: int) -> str:
+def promise(read: Reading) -> str:
     """Say in plain words what the privacy budget guarantees, beside what was measured."""
-    attack = shown(found)
-    there = compared(found, attack, code)
-    measured = "" if there is None else _measured(there[1])
-    if chosen.target != "dp_id3" and not chosen.private:
+    chosen, result = read.chosen, read.result
+    measured = "" if result is None else _measured(result)
+    if chosen.target != "dp_id3" and not math.isfinite(chosen.epsilon):
         if chosen.target == GIVEN:
             return f"Nothing is known of how this model was trained, so nothing is promised. {measured}"
         return f"Nothing is promised: this model is trained without a privacy budget. {measured}"
-    if not chosen.private:
+    if not math.isfinite(chosen.epsilon):
         return f"Nothing is promised at ε = ∞, where the tree is grown without noise. {measured}"
     if chosen.theta < 1.0:
         return measured
-    allowed = "" if there is None else _allowed(there[1], chosen.epsilon)
+    allowed = "" if result is None else _allowed(result, chosen.epsilon)
     once, twice = _factor(chosen.epsilon), _factor(2 * chosen.epsilon)
     outcome = f"no outcome is more than {once} times" if once else "an outcome may be more than a million times"
     flags = (
@@ -287,9 +244,9 @@ _SOURCE = (
 )
 
 
-def guide(found: MembershipFindings, chosen: Chosen, notes: tuple[str, ...]) -> str:
+def guide(read: Reading, notes: tuple[str, ...]) -> str:
     """Explain the page."""
-    group, others = group_names(found, chosen.group)
+    found, group, others = read.found, read.group, read.others
     lira = (
         f"*LiRA*, usually the strongest, trains {found.settings.shadows} models of the same kind with and without each "
         "person and compares; it gives scores, no flags."
@@ -297,7 +254,7 @@ def guide(found: MembershipFindings, chosen: Chosen, notes: tuple[str, ...]) -> 
     left_out = "".join(f"\n- {shell.escape(note)}" for note in notes)
     return (
         "Somebody who sees a model's answers guesses who was in its training data: models are surer of people they "
-        f"have seen. {_members(found, chosen)} The attacker knows of some of both what they are, and judges others."
+        f"have seen. {_members(read)} The attacker knows of some of both what they are, and judges others."
         "\n\n"
         "**Who attacks.** *The paper's network* learns for each label which probabilities members get. *Loss* and "
         "*confidence threshold* call everybody a member of whom the model is sure "
@@ -319,9 +276,9 @@ def guide(found: MembershipFindings, chosen: Chosen, notes: tuple[str, ...]) -> 
     )
 
 
-def _members(found: MembershipFindings, chosen: Chosen) -> str:
+def _members(read: Reading) -> str:
     """Say who is in the training data."""
-    who = count(found.n_members)
+    chosen, who = read.chosen, count(read.found.n_members)
     if chosen.target == "audited":
         told = f"The audit's training people train the model ({who} members), its test people do not (outsiders)."
     elif chosen.target == GIVEN:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
+from core.errors import FairLeakError
 from core.files import csv_of_frame
 from pages.common import shell
 
@@ -27,6 +29,20 @@ def kept_problem(key: str) -> None:
     """Say what is wrong as the session has kept it, if there is anything."""
     if sentence := st.session_state.get(key):
         problem(sentence)
+
+
+@contextmanager
+def keeping_problem(key: str, *, too_large: str = "") -> Iterator[None]:
+    """Keep for the session, in one sentence, what goes wrong within; what was kept before is forgotten."""
+    forget(key)
+    try:
+        yield
+    except FairLeakError as error:
+        st.session_state[key] = str(error)
+    except MemoryError:
+        if not too_large:
+            raise
+        st.session_state[key] = too_large
 
 
 def forget(*keys: str) -> None:
@@ -53,6 +69,13 @@ def chart(drawing: Drawing, key: str) -> None:
     )
 
 
+def titled(heading: str, quantity: str, drawing: Drawing, key: str) -> Drawing:
+    """Show a chart under its point and, in grey, what is drawn; return it."""
+    shell.whisper(heading, quantity)
+    chart(drawing, key)
+    return drawing
+
+
 def how_to_read(text: str) -> None:
     """Offer an explanation, folded."""
     with st.expander("How to read this", icon=":material/help:"):
@@ -72,10 +95,16 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
 
 
 def pick(
-    label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, default: Any, help: str | None = None
+    label: str,
+    titles: Mapping[str, str] | Sequence[Any],
+    *,
+    key: str,
+    default: Any,
+    help: str | None = None,
+    place: Any = st,
 ) -> Any:
     """Choose one of a few things that stand side by side, named by `titles` or by themselves; the session keeps it."""
-    value = st.segmented_control(
+    value = place.segmented_control(
         label,
         list(titles),
         default=default,
@@ -88,8 +117,17 @@ def pick(
     return default if value is None else value
 
 
-def download(label: str, content: Callable[[], bytes], file_name: str, *, key: str, mime: str = "text/csv") -> None:
+def download(
+    label: str,
+    content: Callable[[], bytes],
+    file_name: str,
+    *,
+    key: str,
+    mime: str = "text/csv",
+    icon: str = ":material/download:",
+    **told: Any,
+) -> None:
     """Offer a file that is made when it is asked for."""
     st.download_button(
-        label, data=content, file_name=file_name, mime=mime, key=key, icon=":material/download:", on_click="ignore"
+        label, data=content, file_name=file_name, mime=mime, key=key, icon=icon, on_click="ignore", **told
     )

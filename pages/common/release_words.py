@@ -114,24 +114,6 @@ def _span(gain: Estimate) -> str:
     return f"{low} to {high}"
 
 
-def pinned_chart(study: ReleaseStudy) -> tuple[str, str]:
-    """Return heading and quantity of the chart of people."""
-    attribute, group = shell.escape(study.attribute), shell.escape(study.group)
-    return (
-        "Who is pinned down",
-        f"Everybody's probability of “{group}” ({attribute}); on the dotted line nothing was learned; shaded: unsure "
-        "before, settled after",
-    )
-
-
-def bits_chart() -> tuple[str, str]:
-    """Return heading and quantity of the chart over the number of models."""
-    return (
-        "More models, more bits",
-        "Gain of the attacker in bits: measured (95% interval) and predicted",
-    )
-
-
 def fullness_chart(study: ReleaseStudy) -> tuple[str, str]:
     """Return heading and quantity of the chart of joint bits."""
     share = study.meter.share
@@ -143,15 +125,6 @@ def fullness_chart(study: ReleaseStudy) -> tuple[str, str]:
         else "Less than 1% of what there was to know"
     )
     return told, "What the numbers hold at most, by the meter, as a share of what there was to know"
-
-
-def advice_chart(study: ReleaseStudy) -> tuple[str, str]:
-    """Return heading and quantity of the chart of precisions."""
-    models = "one model" if study.n_models == 1 else f"{study.n_models} models"
-    return (
-        "How precise may it be",
-        f"People pinned down by a card of {models}; with noise, the most of up to {DRAWS} draws",
-    )
 
 
 def advice(found: Advice, study: ReleaseStudy) -> str:
@@ -173,20 +146,7 @@ def advice(found: Advice, study: ReleaseStudy) -> str:
     )
 
 
-def recognised_chart(study: ReleaseStudy) -> tuple[str, str]:
-    """Return heading and quantity of the chart of accuracies."""
-    gain = study.measured.accuracy_gain
-    clear = gain.low > 0.0 or gain.high < 0.0
-    told = f"On average {points(gain)}" if clear else "On average no statistically significant difference"
-    return told, "People named rightly before (○) and after (●), 95% intervals"
-
-
-def common_chart(found: InCommon, study: ReleaseStudy) -> tuple[str, str]:
-    """Return heading and quantity of what the pinned have in common."""
-    return f"What the pinned have in common: {_cells(found, study)}", "Shares among the pinned (●) and the rest (○)"
-
-
-def _cells(found: InCommon, study: ReleaseStudy) -> str:
+def alone(found: InCommon) -> str:
     """Say how small the cells are in which the pinned sit."""
     total = sum(pinned for _, pinned in found.cell_sizes)
     alone = sum(pinned for size, pinned in found.cell_sizes if size == 1)
@@ -244,11 +204,6 @@ def distance() -> str:
         f"{100 * DISTANCE_MEDIAN:.0f} points on average in the median release and by {100 * DISTANCE_WORST:.0f} in the "
         "worst."
     )
-
-
-def unfinished(study: ReleaseStudy) -> str:
-    """Say why a projection cannot be relied on; empty where it can."""
-    return "" if study.status == "converged" else study.reason
 
 
 _SOURCES = (

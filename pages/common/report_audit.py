@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,9 @@ from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.files import csv_of_frame
 from core.fingerprint import code_fingerprint, fingerprint
-from core.policy import Policy, judge, policy_text, verdict_frame
+from core.policy import Policy, default_policy, judge, policy_text, verdict_frame
 from core.release_audit import ReleaseAudit, SelfTest, audit_steps, failed_tests, plan_text, provenance
-from core.report import CheckRow, check_rows, csv_files, document, to_html, to_json
+from core.report import CheckRow, check_rows, csv_files, document, meter_of, to_html, to_json
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
 from pages.common.background import Background, Job, State, Store, time_left
@@ -44,9 +44,7 @@ class Attacks(Background):
 
     def _attack(self, job: Job) -> tuple[ReleaseAudit, AttackedPeople | None]:
         """Return the audit, judged by FairLeak's own policy, and whom an edition for others is attacked on."""
-        from core.policy import default_policy
         from core.release_audit import audit_with_people
-        from core.report import meter_of
 
         found: tuple[ReleaseAudit, AttackedPeople | None] = audit_with_people(
             self.subject.plan,
@@ -57,13 +55,6 @@ class Attacks(Background):
             meter=meter_of,
         )
         return found
-
-    @property
-    def status(self) -> str:
-        """Why there is no verdict: "attacking", "stopped" or "failed"."""
-        if self.state == State.FAILED:
-            return "failed"
-        return "stopped" if self.stopped else "attacking"
 
     def show_progress(self) -> None:
         """Show progress, a problem, or an offer to start again."""
@@ -130,17 +121,7 @@ class SelfTests(Background):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """An audit as it is judged now.
-
-    Attributes
-    ----------
-    people : AttackedPeople or None
-        Whom an edition for others is attacked on.
-    store : Store
-        Where its documents are kept.
-    key : str
-        Fingerprint of all of it.
-    """
+    """An audit as it is judged now, whom an edition for others is attacked on, and where its documents are kept."""
 
     audit: ReleaseAudit
     people: AttackedPeople | None = field(repr=False)
@@ -161,15 +142,7 @@ class Shown:
 
 
 def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
-    """Judge what was found by a policy; no attack is run.
-
-    Parameters
-    ----------
-    work : Attacks
-        Finished.
-    tests : tuple of SelfTest
-        FairLeak's tests of itself as far as they are there.
-    """
+    """Judge by a policy what finished attacks have found; FairLeak's tests of itself count as far as they are there."""
     assert work.result is not None
     found, people = work.result
     plan = replace(found.plan, title=work.subject.plan.title)
@@ -199,14 +172,7 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def file(shown: Shown, kind: str, edition: str = "internal") -> bytes:
-    """Return a file of an edition; plan and policy are the same for all.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `FILES`.
-    edition : {"internal", "disclosure"}
-    """
+    """Return a file, by its key in `FILES`, of an edition, "internal" or "disclosure"; plan and policy have but one."""
     if kind == "policy":
         return policy_text(shown.audit.verdict.policy).encode("utf-8")
     if kind == "plan":
@@ -225,31 +191,33 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
     return made.getvalue()
 
 
-def _button(shown: Shown, kind: str, edition: str, *, first: bool) -> None:
-    label, ending, mime, icon = FILES[kind]
-    name = {"policy": "policy", "plan": "plan", "csv": f"fairleak-{edition}-tables"}.get(kind, f"fairleak-{edition}")
-    st.download_button(
-        label,
-        data=partial(file, shown, kind, edition),
-        file_name=f"{name}.{ending}",
-        mime=mime,
-        key=f"download_{edition}_{kind}",
-        icon=icon,
-        type="primary" if first else "secondary",
-        on_click="ignore",
-    )
+def _buttons(shown: Shown, kinds: Iterable[str], edition: str) -> Any:
+    """Draw the buttons of an edition's files, and return their row."""
+    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    names = {"policy": "policy", "plan": "plan", "csv": f"fairleak-{edition}-tables"}
+    with row:
+        for kind in kinds:
+            label, ending, mime, icon = FILES[kind]
+            panels.download(
+                label,
+                partial(file, shown, kind, edition),
+                f"{names.get(kind, f'fairleak-{edition}')}.{ending}",
+                key=f"download_{edition}_{kind}",
+                mime=mime,
+                icon=icon,
+                type="primary" if kind == "html" else "secondary",
+            )
+    return row
 
 
 def internal_files(shown: Shown) -> None:
     """Draw the buttons of the internal edition, and which report it is."""
     told = shown.document()
     mark, made = str(told["fingerprint"]), str(told["times"].get("started", ""))[:10]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        for kind in FILES:
-            _button(shown, kind, "internal", first=kind == "html")
-        st.caption(
-            f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · FairLeak {told['provenance']['fairleak']}", width="content"
-        )
+    version = f"FairLeak {told['provenance']['fairleak']}"
+    _buttons(shown, FILES, "internal").caption(
+        f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · {version}", width="content"
+    )
 
 
 def _edition(shown: Shown) -> None:
@@ -265,23 +233,13 @@ def _edition(shown: Shown) -> None:
         st.markdown(f"**Read by the release meter:** {shell.escape(metered['told'])}")
         if metered["control"]:
             st.caption(shell.escape(metered["control"]))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        for kind in ("html", "json", "csv"):
-            _button(shown, kind, "disclosure", first=kind == "html")
+    _buttons(shown, ("html", "json", "csv"), "disclosure")
     for note in told["withheld"]["notes"]:
         st.caption(shell.escape(note))
 
 
 def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Shown | None) -> None:
-    """Draw a section.
-
-    Parameters
-    ----------
-    name : str or None
-        A key of `report_plan.SECTIONS`.
-    shown : Shown or None
-        None while there is no verdict; what needs one says so.
-    """
+    """Draw a section, by its key in `report_plan.SECTIONS`; while there is no verdict, what needs one says so."""
     if name == "judged":
         _policy(config)
     elif name == "attacked":
@@ -299,14 +257,13 @@ def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests,
 
 
 def _policy(config: AuditConfig) -> None:
-    attribute = config.roles.attribute if config.roles else "the attribute"
     left, right = st.columns([2, 3], gap="large")
     with left:
         shell.whisper("The policy", "What a release must keep to")
         policies.choose(config)
     with right:
         shell.whisper("Its limits", "A change is judged by at once; nothing is attacked again")
-        policies.editor(config, attribute)
+        policies.editor(config)
 
 
 def _numbers(shown: Shown) -> None:

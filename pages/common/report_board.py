@@ -10,16 +10,15 @@ from html import escape
 
 import streamlit as st
 
-from core.config import AuditConfig
-from core.datasets.dataset import Table
 from core.estimates import Estimate, count, interval, percent, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Policy, Verdict, limit_text, source_text
 from core.policy import bullet as places_of
-from core.release_audit import OutputsPlan, SelfTest
+from core.release_audit import SelfTest
 from core.report import BASIS_WORDS, CheckRow
-from pages.common import shell
-from pages.common.report_plan import released
+from pages.common import shell, wording
+from pages.common.background import State
+from pages.common.report_plan import Subject, released
 
 _ICONS = {
     "fail": ":red[:material/cancel:]",
@@ -29,34 +28,31 @@ _ICONS = {
 }
 
 _NONE = {
-    "attacking": ("No verdict yet: the attacks are under way.", "Judged as soon as they are done"),
-    "stopped": ("No verdict: the attacks were stopped.", "What was found so far is not kept"),
-    "failed": ("No verdict: the audit could not be made.", "Nothing was judged"),
+    State.CANCELLED: ("No verdict: the attacks were stopped.", "What was found so far is not kept"),
+    State.FAILED: ("No verdict: the audit could not be made.", "Nothing was judged"),
 }
+_UNDER_WAY = ("No verdict yet: the attacks are under way.", "Judged as soon as they are done")
 
 
-def finding(verdict: Verdict, config: AuditConfig, table: Table, outputs: OutputsPlan) -> tuple[str, str]:
+def finding(verdict: Verdict, subject: Subject) -> tuple[str, str]:
     """Return the verdict as the page's finding."""
-    return (
-        f"{_ICONS[verdict.overall]} {shell.escape(verdict.headline)}",
-        shell.escape(f"{verdict.detail} {_subject_words(verdict.policy, config, table, outputs)}".strip()),
-    )
+    quantity = f"{verdict.detail} {_subject_words(verdict.policy, subject)}".strip()
+    return f"{_ICONS[verdict.overall]} {shell.escape(verdict.headline)}", shell.escape(quantity)
 
 
-def no_verdict(status: str, policy: Policy, config: AuditConfig, table: Table, outputs: OutputsPlan) -> tuple[str, str]:
+def no_verdict(state: State | None, policy: Policy, subject: Subject) -> tuple[str, str]:
     """Return the finding while there is no verdict: attacks under way, stopped or failed."""
-    point, why = _NONE[status]
-    return f":gray[:material/hourglass_empty:] {point}", shell.escape(
-        f"{why}. {_subject_words(policy, config, table, outputs)}"
-    )
+    point, why = _UNDER_WAY if state is None else _NONE.get(state, _UNDER_WAY)
+    quantity = f"{why}. {_subject_words(policy, subject)}"
+    return f":gray[:material/hourglass_empty:] {point}", shell.escape(quantity)
 
 
-def _subject_words(policy: Policy, config: AuditConfig, table: Table, outputs: OutputsPlan) -> str:
-    attribute = config.roles.attribute if config.roles else "attribute"
-    metric = METRIC_TITLES[config.metric].lower()
+def _subject_words(policy: Policy, subject: Subject) -> str:
+    config = subject.config
+    promise = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
     return (
-        f"{table.title}, {attribute}, {metric} within {tolerance_text(config.tolerance)}, seed {config.seed}. "
-        f"Released: {released(outputs).lower()}. Policy: {policy.name}, version {policy.version}."
+        f"{subject.table.title}, {wording.attribute(config)}, {promise}, seed {config.seed}. "
+        f"Released: {released(subject.plan.outputs).lower()}. Policy: {policy.name}, version {policy.version}."
     )
 
 
@@ -67,19 +63,15 @@ _TOP = (
 
 
 def board(rows: Sequence[CheckRow]) -> str:
-    """Return the checks as HTML; those without a limit in one line below."""
-    asked = [check_row(row) for row in rows if row.verdict.verdict != "not_asked"]
-    return f"<div class='fl-board'>{_TOP}{''.join(asked)}{_rest(rows)}</div>"
-
-
-def _rest(rows: Sequence[CheckRow]) -> str:
-    """Name the checks the policy does not ask for, with what was found all the same."""
+    """Return the checks as HTML; those without a limit in one line below, with what was found all the same."""
+    asked = "".join(check_row(row) for row in rows if row.verdict.verdict != "not_asked")
     told = []
     for row in rows:
         if row.verdict.verdict == "not_asked":
             value = f" ({row.value})" if row.found.outcome == "done" else ""
             told.append(escape(f"{row.verdict.title}{value}"))
-    return f"<p class='rest'>Not asked by the policy: {'; '.join(told)}.</p>" if told else ""
+    rest = f"<p class='rest'>Not asked by the policy: {'; '.join(told)}.</p>" if told else ""
+    return f"<div class='fl-board'>{_TOP}{asked}{rest}</div>"
 
 
 def draw(rows: Sequence[CheckRow], overall: str) -> None:
@@ -102,49 +94,32 @@ def check_row(found: CheckRow) -> str:
     """Return the row of a check the policy sets a limit to."""
     verdict = found.verdict
     told = verdict.why if verdict.verdict == "not_run" else found.found.attacked
-    number = f"{found.value}, {found.interval}" if found.interval else found.value
-    label = f"{number}. Limit: {found.limit}."
-    cells = [
-        _verdict(verdict, VERDICT_TITLES[verdict.verdict], verdict.verdict),
-        _named(verdict.title, told),
-        f"<div>{bullet(verdict, label)}{_value(found)}</div>",
-        _limit(found.limit, found.source),
-    ]
-    summary = f"<summary class='row'>{''.join(cells)}</summary>"
-    return f"<details>{summary}<div class='more'><dl>{_opened(found)}</dl></div></details>"
+    interval = f", {found.interval}" if found.interval else ""
+    kind = f" <span class='kind'>{found.found.basis}</span>" if found.found.estimate is not None else ""
+    bar = bullet(verdict, f"{found.value}{interval}. Limit: {found.limit}.")
+    bar += f"<div class='small'><b>{escape(found.value)}</b>{escape(interval)}{kind}</div>"
+    cells = _cells(verdict, verdict.verdict, told, bar, found.limit, found.source)
+    return f"<details><summary class='row'>{cells}</summary><div class='more'><dl>{_opened(found)}</dl></div></details>"
 
 
 def _waiting_row(verdict: CheckVerdict) -> str:
     """Return the row of a check whose attack is not done yet."""
     assert verdict.limit is not None
     limit = limit_text(verdict.check, verdict.limit.value)
-    cells = [
-        _verdict(verdict, "Not yet", "waiting"),
-        _named(verdict.title, "Not attacked yet."),
-        f"<div>{bullet(verdict, f'No value yet. Limit: {limit}.')}<div class='small'>no value yet</div></div>",
-        _limit(limit, source_text(verdict.limit)),
-    ]
-    return f"<div class='row still'>{''.join(cells)}</div>"
+    bar = bullet(verdict, f"No value yet. Limit: {limit}.") + "<div class='small'>no value yet</div>"
+    cells = _cells(verdict, "waiting", "Not attacked yet.", bar, limit, source_text(verdict.limit))
+    return f"<div class='row still'>{cells}</div>"
 
 
-def _verdict(verdict: CheckVerdict, word: str, kind: str) -> str:
+def _cells(verdict: CheckVerdict, kind: str, told: str, bar: str, limit: str, source: str) -> str:
     optional = "" if verdict.limit is None or verdict.limit.required else "<div class='small'>not required</div>"
     mark = f"<span class='mark' aria-hidden='true'><span>{_MARKS[kind]}</span></span>"
-    return f"<div><div class='word {kind}'>{mark}{word}</div>{optional}</div>"
-
-
-def _named(title: str, told: str) -> str:
-    return f"<div><div class='name'>{escape(title)}</div><div class='small brief'>{escape(told)}</div></div>"
-
-
-def _value(found: CheckRow) -> str:
-    interval = f", {escape(found.interval)}" if found.interval else ""
-    kind = f" <span class='kind'>{found.found.basis}</span>" if found.found.estimate is not None else ""
-    return f"<div class='small'><b>{escape(found.value)}</b>{interval}{kind}</div>"
-
-
-def _limit(limit: str, source: str) -> str:
-    return f"<div><div>{escape(limit)}</div><div class='small brief'>{escape(source)}</div></div>"
+    return (
+        f"<div><div class='word {kind}'>{mark}{VERDICT_TITLES.get(kind, 'Not yet')}</div>{optional}</div>"
+        f"<div><div class='name'>{escape(verdict.title)}</div><div class='small brief'>{escape(told)}</div></div>"
+        f"<div>{bar}</div>"
+        f"<div><div>{escape(limit)}</div><div class='small brief'>{escape(source)}</div></div>"
+    )
 
 
 def _opened(found: CheckRow) -> str:
@@ -176,15 +151,7 @@ def _why(found: CheckRow) -> str:
 
 
 def bullet(row: CheckVerdict, label: str) -> str:
-    """Return the bar of one check as HTML; without a number it is empty.
-
-    Parameters
-    ----------
-    row : CheckVerdict
-        With a limit.
-    label : str
-        Number, interval and limit in words.
-    """
+    """Return the bar of one check with a limit as HTML; without a number it is empty. The label tells it in words."""
     places = places_of(row)
     sides = ("forbidden", "allowed") if CHECKS[row.check].at_least else ("allowed", "forbidden")
     left, right = sides if places else ("", "")
@@ -194,16 +161,13 @@ def bullet(row: CheckVerdict, label: str) -> str:
             width = 100 * (places.high - places.low)
             parts.append(_piece("span", f"left: {100 * places.low:.2f}%; width: {width:.2f}%"))
         parts.append(_piece("dot", f"left: {100 * places.value:.2f}%"))
-        off = [
-            place > 0.5
-            for place, beyond in (
-                (places.value, places.value_beyond),
-                (places.low, places.low_beyond),
-                (places.high, places.high_beyond),
-            )
-            if beyond
-        ]
-        parts += [_piece("beyond right" if side else "beyond left", told="▸" if side else "◂") for side in set(off)]
+        ends = (
+            (places.value, places.value_beyond),
+            (places.low, places.low_beyond),
+            (places.high, places.high_beyond),
+        )
+        for right_end in sorted({place > 0.5 for place, beyond in ends if beyond}):
+            parts.append(_piece("beyond right", told="▸") if right_end else _piece("beyond left", told="◂"))
     return f'<div class="bar {row.verdict}" role="img" aria-label="{escape(label)}">{"".join(parts)}</div>'
 
 
@@ -243,32 +207,20 @@ def _rate(name: str, rate: Estimate) -> str:
 
 
 _COLOURS = {
-    "light": {
-        "fail": "#A01A13",
-        "inconclusive": "#8F6400",
-        "pass": "#1B7F4B",
-        "none": "#5B626D",
-        "allowed": "#CFE5D6",
-        "forbidden": "#F3DEDA",
-        "empty": "#F0EEE9",
-        "line": "#E3DFD8",
-        "hover": "#F7F5F0",
-    },
-    "dark": {
-        "fail": "#F2837B",
-        "inconclusive": "#E3B34C",
-        "pass": "#5CC48D",
-        "none": "#A9B0BA",
-        "allowed": "#23392F",
-        "forbidden": "#3A2524",
-        "empty": "#1F232A",
-        "line": "#2A2E36",
-        "hover": "#1A1D23",
-    },
+    "fail": ("#A01A13", "#F2837B"),
+    "inconclusive": ("#8F6400", "#E3B34C"),
+    "pass": ("#1B7F4B", "#5CC48D"),
+    "none": ("#5B626D", "#A9B0BA"),
+    "allowed": ("#CFE5D6", "#23392F"),
+    "forbidden": ("#F3DEDA", "#3A2524"),
+    "empty": ("#F0EEE9", "#1F232A"),
+    "line": ("#E3DFD8", "#2A2E36"),
+    "hover": ("#F7F5F0", "#1A1D23"),
 }
+"""By what they stand for, in the light and in the dark theme."""
 
 _STYLE = """
-.fl-board {font-size: .95rem; line-height: 1.35; color: var(--fl-ink)}
+.fl-board, .fl-tested {font-size: .95rem; line-height: 1.35; color: var(--fl-ink)}
 .fl-board .top, .fl-board .row {display: grid; column-gap: 1.5rem;
   grid-template-columns: 7.7rem minmax(0, 1fr) 16.6rem 9.6rem}
 .fl-board .top {color: var(--fl-grey); font-size: .85rem; padding-bottom: .3rem;
@@ -287,9 +239,9 @@ _STYLE = """
 .fl-board .mark {flex: none; width: 1.3rem; height: 1.3rem; border-radius: 50%; display: grid; place-items: center;
   font: 700 .85rem/1 "Source Sans", sans-serif; background: currentColor}
 .fl-board .mark > span {color: var(--fl-paper)}
-.fl-board .fail {color: var(--fl-fail)}
+.fl-board .fail, .fl-tested .fail {color: var(--fl-fail)}
 .fl-board .inconclusive {color: var(--fl-inconclusive)}
-.fl-board .pass {color: var(--fl-pass)}
+.fl-board .pass, .fl-tested .pass {color: var(--fl-pass)}
 .fl-board .not_run, .fl-board .not_asked, .fl-board .waiting {color: var(--fl-none)}
 .fl-board .name {font-weight: 600; overflow-wrap: anywhere}
 .fl-board .name::after {content: " ▸"; color: var(--fl-grey); font-weight: 400}
@@ -318,13 +270,10 @@ _STYLE = """
 .fl-board .more dt {color: var(--fl-grey); font-weight: 400}
 .fl-board .more dd {margin: 0; overflow-wrap: anywhere; white-space: pre-line}
 .fl-board .rest {color: var(--fl-grey); font-size: .85rem; margin: .5rem 0 0; overflow-wrap: anywhere}
-.fl-tested {font-size: .95rem; line-height: 1.35; color: var(--fl-ink)}
 .fl-tested .row {display: grid; column-gap: 1.5rem; padding: .42rem 0; border-bottom: 1px solid var(--fl-line);
   grid-template-columns: minmax(0, 1fr) 13rem 13rem 5.5rem}
 .fl-tested .top, .fl-tested .small {color: var(--fl-grey); font-size: .85rem}
 .fl-tested .name, .fl-tested .word {font-weight: 600; overflow-wrap: anywhere}
-.fl-tested .pass {color: var(--fl-pass)}
-.fl-tested .fail {color: var(--fl-fail)}
 .fl-tested .term {display: none; color: var(--fl-grey)}
 @media (max-width: 1000px) {
   .fl-tested .top {display: none}
@@ -344,10 +293,10 @@ _STYLE = """
 
 def style(overall: str = "none") -> str:
     """Return the style sheet for `st.html`, with the colour of the verdict's icon in the finding."""
-    palette = shell.palette()
     from core.charts import DARK
 
-    theme = _COLOURS["dark" if palette == DARK else "light"]
+    palette = shell.palette()
+    theme = {name: pair[palette == DARK] for name, pair in _COLOURS.items()}
     colours = {
         **theme,
         "verdict": theme.get(overall, theme["none"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -35,15 +36,7 @@ _ASKED, _RELEASED = "release_asked", "release_outputs"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is audited.
-
-    Attributes
-    ----------
-    table : Table
-        As it was uploaded, where a model file answers.
-    config : AuditConfig
-        With the roles, also where the plan leaves them to the catalogue.
-    """
+    """What is audited: the table as it was uploaded, where a model file answers, and settings that hold the roles."""
 
     plan: AuditPlan
     table: Table
@@ -58,15 +51,12 @@ def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
     the people and predictions it was said of; everything else stays for others.
     """
     kept: AuditPlan | None = st.session_state.get(_ASKED)
+    if kept is None:
+        first = catalogue_plan("demo")
+        membership = first.membership if config.method != GIVEN else MembershipPlan(shadows=0)
+        kept = AuditPlan(answers=first.answers, membership=membership, guard=first.guard)
     released: dict[Any, OutputsPlan] = st.session_state.get(_RELEASED, {})
-    outputs = released.get(_released_of(config, table)) or _first_outputs(config, table)
-    return replace(kept or _standard(config), outputs=outputs)
-
-
-def keep_plan(config: AuditConfig, table: Table, wanted: AuditPlan) -> None:
-    """Ask this from now on."""
-    st.session_state[_ASKED] = wanted
-    st.session_state[_RELEASED] = {_released_of(config, table): wanted.outputs}
+    return replace(kept, outputs=released.get(_released_of(config, table)) or _first_outputs(config, table))
 
 
 def _released_of(config: AuditConfig, table: Table) -> tuple[Any, ...]:
@@ -81,12 +71,6 @@ def _first_outputs(config: AuditConfig, table: Table) -> OutputsPlan:
     answered = cached.own_model()
     kind = "file" if answered is not None and roles.prediction == answered.prediction else "predictions"
     return suggested_outputs(cached.dataset_of(table, roles), kind)
-
-
-def _standard(config: AuditConfig) -> AuditPlan:
-    first = catalogue_plan("demo")
-    membership = first.membership if config.method != GIVEN else MembershipPlan(shadows=0)
-    return AuditPlan(answers=first.answers, membership=membership, guard=first.guard)
 
 
 def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
@@ -157,7 +141,7 @@ def section() -> str | None:
 def attacks(config: AuditConfig, table: Table) -> None:
     """Draw the form of what is attacked; its button starts the attacks anew."""
     now = plan_of(config, table)
-    answers, mark = now.answers, fingerprint("asked", now)[:8]
+    mark = fingerprint("asked", now)[:8]
     shell.whisper(
         "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
     )
@@ -177,22 +161,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
             format_func=released,
             help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
-        first, second, third, fourth = st.columns(4, vertical_alignment="bottom")
-        questions = asked(
-            _ANSWERS["questions"],
-            place=first,
-            value=answers.questions,
-            help="How many are planned in all; 0 promises to answer none. More than 100 take long.",
-        )
-        people = asked(_ANSWERS["people"], place=second, value=answers.people, help=None)
-        mechanism = asked(_ANSWERS["mechanism"], place=third, value=answers.mechanism, help=None)
-        epsilon = asked(
-            _ANSWERS["epsilon"],
-            place=fourth,
-            min_value=0.01,
-            value=max(0.01, answers.epsilon),
-            help="Not used by exact and rounded answers. Rounded answers have three decimals.",
-        )
+        planned = _asked_answers(asked, now.answers)
         left, right = st.columns(2, vertical_alignment="bottom")
         shadows = asked(
             params(MembershipPlan)["shadows"],
@@ -212,9 +181,6 @@ def attacks(config: AuditConfig, table: Table) -> None:
         )
         if not st.form_submit_button("Attack by this plan", key=f"asked_keep_{mark}", type="primary"):
             return
-    planned = replace(
-        answers, questions=int(questions), people=int(people), mechanism=str(mechanism), epsilon=float(epsilon)
-    )
     plan = AuditPlan(
         title=(title or "").strip(),
         outputs=outputs,
@@ -222,8 +188,25 @@ def attacks(config: AuditConfig, table: Table) -> None:
         membership=MembershipPlan(shadows=int(shadows)),
         guard=GuardPlan(budget=float(budget)),
     )
-    keep_plan(config, table, plan)
+    st.session_state[_ASKED] = plan
+    st.session_state[_RELEASED] = {_released_of(config, table): plan.outputs}
     st.rerun()
+
+
+def _asked_answers(asked: Callable[..., Any], answers: PlannedAnswers) -> PlannedAnswers:
+    """Ask which answers to questions about fairness are planned."""
+    helps = {
+        "questions": "How many are planned in all; 0 promises to answer none. More than 100 take long.",
+        "people": None,
+        "mechanism": None,
+        "epsilon": "Not used by exact and rounded answers. Rounded answers have three decimals.",
+    }
+    planned = {}
+    for place, (name, told) in zip(st.columns(4, vertical_alignment="bottom"), helps.items(), strict=True):
+        value = getattr(answers, name)
+        more = {"min_value": 0.01, "value": max(0.01, value)} if name == "epsilon" else {"value": value}
+        planned[name] = asked(_ANSWERS[name], place=place, help=told, **more)
+    return replace(answers, **planned)
 
 
 def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:

@@ -5,6 +5,7 @@ Policies stay in the session. A file that breaks a rule is answered in one sente
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,9 +19,7 @@ from core.models import GIVEN
 from core.policy import CHECKS, Limit, Policy, default_policy, limit_text, policy_text, predictions_policy, read_policy
 from pages.common import panels, shell
 
-_SHIPPED = {"default": default_policy, "predictions": predictions_policy}
 _OWN = "own"
-_TITLES = {"default": "FairLeak's default", "predictions": "FairLeak's, for predictions alone"}
 _CHOSEN, _BOX, _FILE, _KEPT, _PROBLEM = (
     f"release_policy_{part}" for part in ("chosen", "box", "file", "kept", "problem")
 )
@@ -32,44 +31,39 @@ _ROOM = 170
 """Characters kept of a name to which something is added."""
 
 
+def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
+    """Return the policies on offer, the user's file among them: what to call each, and what makes it."""
+    shipped: dict[str, tuple[str, Callable[[], Policy]]] = {
+        "default": ("FairLeak's default", default_policy),
+        "predictions": ("FairLeak's, for predictions alone", predictions_policy),
+    }
+    file, own = st.session_state.get(_FILE, ("", None))
+    return shipped if own is None else {**shipped, _OWN: (file, lambda: own)}
+
+
 def chosen(config: AuditConfig) -> str:
     """Return which policy is chosen; before anybody has, the one that asks for what is at hand."""
     labels_alone = config.method == GIVEN and not (config.roles and config.roles.score)
     name = str(st.session_state.get(_CHOSEN) or ("predictions" if labels_alone else "default"))
-    return name if name in _SHIPPED or _own() is not None else "default"
+    return name if name in _offered() else "default"
 
 
-def _own() -> tuple[str, Policy] | None:
-    own: tuple[str, Policy] | None = st.session_state.get(_FILE)
-    return own
-
-
-def _base(name: str) -> Policy:
-    own = _own()
-    return _SHIPPED[name]() if name in _SHIPPED or own is None else own[1]
+def _base(config: AuditConfig) -> Policy:
+    return _offered()[chosen(config)][1]()
 
 
 def current(config: AuditConfig) -> Policy:
     """Return the chosen policy as it stands, changes of this session included."""
-    name = chosen(config)
-    kept: Policy | None = st.session_state.get(_KEPT, {}).get(name)
-    return kept or _base(name)
-
-
-def is_changed(config: AuditConfig) -> bool:
-    """Whether the chosen policy was changed in this session."""
-    return current(config) != _base(chosen(config))
+    kept: Policy | None = st.session_state.get(_KEPT, {}).get(chosen(config))
+    return kept or _base(config)
 
 
 def keep(config: AuditConfig, policy: Policy) -> None:
     """Judge by a changed policy from now on; one that only differs from the file by its limits gets a name of its own.
 
-    Raises
-    ------
-    InputError
-        If it could not be read back from a file.
+    Raises `InputError` if it could not be read back from a file.
     """
-    base = _base(chosen(config))
+    base = _base(config)
     if policy.name == base.name and policy != base:
         policy = replace(policy, name=_marked(base.name), author=_marked(base.author), date=_today())
     try:
@@ -82,21 +76,12 @@ def keep(config: AuditConfig, policy: Policy) -> None:
 def changed_limit(before: Limit | None, after: Limit) -> Limit:
     """Return a limit that does not give another's author, reason and source for a value these were not about.
 
-    Parameters
-    ----------
-    before : Limit or None
-        The limit as it stood; None if there was none.
-    after : Limit
-        As it was filled in. Fields that were left as they stood are filled anew where the value has changed.
+    Fields that were left as they stood `before` are filled anew where the value has changed.
     """
     if before is None:
         reason = "Added on the Report page; no reason was given."
-        return replace(
-            after,
-            author=after.author.strip() or CHANGED.capitalize(),
-            date=after.date.strip() or _today(),
-            rationale=after.rationale.strip() or reason,
-        )
+        first: dict[str, Any] = {"author": CHANGED.capitalize(), "date": _today(), "rationale": reason}
+        return replace(after, **{key: getattr(after, key).strip() or text for key, text in first.items()})
     if (before.value, before.required) == (after.value, after.required):
         return after
     was = limit_text(before.check, before.value) + ("" if before.required else ", not required")
@@ -111,11 +96,8 @@ def changed_limit(before: Limit | None, after: Limit) -> Limit:
 
 def with_limit(policy: Policy, limit: Limit) -> Policy:
     """Return a policy with one limit put in the place of the same check's, or added at the end."""
-    if any(there.check == limit.check for there in policy.limits):
-        limits = tuple(limit if there.check == limit.check else there for there in policy.limits)
-    else:
-        limits = (*policy.limits, limit)
-    return replace(policy, limits=limits)
+    limits = {there.check: there for there in policy.limits} | {limit.check: limit}
+    return replace(policy, limits=tuple(limits.values()))
 
 
 def without_limit(policy: Policy, check: str) -> Policy:
@@ -133,13 +115,10 @@ def _today() -> str:
 
 def choose(config: AuditConfig) -> None:
     """Draw the choice of a policy, and the box for a file."""
-    own = _own()
-    options = [*_SHIPPED, *([_OWN] if own else [])]
-    titles = {**_TITLES, _OWN: own[0] if own else ""}
+    titles = {name: title for name, (title, _) in _offered().items()}
     st.session_state[_BOX] = chosen(config)
-    st.selectbox(
-        "Policy", options, key=_BOX, format_func=titles.__getitem__, on_change=_choose, help="Judged by at once."
-    )
+    told: dict[str, Any] = {"format_func": titles.__getitem__, "help": "Judged by at once."}
+    st.selectbox("Policy", list(titles), key=_BOX, on_change=_choose, **told)
     file = st.file_uploader(
         "Your own policy (TOML)",
         key="policy_file",
@@ -149,12 +128,17 @@ def choose(config: AuditConfig) -> None:
         help="Kept in this session only. The policy downloaded on this page is an example to start from.",
     )
     if file is not None and st.session_state.get("policy_read") != file.file_id:
-        _read(file.file_id, file.name, file.getvalue())
+        st.session_state["policy_read"] = file.file_id
+        with panels.keeping_problem(_PROBLEM):
+            st.session_state[_FILE] = (file.name, read_policy(file.getvalue(), name=file.name))
+            st.session_state.get(_KEPT, {}).pop(_OWN, None)
+            st.session_state[_CHOSEN] = _OWN
+            st.rerun()
     panels.kept_problem(_PROBLEM)
     policy = current(config)
     st.caption(shell.escape(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}."))
     st.caption(shell.escape(policy.rationale))
-    if is_changed(config):
+    if policy != _base(config):  # in this session
         st.button("Undo all changes", key="reset_policy", icon=":material/undo:", on_click=_reset, args=(config,))
 
 
@@ -164,19 +148,6 @@ def _choose() -> None:
 
 def _reset(config: AuditConfig) -> None:
     st.session_state.get(_KEPT, {}).pop(chosen(config), None)
-
-
-def _read(file_id: str, name: str, content: bytes) -> None:
-    st.session_state["policy_read"] = file_id
-    try:
-        policy = read_policy(content, name=name)
-    except InputError as error:
-        st.session_state[_PROBLEM] = str(error)
-        return
-    st.session_state[_FILE] = (name, policy)
-    st.session_state.get(_KEPT, {}).pop(_OWN, None)
-    st.session_state[_CHOSEN] = _OWN
-    st.rerun()
 
 
 _WHOLE = "whole"
@@ -193,7 +164,7 @@ _UNITS: dict[str, tuple[str, float, float, float, float, str, float]] = {
 """Unit -> how it is told, factor from a share, least, most, step, format, and the value a new limit starts with."""
 
 
-def editor(config: AuditConfig, attribute: str) -> None:
+def editor(config: AuditConfig) -> None:
     """Draw the choice of a limit and its form; a change is judged by at once."""
     policy = current(config)
     limits = {limit.check: limit for limit in policy.limits}
@@ -201,7 +172,7 @@ def editor(config: AuditConfig, attribute: str) -> None:
     def title(name: str) -> str:
         if name == _WHOLE:
             return "Name, author and confidence of the whole policy"
-        told = CHECKS[name].title.format(attribute=attribute)
+        told = CHECKS[name].title.format(attribute=config.roles.attribute if config.roles else "the attribute")
         return told[:1].upper() + told[1:] + ("" if name in limits else " (not asked)")
 
     options = [*limits, *(name for name in CHECKS if name not in limits), _WHOLE]
@@ -212,10 +183,12 @@ def editor(config: AuditConfig, attribute: str) -> None:
             wanted, gone = _whole(policy, mark), False
         else:
             wanted, gone = _one(policy, chosen, limits.get(chosen), mark)
+    if gone:
+        wanted = without_limit(policy, chosen)
     if wanted is not None:
-        _keep_or_tell(config, wanted)
-    elif gone:
-        _keep_or_tell(config, without_limit(policy, chosen))
+        with panels.keeping_problem(_LIMIT_PROBLEM):
+            keep(config, wanted)
+            st.rerun()
     panels.kept_problem(_LIMIT_PROBLEM)
 
 
@@ -237,7 +210,9 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Po
     )
     required = right.toggle("A release needs it", value=limit is None or limit.required, key=f"limit_required_{mark}")
     now = limit or Limit(check=check, value=first)
-    texts = _texts({"author": now.author, "date": now.date, "rationale": now.rationale, "source": now.source}, mark)
+    lines = {"author": "Who set it", "date": "When (YYYY-MM-DD)"}
+    prose = {"rationale": "Why this value", "source": "Source: law, standard, paper or document (may be empty)"}
+    texts = _texts(now, lines, prose, key=f"limit_{{}}_{mark}", height=90)
     left, right = st.columns([2, 1])
     judge = left.form_submit_button("Judge by this limit", key=f"limit_keep_{mark}", type="primary")
     gone = limit is not None and right.form_submit_button("Do not ask for it", key=f"limit_drop_{mark}")
@@ -248,36 +223,21 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Po
     return with_limit(policy, changed_limit(limit, after)), False
 
 
-def _texts(fields: dict[str, str], mark: str) -> dict[str, str]:
-    """Draw a box for each text; returns what is in them."""
-    labels = {
-        "author": "Who set it",
-        "date": "When (YYYY-MM-DD)",
-        "rationale": "Why this value",
-        "source": "Source: law, standard, paper or document (may be empty)",
-    }
-    places = dict(zip(("author", "date"), st.columns(2), strict=True))
-    made = {}
-    for name, value in fields.items():
-        if name in places:
-            made[name] = places[name].text_input(labels[name], value=value, key=f"limit_{name}_{mark}")
-        else:
-            made[name] = st.text_area(labels[name], value=value, key=f"limit_{name}_{mark}", height=90)
+def _texts(about: Limit | Policy, lines: dict[str, str], prose: dict[str, str], *, key: str, height: int) -> Any:
+    """Draw a box for each text, one line or many, with its label; returns what is in them."""
+    made: dict[str, str | None] = {}
+    for place, (name, label) in zip(st.columns(2) * (len(lines) // 2), lines.items(), strict=True):
+        made[name] = place.text_input(label, value=getattr(about, name), key=key.format(name))
+    for name, label in prose.items():
+        made[name] = st.text_area(label, value=getattr(about, name), key=key.format(name), height=height)
     return {name: (value or "").strip() for name, value in made.items()}
 
 
 def _whole(policy: Policy, mark: str) -> Policy | None:
     """Draw the form of what is said of the policy as a whole; returns the changed policy."""
-    made: dict[str, Any] = {}
-    labels = {"name": "Name", "version": "Version", "author": "Who answers for it", "date": "Since (YYYY-MM-DD)"}
-    for place, (name, label) in zip(st.columns(2) * 2, labels.items(), strict=True):
-        made[name] = (place.text_input(label, value=getattr(policy, name), key=f"policy_{name}_{mark}") or "").strip()
-    made["rationale"] = st.text_area(
-        "What it is for, and why it leaves out what it does not ask for",
-        value=policy.rationale,
-        key=f"policy_rationale_{mark}",
-        height=120,
-    ).strip()
+    lines = {"name": "Name", "version": "Version", "author": "Who answers for it", "date": "Since (YYYY-MM-DD)"}
+    prose = {"rationale": "What it is for, and why it leaves out what it does not ask for"}
+    made = _texts(policy, lines, prose, key=f"policy_{{}}_{mark}", height=120)
     level = st.number_input(
         "Confidence over all limits together, in percent",
         min_value=50.0,
@@ -290,13 +250,3 @@ def _whole(policy: Policy, mark: str) -> Policy | None:
     if not st.form_submit_button("Judge by this policy", key=f"policy_keep_{mark}", type="primary"):
         return None
     return replace(policy, **made, level=round(float(level) / 100.0, 12))
-
-
-def _keep_or_tell(config: AuditConfig, policy: Policy) -> None:
-    try:
-        keep(config, policy)
-    except InputError as error:
-        st.session_state[_LIMIT_PROBLEM] = str(error)
-        return
-    st.session_state.pop(_LIMIT_PROBLEM, None)
-    st.rerun()

@@ -22,19 +22,28 @@ _HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's t
 _HEAD_START = 0.05
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
 
-_TITLES = {
-    "": "What does a fair model give away?",
-    "data": "Data",
-    "model": "Model",
-    "correction": "Reconstruction correction",
-    "bias_queries": "Bias queries",
-    "attriguard": "AttriGuard",
-    "membership": "Membership inference",
-    "release": "What a model card gives away",
-    "report": "Report",
-    "desk": "Query desk",
-    "learn": "Learn by example",
+_PAGES = {
+    "Audit": {
+        "start": ("Start", "flag", "What does a fair model give away?"),
+        "data": ("Data", "table_rows", "Data"),
+        "model": ("Model", "balance", "Model"),
+    },
+    "Attacks": {
+        "correction": ("Correction", "tune", "Reconstruction correction"),
+        "bias_queries": ("Bias queries", "quiz", "Bias queries"),
+        "attriguard": ("AttriGuard", "shield", "AttriGuard"),
+        "membership": ("Membership", "group", "Membership inference"),
+    },
+    "Decision": {
+        "release": ("Release", "contact_page", "What a model card gives away"),
+        "report": ("Report", "fact_check", "Report"),
+        "desk": ("Query desk", "account_balance", "Query desk"),
+    },
+    "Teaching": {"learn": ("Learn by example", "school", "Learn by example")},
 }
+"""Section of the navigation -> file of a page -> what the navigation calls it, its icon, and its title."""
+
+_TITLES = {name: title for pages in _PAGES.values() for name, (_, _, title) in pages.items()}
 
 _STYLE = """<style>
 .stMainBlockContainer {max-width: 1240px; padding: 4.4rem 5rem 2rem}
@@ -58,9 +67,14 @@ h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; f
 .st-key-guard_budget {width: calc(60% + 9px)}
 </style>"""
 
-_PRESS = {"light": "#1F5FA8", "dark": "#3B72C0"}  # white words on the theme's own dark blue have a contrast of 3.8 only
-_CHOSEN = {"light": "#1F5FA8", "dark": "#7FB2F0"}  # so have words in that blue on a ground tinted with it: 3.7
-_GREY = {"light": "#5B626D", "dark": "#A9B0BA"}
+_COLOURS = {
+    "ink": ("#22262D", "#E9E7E2"),
+    "leak": ("#B84A00", "#F5965A"),
+    "grey": ("#5B626D", "#A9B0BA"),
+    "press": ("#1F5FA8", "#3B72C0"),  # white words on the theme's own dark blue have a contrast of 3.8 only
+    "chosen": ("#1F5FA8", "#7FB2F0"),  # so have words in that blue on a ground tinted with it: 3.7
+}
+"""By what they stand for, in the light and in the dark theme."""
 
 _SCALES = """<g stroke="{ink}" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">
 <path d="M16 4v4M5 8h22M8 8l-4 9h8zM24 8l-4 9h8z"/></g>
@@ -80,36 +94,24 @@ _LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="146" height="34" viewB
 def configure() -> None:
     """Set the page's title, icon, width, style and wordmark."""
     st.set_page_config(page_title="FairLeak", page_icon=_ICON, layout="wide", initial_sidebar_state="auto")
-    theme = _theme()
-    ink, drop = ("#22262D", "#B84A00") if theme == "light" else ("#E9E7E2", "#F5965A")
-    colours = {"grey": _GREY[theme], "leak": drop, "press": _PRESS[theme], "chosen": _CHOSEN[theme]}
-    variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in colours.items())
+    colours = {name: pair[_is_dark()] for name, pair in _COLOURS.items()}
+    variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in colours.items() if name != "ink")
     st.html(f"{_STYLE}<style>:root {{{variables}}}</style>")
-    st.logo(_LOGO.format(ink=ink, scales=_SCALES.format(ink=ink, drop=drop)), size="large")
+    scales = _SCALES.format(ink=colours["ink"], drop=colours["leak"])
+    st.logo(_LOGO.format(ink=colours["ink"], scales=scales), size="large")
 
 
 def navigation() -> Any:
     """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server."""
 
     def page(name: str, title: str, icon: str) -> Any:
-        return st.Page(_ROOT / "pages" / f"{name}.py", title=title, icon=f":material/{icon}:", url_path=name)
+        file, first = _ROOT / "pages" / f"{name}.py", name == "start"
+        return st.Page(file, title=title, icon=f":material/{icon}:", url_path=None if first else name, default=first)
 
-    start = st.Page(_ROOT / "pages" / "start.py", title="Start", icon=":material/flag:", default=True)
     return st.navigation(
         {
-            "Audit": [start, page("data", "Data", "table_rows"), page("model", "Model", "balance")],
-            "Attacks": [
-                page("correction", "Correction", "tune"),
-                page("bias_queries", "Bias queries", "quiz"),
-                page("attriguard", "AttriGuard", "shield"),
-                page("membership", "Membership", "group"),
-            ],
-            "Decision": [
-                page("release", "Release", "contact_page"),
-                page("report", "Report", "fact_check"),
-                page("desk", "Query desk", "account_balance"),
-            ],
-            "Teaching": [page("learn", "Learn by example", "school")],
+            section: [page(name, title, icon) for name, (title, icon, _) in pages.items()]
+            for section, pages in _PAGES.items()
         },
         position="sidebar",
     )
@@ -119,7 +121,7 @@ def open_page(page: Any) -> None:
     """Write the page's title; what the page adds to it comes later."""
     row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
     place = row.empty()
-    place.markdown(f"# {_TITLES[page.url_path]}")
+    place.markdown(f"# {_TITLES[page.url_path or 'start']}")
     _HEAD.set((row, place))
     if not st.session_state.get("opened"):
         st.session_state["opened"] = True
@@ -158,11 +160,11 @@ def palette() -> Palette:
     """Return the colours of the theme the user sees."""
     from core.charts import DARK, LIGHT
 
-    return DARK if _theme() == "dark" else LIGHT
+    return DARK if _is_dark() else LIGHT
 
 
-def _theme() -> str:
-    return "dark" if st.context.theme.type == "dark" else "light"
+def _is_dark() -> bool:
+    return bool(st.context.theme.type == "dark")
 
 
 def escape(words: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -12,7 +13,14 @@ from core.datasets.dataset import AuditDataset, Table
 from core.datasets.demo import DEMO_FILE
 from core.errors import FairLeakError
 from core.estimates import epsilon_text, in_words, percent, points
-from core.sweep.landscape import Landscape, MapCell
+from core.sweep.landscape import (
+    Landscape,
+    LandscapePlan,
+    MapCell,
+    landscape_key,
+    landscape_steps,
+    read_landscape,
+)
 from pages.common import cached, panels, shell
 from pages.common.background import Background, Job, State, pace
 from pages.common.shell import escape
@@ -25,56 +33,39 @@ _LESS: dict[str, Any] = {"tolerances": (0.01, 0.05, None), "epsilons": (math.inf
 
 
 def draw_map(config: AuditConfig, table: Table) -> None:
-    """Draw the map of a table's models, or offer to make it."""
+    """Draw the map of a table's models, or offer to make it; of more than two groups it holds less.
+
+    Each correction of more groups takes programs of its own.
+    """
     dataset = cached.dataset_of(table, config.roles or table.roles[0])
-    made = _kept(config, dataset)
+    less = {} if dataset.n_groups == 2 else _LESS
+    plan = LandscapePlan(metric=config.metric, train_share=config.train_share, **less)
+    store, key = cached.store_of(config.dataset), landscape_key(dataset, plan)
+
+    def make(job: Job) -> Landscape:
+        from core.sweep.landscape import landscape
+
+        return landscape(dataset, plan, report=job.report)
+
+    work = Background("map", store, key, make, lane="sweep", total=landscape_steps(plan))
+    made = _kept(dataset, plan) if config.dataset == "demo" else None
+    made = made or work.result
     if made is None:
-        work = _work(config, dataset)
-        made = work.result
-    if made is None:
-        work.watch(lambda: _offer(work, _plan(config, dataset)))
+        work.watch(lambda: _offer(work, plan))
     else:
         _draw(made)
 
 
-def _plan(config: AuditConfig, dataset: AuditDataset) -> Any:
-    """Return what the map holds; with more than two groups less, as each correction takes programs of its own."""
-    from core.sweep.landscape import LandscapePlan
-
-    less = {} if dataset.n_groups == 2 else _LESS
-    return LandscapePlan(metric=config.metric, train_share=config.train_share, **less)
-
-
-def _kept(config: AuditConfig, dataset: AuditDataset) -> Any:
+def _kept(dataset: AuditDataset, plan: LandscapePlan) -> Landscape | None:
     """Return the map that came with FairLeak if it is one of this table and these settings, else None."""
-    if config.dataset != "demo":
-        return None
-    from dataclasses import replace
-
-    from core.sweep.landscape import landscape_key, read_landscape
-
     try:
-        kept = cached.store_of(config.dataset).remember("landscape:kept", lambda: read_landscape(KEPT_MAP))
+        kept: Landscape = cached.store_of("demo").remember("landscape:kept", lambda: read_landscape(KEPT_MAP))
     except FairLeakError:  # the file is missing or damaged: the map can still be made
         return None
-    wanted = replace(_plan(config, dataset), seeds=kept.plan.seeds)
-    return kept if kept.made_from == landscape_key(dataset, wanted) else None
+    return kept if kept.made_from == landscape_key(dataset, replace(plan, seeds=kept.plan.seeds)) else None
 
 
-def _work(config: AuditConfig, dataset: AuditDataset) -> Background:
-    """Return the making of the map."""
-    from core.sweep.landscape import landscape, landscape_key, landscape_steps
-
-    plan = _plan(config, dataset)
-
-    def make(job: Job) -> Any:
-        return landscape(dataset, plan, report=job.report)
-
-    store, key = cached.store_of(config.dataset), landscape_key(dataset, plan)
-    return Background("map", store, key, make, lane="sweep", total=landscape_steps(plan))
-
-
-def _offer(work: Background, plan: Any) -> None:
+def _offer(work: Background, plan: LandscapePlan) -> None:
     """Show how far the map is, or offer to make it."""
     shell.whisper(
         "How fair, how private, and what leaks all the same",
@@ -90,13 +81,12 @@ def _offer(work: Background, plan: Any) -> None:
         )
 
 
-def _draw(found: Any) -> None:
+def _draw(found: Landscape) -> None:
     from core.charts import draw_landscape
 
-    drawing = draw_landscape(found, shell.palette())
     point, cell = finding(found)
-    shell.whisper(point, quantity(found) + promise(cell))
-    panels.chart(drawing, key="start_map_chart")
+    told, drawing = quantity(found) + promise(cell), draw_landscape(found, shell.palette())
+    panels.titled(point, told, drawing, key="start_map_chart")
     st.caption(cost(found, cell) + unlike_headline(found))
     panels.how_to_read(HOW_TO_READ)
     panels.numbers({"Map of fair and private models": drawing.table}, key="start-map")

@@ -97,10 +97,7 @@ def keep_roles(dataset: str, roles: Roles) -> None:
 def start_tolerance(subject: Any, start: float) -> None:
     """Set the tolerance to where it starts for a subject: when this is a new one, or nobody has changed it since.
 
-    Parameters
-    ----------
-    subject : object
-        What the tolerance is about; None for a model that is trained.
+    The subject is what the tolerance is about; None for a model that is trained.
     """
     before, began = st.session_state.get("tolerance_started", (None, _DEFAULTS["tolerance"]))
     if subject != before or _setting("tolerance") == began:
@@ -147,22 +144,17 @@ def roles_named(table: Table, key: str) -> Roles:
 
 def keep_forest(parameters: tuple[tuple[str, Any], ...] | None) -> None:
     """Attack with a forest of these parameters from now on, for this table; None goes back to the pinned one."""
-    st.session_state["forest"] = None if parameters is None else (dataset_name(), _attribute_key(), parameters)
+    kept = None if parameters is None else (_forest_of(dataset_name()), parameters)
+    st.session_state["forest"] = kept
 
 
-def _attribute_key() -> str:
-    return str(st.session_state.get("attribute"))
+def _forest_of(table: str) -> tuple[str, str]:
+    return table, str(st.session_state.get("attribute"))
 
 
 def forget_forest() -> None:
     """Go back to the pinned forest, because the people it was tuned on are gone."""
     st.session_state.pop("forest", None)
-
-
-def _forest(table: str) -> tuple[tuple[str, Any], ...] | None:
-    """Return the parameters chosen for this table and attribute."""
-    kept = st.session_state.get("forest")
-    return kept[2] if kept is not None and kept[:2] == (table, _attribute_key()) else None
 
 
 def config(table: Table) -> AuditConfig | None:
@@ -174,6 +166,7 @@ def config(table: Table) -> AuditConfig | None:
     if roles is None:
         return None
     method = GIVEN if roles.gives_predictions else _setting("method")
+    whose, forest = st.session_state.get("forest") or (None, None)
     return AuditConfig(
         dataset=table.name,
         roles=roles,
@@ -183,5 +176,5 @@ def config(table: Table) -> AuditConfig | None:
         train_share=float(_DEFAULTS["train_share"] if method == GIVEN or roles.sets else _setting("train_share")),
         seed=int(_setting("seed")),
         epsilon=epsilon() if method == "dp_id3" else math.inf,
-        forest=_forest(table.name),
+        forest=forest if whose == _forest_of(table.name) else None,
     )

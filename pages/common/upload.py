@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.errors import InputError
+from core.datasets.build import build_dataset
+from core.datasets.columns import as_text
+from core.datasets.dataset import Table
+from core.datasets.read_table import read_table
+from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
+from core.datasets.roles import MOST_GROUPS, Roles
 from core.fingerprint import fingerprint
 from core.settings import params
 from core.untrusted import warm_up
@@ -24,14 +29,12 @@ if TYPE_CHECKING:
 
     import pandas
 
-    from core.datasets.dataset import Table
-    from core.datasets.role_suggestion import Suggestion
-    from core.datasets.roles import Roles
     from core.models.model_files import ModelFile
 
 
 _HOW = "Changes take effect with the button; until then the audit stays as it is"
 _GUESSED = "Guessed from names and values of the columns: check them"
+_TOO_LARGE = "The table does not fit into memory; use fewer records or columns."
 _MOST_VALUES = 50  # a column with more distinct values is split by a limit, not by picking values
 
 
@@ -54,27 +57,19 @@ def box() -> None:
 
 
 def _read(file) -> None:  # type: ignore[no-untyped-def]
-    from core.datasets.read_table import read_table
-
     again = st.session_state.get("upload_read") == file.file_id  # lost with a connection, while the file was not
     st.session_state["upload_read"] = file.file_id
     st.session_state.pop("roles_problem", None)
-    try:
+    with panels.keeping_problem("upload_problem", too_large=_TOO_LARGE):
         with st.spinner("Reading your table"):
             table = read_table(file.getvalue(), file.name)
-    except InputError as error:
-        st.session_state["upload_problem"] = str(error)
-        return
-    except MemoryError:
-        st.session_state["upload_problem"] = "The table does not fit into memory; use fewer records or columns."
-        return
-    cached.keep_own_table(table)
-    roles = state.chosen_roles(table) if again else None
-    if roles is None or not {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # a model file's answers
-        state.forget_roles(state.UPLOAD)
-    state.forget_forest()
-    state.choose("dataset", state.UPLOAD)
-    st.rerun()
+        cached.keep_own_table(table)
+        roles = state.chosen_roles(table) if again else None
+        if roles is None or not {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # a model's answers
+            state.forget_roles(state.UPLOAD)
+        state.forget_forest()
+        state.choose("dataset", state.UPLOAD)
+        st.rerun()
 
 
 def _remove() -> None:
@@ -90,10 +85,13 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
     cautions = st.container()
     with st.container(border=True):
         shell.whisper("What the columns are", _HOW if current else f"{_GUESSED}. {_HOW}")
-        roles = _ask(table, columns, current)
+        roles = _ask(_Form(table, current), columns)
         complete = bool(roles.label and roles.positive and roles.sensitive)
         if st.button("Use these columns", key="use_roles", type="primary", disabled=not complete):
-            _apply(table, roles)
+            with panels.keeping_problem("roles_problem"):
+                cached.built(table, roles)
+                state.keep_roles(table.name, roles)
+                st.rerun()
         if not complete:
             st.caption("Choose a label, its positive value and a sensitive attribute first.")
         panels.kept_problem("roles_problem")
@@ -101,78 +99,76 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
         cautions.info(shell.escape(told), icon=":material/info:")
 
 
-def _ask(table: Table, columns: pandas.DataFrame, current: Roles | None) -> Roles:
-    """Ask for all roles; label, positive value and sensitive attribute are empty until they are chosen."""
-    from core.datasets.role_suggestion import Suggestion
-    from core.datasets.roles import Roles
+class _Form:
+    """What the form starts with: the roles in use, or those guessed for an upload while there are none."""
 
-    frame, names = table.frame, [str(c) for c in table.frame.columns]
-    mark = f"{table.name}_{st.session_state.get('upload_read', '')}" if table.uploaded else table.name
-    guess = Suggestion(roles=Roles(label="", positive="", sensitive=""))
-    if table.uploaded and current is None:
-        guess = cached.suggestion_of(table)
+    def __init__(self, table: Table, current: Roles | None) -> None:
+        self.table, self.current = table, current
+        self.names = [str(column) for column in table.frame.columns]
+        self.mark = f"{table.name}_{st.session_state.get('upload_read', '')}" if table.uploaded else table.name
+        self.guess = Suggestion(roles=Roles(label="", positive="", sensitive=""))
+        if current is None:
+            self.guess_again()
+
+    def guess_again(self, **known: str) -> None:
+        """Guess the roles of an upload, where some of its columns may be known."""
+        if self.table.uploaded:
+            self.guess = cached.suggestion_of(self.table, **known)
+
+    def preset(self, role: str) -> Any:
+        """Return what a role's box starts with."""
+        return getattr(self.current or self.guess.roles, role)
+
+    def because(self, role: str, chosen: Any, used: Roles | None, reason: str = "") -> None:
+        """Say below a role's box why it holds the guess, or why nothing was guessed; nothing of roles that are used.
+
+        A guess may have its reason under another name than the role's.
+        """
+        told = self.guess.reasons.get(reason or role)
+        if used is None and told and (chosen or "") == (getattr(self.guess.roles, role) or ""):
+            st.caption(shell.escape(f"{'Guessed' if chosen else 'Not guessed'}: {told}."))
+
+    def select(self, role: str, title: str, options: list[str], key: str, help: str | None = None) -> str:
+        """Ask for a role; empty until it is chosen."""
+        preset = self.preset(role)
+        index = options.index(preset) if preset in options else None
+        told: dict[str, Any] = {"index": index, "placeholder": "choose", "help": help}
+        chosen = st.selectbox(title, options, key=f"{role}_{key}", **told) or ""
+        self.because(role, chosen, self.current)
+        return chosen
+
+
+def _ask(form: _Form, columns: pandas.DataFrame) -> Roles:
+    """Ask for all roles; label, positive value and sensitive attribute are empty until they are chosen."""
+    table, current, mark = form.table, form.current, form.mark
     distinct = dict(zip(columns["column"], columns["distinct"], strict=True))
     left, right = st.columns(2, gap="large")
     with left:
-        few = [c for c in names if 2 <= distinct[c] <= _MOST_VALUES]
-        label = _select(
-            "Label: what the model predicts",
-            few,
-            (current or guess.roles).label,
-            f"label_{mark}",
-            help=f"Columns with 2 to {_MOST_VALUES} distinct values; numbers with more must be cut into classes first.",
-        )
-        _because(guess, "label", label, current)
-        if current is None and table.uploaded and label != guess.roles.label:
-            guess = cached.suggestion_of(table, label=label)
-        values = _values(frame, label) if label else []
-        preset = (current or guess.roles).positive
-        positive = _select("Its positive value", values, preset, f"positive_{mark}_{label}")
-        _because(guess, "positive", positive, current)
+        few = [c for c in form.names if 2 <= distinct[c] <= _MOST_VALUES]
+        told = f"Columns with 2 to {_MOST_VALUES} distinct values; numbers with more must be cut into classes first."
+        label = form.select("label", "Label: what the model predicts", few, mark, told)
+        if current is None and label != form.guess.roles.label:
+            form.guess_again(label=label)
+        values = values_of(table.frame, label) if label else []
+        positive = form.select("positive", "Its positive value", values, f"{mark}_{label}")
     with right:
-        usable = [c for c in names if distinct[c] >= 2 and c != label]
-        sensitive = _select(
-            "Sensitive attribute: what the attacker is after",
-            usable,
-            (current or guess.roles).sensitive,
-            f"sensitive_{mark}",
-        )
-        _because(guess, "sensitive", sensitive, current)
-        if table.uploaded and sensitive and sensitive != (current or guess.roles).sensitive:
-            guess = cached.suggestion_of(table, label=label, attribute=sensitive)
-        groups = _ask_groups(frame, sensitive, current, guess, mark) if sensitive else {}
-    others = [c for c in names if c not in (label, sensitive)]
-    given = _ask_given(table, others, current, guess) if table.uploaded else {}
+        usable = [c for c in form.names if distinct[c] >= 2 and c != label]
+        sensitive = form.select("sensitive", "Sensitive attribute: what the attacker is after", usable, mark)
+        if sensitive and sensitive != form.preset("sensitive"):
+            form.guess_again(label=label, attribute=sensitive)
+        groups = _ask_groups(form, sensitive) if sensitive else {}
+    others = [c for c in form.names if c not in (label, sensitive)]
+    given = _ask_given(form, others) if table.uploaded else {}
     if table.uploaded:
         _model_box(table, current)
-    left, right = st.columns(2, gap="large")
-    with left:
-        others = [c for c in others if c not in given.values()]
-        preset_out = [c for c in (current or guess.roles).excluded if c in others]
-        excluded = st.multiselect(
-            "Columns to leave out",
-            others,
-            default=preset_out,
-            key=f"excluded_{mark}_{fingerprint(preset_out)[:8]}",
-            help="Neither the model nor the attacker sees them.",
-        )
-        _because(guess, "excluded", tuple(excluded), current)
-    with right:
-        missing = st.segmented_control(
-            "Records with a missing feature",
-            ["keep", "drop"],
-            default=current.missing if current else "keep",
-            required=True,
-            key=f"missing_{table.name}",
-            help="Kept: numbers get the column's median over all records, categories a value of their own.",
-        )
+    excluded, missing = _ask_left_out(form, [c for c in others if c not in given.values()])
     return Roles(
         label=label,
         positive=positive,
         sensitive=sensitive,
         **groups,
-        excluded=tuple(excluded),
-        missing=missing or "keep",
+        excluded=excluded,
+        missing=missing,
         first_name=_kept(current, sensitive, groups, "first_name"),
         other_name=_kept(current, sensitive, groups, "other_name"),
         attribute_name=current.attribute_name if current and current.sensitive == sensitive else "",
@@ -180,15 +176,35 @@ def _ask(table: Table, columns: pandas.DataFrame, current: Roles | None) -> Role
     )
 
 
-def _ask_groups(
-    frame: pandas.DataFrame, sensitive: str, current: Roles | None, guess: Suggestion, mark: str
-) -> dict[str, Any]:
-    """Ask how the sensitive column tells people apart; returns the fields of `Roles` that say so."""
-    from core.datasets.role_suggestion import suggested_group, suggested_limit
-    from core.datasets.roles import MOST_GROUPS
+def _ask_left_out(form: _Form, options: list[str]) -> tuple[tuple[str, ...], str]:
+    """Ask which columns nobody sees, and what becomes of records with a missing feature."""
+    left, right = st.columns(2, gap="large")
+    preset = [c for c in form.preset("excluded") if c in options]
+    with left:
+        excluded = st.multiselect(
+            "Columns to leave out",
+            options,
+            default=preset,
+            key=f"excluded_{form.mark}_{fingerprint(preset)[:8]}",
+            help="Neither the model nor the attacker sees them.",
+        )
+        form.because("excluded", tuple(excluded), form.current)
+    missing = right.segmented_control(
+        "Records with a missing feature",
+        ["keep", "drop"],
+        default=form.current.missing if form.current else "keep",
+        required=True,
+        key=f"missing_{form.table.name}",
+        help="Kept: numbers get the column's median over all records, categories a value of their own.",
+    )
+    return tuple(excluded), missing or "keep"
 
+
+def _ask_groups(form: _Form, sensitive: str) -> dict[str, Any]:
+    """Ask how the sensitive column tells people apart; returns the fields of `Roles` that say so."""
+    frame, current, mark = form.table.frame, form.current, form.mark
     same = current if current is not None and current.sensitive == sensitive else None
-    known = same or guess.roles
+    known = same or form.guess.roles
     limit = suggested_limit(frame[sensitive])
     many = "ranges" if limit is not None else "each"
     way = st.segmented_control(
@@ -207,9 +223,15 @@ def _ask_groups(
         groups = {"cuts": _cuts(frame, sensitive, same, mark)}
     elif limit is not None:
         kept = None if same is None else same.at_most
-        groups = {"at_most": _limit(sensitive, limit if kept is None else float(kept), mark)}
+        most = st.number_input(
+            "First group: people with a value up to",
+            value=limit if kept is None else float(kept),
+            key=f"limit_{mark}_{sensitive}",
+            help="Preset: the lowest quarter.",
+        )
+        groups = {"at_most": most}
     else:
-        options = _values(frame, sensitive)[:_MOST_VALUES]
+        options = values_of(frame, sensitive, _MOST_VALUES)
         preset = [v for v in (same.group if same else ()) if v in options]
         chosen = st.multiselect(
             "First group: people with these values",
@@ -220,7 +242,7 @@ def _ask_groups(
         )
         groups = {"group": tuple(chosen)}
     for role, told in groups.items():
-        _because(guess, role, told, same, reason="group")
+        form.because(role, told, same, reason="group")
     return groups
 
 
@@ -247,35 +269,9 @@ def _kept(current: Roles | None, sensitive: str, groups: dict[str, Any], name: s
     return str(getattr(current, name))
 
 
-def _select(label: str, options: list[str], preset: str, key: str, help: str | None = None) -> str:
-    index = options.index(preset) if preset in options else None
-    return st.selectbox(label, options, index=index, key=key, placeholder="choose", help=help) or ""
-
-
-def _values(frame: pandas.DataFrame, column: str) -> list[str]:
-    from core.datasets.columns import as_text
-
-    return [str(v) for v in as_text(frame[column]).value_counts().index]
-
-
-def _limit(column: str, preset: float, mark: str) -> float:
-    return st.number_input(
-        "First group: people with a value up to",
-        value=preset,
-        key=f"limit_{mark}_{column}",
-        help="Preset: the lowest quarter.",
-    )
-
-
-def _apply(table: Table, roles: Roles) -> None:
-    try:
-        cached.built(table, roles)
-    except InputError as error:
-        st.session_state["roles_problem"] = str(error)
-        return
-    st.session_state.pop("roles_problem", None)
-    state.keep_roles(table.name, roles)
-    st.rerun()
+def values_of(frame: pandas.DataFrame, column: str, most: int | None = None) -> list[str]:
+    """Return a column's values, the most frequent first, or so many of them."""
+    return [str(value) for value in as_text(frame[column]).value_counts().index[:most]]
 
 
 _ASKED = {
@@ -297,62 +293,37 @@ _ASKED = {
 }
 
 
-def _ask_given(table: Table, options: Sequence[str], current: Roles | None, guess: Suggestion) -> dict[str, Any]:
-    """Draw three boxes, and the threshold where only scores are given; returns the fields of `Roles` they set.
+def _ask_given(form: _Form, options: Sequence[str]) -> dict[str, Any]:
+    """Ask which of these columns are a model's, and for the threshold where only scores are given.
 
-    Parameters
-    ----------
-    options : sequence of str
-        Columns that are neither label nor sensitive attribute.
-    current : Roles or None
-        The roles in use; before there are any, columns are guessed.
+    Returns the fields of `Roles` that say so.
     """
-    from core.release_audit.plan import ModelPlan
-
     found: dict[str, Any] = {}
-    columns = ["", *options]
+    columns, current, mark = ["", *options], form.current, form.table.fingerprint[:16]
     for place, (role, (title, told)) in zip(st.columns(3, gap="large"), _ASKED.items(), strict=True):
-        preset = getattr(current or guess.roles, role)
+        preset = form.preset(role)
         with place:
             chosen = st.selectbox(
                 title,
                 columns,
                 index=columns.index(preset) if preset in columns else 0,
-                key=f"{role}_{table.fingerprint[:16]}_{preset}",
+                key=f"{role}_{mark}_{preset}",
                 format_func=lambda column: column or "no column",
                 help=told,
             )
-            _because(guess, role, chosen, current)
+            form.because(role, chosen, current)
         found[role] = chosen or ""
-    found["threshold"] = current.threshold if current else 0.5
+    threshold = current.threshold if current else 0.5
     if found["score"] and not found["prediction"]:
-        found["threshold"] = control(
-            params(ModelPlan)["threshold"],
-            f"threshold_{table.fingerprint[:16]}",
-            value=found["threshold"],
-            help=None,
-            persist_state=None,
-        )
-    return found
+        threshold = _of_model("threshold", f"threshold_{mark}", value=threshold, help=None)
+    return {**found, "threshold": threshold}
 
 
-def _because(guess: Suggestion, role: str, chosen: Any, current: Roles | None, *, reason: str = "") -> None:
-    """Say below a box why it holds the guess, or why nothing was guessed; nothing of another choice or of roles in use.
+def _of_model(name: str, key: str, **told: Any) -> Any:
+    """Draw the widget of a setting of the plan's model."""
+    from core.release_audit.plan import ModelPlan
 
-    Parameters
-    ----------
-    role : str
-        A field of `Roles`.
-    chosen : object
-        What the box holds.
-    current : Roles or None
-        The roles in use.
-    reason : str
-        Under which name the guess has its reason; the role's when left out.
-    """
-    told = guess.reasons.get(reason or role)
-    if current is None and told and (chosen or "") == (getattr(guess.roles, role) or ""):
-        st.caption(shell.escape(f"{'Guessed' if chosen else 'Not guessed'}: {told}."))
+    return control(params(ModelPlan)[name], key, persist_state=None, **told)
 
 
 _MODEL_PROBLEM, _MODEL_PENDING = "model_problem", "model_pending"
@@ -380,37 +351,32 @@ def _model_box(table: Table, current: Roles | None) -> None:
         for note in st.session_state.get("model_notes", ()):
             st.caption(shell.escape(note))
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
-            _remove_model(current)
+            cached.drop_own_model()
+            if current is not None and current.prediction == model.prediction:
+                _use_model(replace(current, prediction="", score=""))
             st.rerun()
 
 
 def _read_model(table: Table, current: Roles | None, name: str, content: bytes) -> None:
     from core.models.model_files import read_model
 
-    try:
+    with panels.keeping_problem(_MODEL_PROBLEM):
         with st.spinner("Reading the model"):
             model_file = read_model(content, name)
-    except InputError as error:
-        st.session_state[_MODEL_PROBLEM] = str(error)
-        return
-    if not model_file.feature_names:
-        st.session_state[_MODEL_PENDING] = (name, model_file)
-        return
-    _answer(table, current, name, model_file, ())
+        if model_file.feature_names:
+            _answer(table, current, name, model_file, ())
+        else:
+            st.session_state[_MODEL_PENDING] = (name, model_file)
 
 
 def _ask_columns(table: Table, current: Roles | None) -> None:
     """Ask which columns a model takes that does not name them."""
-    from core.release_audit.plan import ModelPlan
-
     name, model_file = st.session_state[_MODEL_PENDING]
     own = cached.own_model()
-    columns = [str(column) for column in (own.asked if own else table).frame.columns]
-    features = control(
-        params(ModelPlan)["features"],
+    features = _of_model(
+        "features",
         "model_features",
-        options=columns,
-        persist_state=None,
+        options=[str(column) for column in (own.asked if own else table).frame.columns],
         help="Its file does not name them" + (f"; it takes {model_file.width}." if model_file.width else "."),
     )
     if st.button("Ask the model", key="ask_model", disabled=not features):
@@ -419,45 +385,33 @@ def _ask_columns(table: Table, current: Roles | None) -> None:
 
 def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFile, features: tuple[str, ...]) -> None:
     """Ask a model about everybody; its answers replace those of an earlier one."""
-    from core.datasets.build import build_dataset
     from core.models.model_files import with_answers
 
     own = cached.own_model()
     asked = own.asked if own else table
     threshold = current.threshold if current else 0.5
     positive = current.positive if current else ""
-    try:
+    with panels.keeping_problem(_MODEL_PROBLEM):
         with st.spinner("Asking the model about everybody in the table"):
             answered = with_answers(asked, model_file, threshold=threshold, positive=positive, features=features)
         if current is not None:
             current = replace(current, prediction=answered.prediction, score=answered.score)
             build_dataset(answered.table, current)
-    except InputError as error:
-        st.session_state[_MODEL_PROBLEM] = str(error)
-        return
-    panels.forget(_MODEL_PROBLEM, _MODEL_PENDING)
-    model = OwnModel(
-        model_file=model_file,
-        name=name,
-        asked=asked,
-        prediction=answered.prediction,
-        score=answered.score,
-        threshold=threshold,
-        features=features,
-        positive=positive,
-    )
-    cached.keep_own_model(answered.table, model)
-    st.session_state["model_notes"] = answered.answers.notes
-    _use_model(current)
-    st.rerun()
-
-
-def _remove_model(current: Roles | None) -> None:
-    """Take the answers out of the table, and out of the roles that use them."""
-    model = cached.own_model()
-    cached.drop_own_model()
-    if current is not None and model is not None and current.prediction == model.prediction:
-        _use_model(replace(current, prediction="", score=""))
+        panels.forget(_MODEL_PENDING)
+        model = OwnModel(
+            model_file=model_file,
+            name=name,
+            asked=asked,
+            prediction=answered.prediction,
+            score=answered.score,
+            threshold=threshold,
+            features=features,
+            positive=positive,
+        )
+        cached.keep_own_model(answered.table, model)
+        st.session_state["model_notes"] = answered.answers.notes
+        _use_model(current)
+        st.rerun()
 
 
 def _use_model(roles: Roles | None) -> None:

@@ -33,8 +33,8 @@ from core.membership import (
     split_between,
     target_of,
 )
-from pages.common import membership_controls as controls
 from pages.common import membership_sections as sections
+from pages.common import membership_study as study
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.patience import PATIENT
@@ -46,8 +46,8 @@ SHADOWS = 4
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     """Few shadow models and repeats, and attacks that come only as far as a test allows."""
-    monkeypatch.setattr(controls, "MOST_SHADOWS", SHADOWS)
-    monkeypatch.setattr(controls, "SHADOWS", {})
+    monkeypatch.setattr(study, "MOST_SHADOWS", SHADOWS)
+    monkeypatch.setattr(study, "SHADOWS", {})
     monkeypatch.setattr(sections, "REPEATS", 1)
     monkeypatch.setattr(sections, "EPSILONS", EPSILONS)
     monkeypatch.setattr(sections, "THETAS", (0.4, 1.0))

@@ -15,8 +15,7 @@ from core.estimates import count, percent
 from core.fingerprint import fingerprint
 from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, drawn_again, released_people, study
 from core.release_audit.card_plan import some_people
-from pages.common import release_controls as controls
-from pages.common import state
+from pages.common import release_card, state
 from tests import expected
 from tests.app.dashboard import Dashboard
 
@@ -34,10 +33,10 @@ _people: dict[str, ReleasedPeople] = {}
 @pytest.fixture
 def family(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most six models, of which four are trained at first, about 200 people."""
-    monkeypatch.setattr(controls, "COUNTS", COUNTS)
-    monkeypatch.setattr(controls, "_SWEEP", 2)
-    monkeypatch.setattr(controls, "FIRST", FIRST)
-    monkeypatch.setattr(controls, "_FIRST_PEOPLE", PEOPLE)
+    monkeypatch.setattr(release_card, "COUNTS", COUNTS)
+    monkeypatch.setattr(release_card, "_SWEEP", 2)
+    monkeypatch.setattr(release_card, "FIRST", FIRST)
+    monkeypatch.setattr(release_card, "_FIRST_PEOPLE", PEOPLE)
     monkeypatch.setattr(core.model_card, "released_people", once)
 
 

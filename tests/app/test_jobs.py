@@ -91,7 +91,7 @@ def test_cancel_and_start_again(dashboard: Dashboard, gate: Gate):
     dashboard.settle()
     assert [info.value for info in dashboard.test.info] == ["Stopped before it was finished."]
     assert not dashboard.test.warning and not any("%" in text for text in dashboard.findings)
-    dashboard.button("again_").click()
+    dashboard.button("start_").click()
     dashboard.settle()
     assert "%" in dashboard.finding
     assert [job.state for job in RecordedJob.started if job.lane == "audit"].count("cancelled") == 1

@@ -17,8 +17,7 @@ from core.model_card import Advice, Draws, ReleaseSettings, ReleaseStudy, Tried,
 from core.release_audit.card_plan import read_release, release_text, study_of
 from pages.common import cached
 from pages.common import release_words as words
-from pages.common.release_card import card_plan
-from pages.common.release_controls import Models
+from pages.common.release_card import Models, card_plan
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.app.releasing import (
@@ -135,7 +134,7 @@ def test_a_problem_of_core_is_one_sentence(dashboard: Dashboard, family: None, m
 def test_a_card_that_cannot_be_read_is_not_said_to_pin_nobody():
     certain = replace(made_up(), posterior=(1 - made_up().sensitive).astype(float))  # of the wrong group of everybody
     found = core.model_card.study(certain, ReleaseSettings(count=2, decimals=None))
-    assert found.status == "infeasible" and words.unfinished(found)
+    assert found.status == "infeasible" and found.reason
     point, _ = words.finding(found, certain)
     assert point.endswith("what it gives away is not known.") and "nobody" not in point + words.nobody(found)
 

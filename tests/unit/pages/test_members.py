@@ -8,22 +8,22 @@ from dataclasses import replace
 
 import pytest
 
-from core.membership import DisparityResult, most_caught
+from core.membership import DisparityResult, MembershipSettings, most_caught
 from pages.common import membership_sections as sections
 from pages.common import membership_words as words
-from pages.common.membership_controls import Chosen
+from pages.common.background import State
 from tests.unit.charts.membership_samples import attack, bands, findings
 
-CHOSEN = Chosen(target="dp_id3", epsilon=1.0, depth=8, theta=1.0, published=False, group=1, seed=42)
+CHOSEN = MembershipSettings(epsilon=1.0, max_depth=8)
 
 
 def promised(epsilon: float) -> tuple[str, DisparityResult]:
     """Return what is promised, as it is read, and what was measured."""
     made = findings([attack("network")])
-    there = words.compared(made, made.attacks["network"], 1)
-    assert there is not None
-    told = words.promise(made, replace(CHOSEN, epsilon=epsilon), 1)
-    return re.sub(r"\\(.)", r"\1", told), there[1]
+    read = words.Reading(made, replace(CHOSEN, epsilon=epsilon))
+    assert read.result is not None
+    told = words.promise(read)
+    return re.sub(r"\\(.)", r"\1", told), read.result
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.1, 0.5, 1.0, 2.0])
@@ -59,15 +59,15 @@ def test_the_curve_names_the_largest_budget_of_a_coin_toss():
 
 def test_a_muted_attack_is_not_measurably_better_than_a_coin_toss():
     made = findings([attack("network", muted=True)])
-    point, grey = words.finding(made, 1, replace(CHOSEN, epsilon=0.1), "finished")
+    point, grey = words.finding(words.Reading(made, replace(CHOSEN, epsilon=0.1), State.FINISHED))
     assert point.startswith("At ε = 0.1 the attack cannot tell who was in the training data, so its gap between")
     assert "not measurably better than a coin toss" in grey
 
 
 def test_the_guide_says_who_is_in_the_training_data():
     made = findings([attack("network")])
-    drawn = words.guide(made, CHOSEN, ())
-    audited = words.guide(made, replace(CHOSEN, target="audited"), ())
+    drawn = words.guide(words.Reading(made, CHOSEN), ())
+    audited = words.guide(words.Reading(made, replace(CHOSEN, target="audited")), ())
     assert "Half of the table's people train the model" in drawn and "Half" not in audited
     assert "audit's training people train the model" in audited
     assert "seed of the noise is secret" in drawn and "usually the strongest" in drawn
