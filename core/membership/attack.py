@@ -55,63 +55,42 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What an attack is given.
-
-    Attributes
-    ----------
-    probability : ndarray of shape (n,), in [0, 1]
-        The target's P(label = 1) of everybody.
-    predicted, labels : ndarray of shape (n,), 0 or 1
-        Predicted and true labels.
-    split : MembershipSplit
-        Whom the attacker knows, and whom to judge.
-    balance : bool
-        Whether members of one label were deleted from the training data.
-    train : Train
-        Trains a model as the target was trained.
-    shadows : int
-        Shadow models to train.
-    online : bool
-        Whether shadows are trained with and without the judged, or without them alone.
-    report : Report or None
-        Told of each shadow.
-    """
+    """What an attack is given of n people."""
 
     probability: Floats
+    """The target's P(label = 1), in [0, 1]."""
     predicted: Codes
+    """What it predicts of them, 0 or 1."""
     labels: Codes
     split: MembershipSplit
+    """Whom the attacker knows, and whom to judge."""
     seed: int
     balance: bool
+    """Whether members of one label were deleted from the training data."""
     train: Train
+    """Trains a model as the target was trained."""
     shadows: int
     online: bool
+    """Whether shadows are trained with and without the judged, or without them alone."""
     report: Report | None = None
+    """Told of each shadow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """An attack, as its file in `core.membership.attacks` declares it.
-
-    Attributes
-    ----------
-    needs : frozenset of str
-        Among "labels", "scores" and "shadows" (models trained as the target was).
-    turn : int
-        Its place among the attacks, the quickest first.
-    judge : callable
-        Says of the judged how much speaks for each being a member.
-    in_study : bool
-        Whether it is part of every membership audit.
-    """
+    """An attack, as its file in `core.membership.attacks` declares it."""
 
     name: str
     title: str
     paper: str
     needs: frozenset[str]
+    """Among "labels", "scores" and "shadows" (models trained as the target was)."""
     turn: int
+    """Its place among the attacks, the quickest first."""
     judge: Callable[[Evidence], MemberGuess]
+    """Says of the judged how much speaks for each being a member."""
     in_study: bool = False
+    """Whether it is part of every membership audit."""
 
 
 def both_labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:

@@ -190,7 +190,8 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     for told, count in (("members", n_members), ("non-members", n_outsiders)):
         if count < FEWEST_PEOPLE:
             raise InputError(f"A curve needs at least {FEWEST_PEOPLE} {told}, got {count}.")
-    fpr, tpr = _steps(scores, truth)
+    alarms, caught = counts_above(scores, truth)
+    fpr, tpr = alarms / alarms[-1], caught / caught[-1]
     auc = area(scores[truth == 1], scores[truth == 0], level=level)
     return Roc(fpr=fpr, tpr=tpr, auc=auc, n_members=n_members, n_outsiders=n_outsiders)
 
@@ -223,14 +224,13 @@ def checked_scores(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats,
     return scores, truth
 
 
-def _steps(score: Floats, member: Codes) -> tuple[Floats, Floats]:
-    """Return FPR and TPR at no threshold and at every distinct score, falling."""
+def counts_above(score: Floats, member: Codes) -> tuple[Ints, Ints]:
+    """Return non-members and members at or above each distinct score, falling, after a 0 each."""
     order = np.argsort(-score, kind="stable")
     ordered, inside = score[order], member[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), ordered.size - 1)  # of each run of ties
     caught = np.cumsum(inside, dtype=np.int64)[last]
-    alarms = last + 1 - caught
-    return np.append(0.0, alarms / alarms[-1]), np.append(0.0, caught / caught[-1])
+    return np.append(0, last + 1 - caught), np.append(0, caught)
 
 
 def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate:
