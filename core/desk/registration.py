@@ -35,7 +35,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -44,7 +43,6 @@ import numpy.typing as npt
 from core.datasets.columns import as_text, quoted
 from core.datasets.read_table import read_columns
 from core.errors import InputError
-from core.files import content_of
 from core.queries.gaps import Floats
 from core.serialize import Result
 from core.validation import binary_array, one_length
@@ -164,25 +162,17 @@ def _spelled(identifier: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns(Result):
-    """How a test set's file is read; public, and kept in the ledger.
-
-    Attributes
-    ----------
-    id, attribute : str
-        Columns with the identifiers and the sensitive attribute.
-    advantaged : str or None
-        The attribute's value that makes somebody advantaged; None if the column holds 1 (advantaged) and 0.
-    label : str or None
-        Column with the true outcome, which equal opportunity needs.
-    positive : str or None
-        The label's good value; None if the column holds 1 and 0.
-    """
+    """How a test set's file is read; public, and kept in the ledger."""
 
     id: str = "id"
     attribute: str
+    """Columns with the identifiers and the sensitive attribute."""
     advantaged: str | None = None
+    """The attribute's value that makes somebody advantaged; None if the column holds 1 (advantaged) and 0."""
     label: str | None = None
+    """Column with the true outcome, which equal opportunity needs."""
     positive: str | None = None
+    """The label's good value; None if the column holds 1 and 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -275,11 +265,6 @@ def _hash(key: bytes, *parts: bytes) -> str:
 _MOST_COLUMNS, _MOST_ROWS = 500, 2_000_000
 
 
-def read_test_set(path: str | Path, columns: Columns) -> TestSet:
-    """Return the test set in a CSV file; see `test_set_of`."""
-    return test_set_of(content_of(path, what="The test set"), Path(path).name, columns)
-
-
 def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
     """Return the test set in the bytes of a CSV or Parquet file.
 
@@ -302,15 +287,6 @@ def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
         labels = _binary(frame, columns.label, columns.positive, name, flag="the positive label")
     attribute = _binary(frame, columns.attribute, columns.advantaged, name, flag="the advantaged value")
     return TestSet(ids=tuple(_filled(frame, columns.id, name)), attribute=attribute, labels=labels)
-
-
-def read_predictions(
-    path: str | Path, ids: Sequence[str], *, id_column: str = "id", score: str | None = None
-) -> Floats:
-    """Return the predictions in a CSV file; see `predictions_of`."""
-    return predictions_of(
-        content_of(path, what="The predictions"), Path(path).name, ids, id_column=id_column, score=score
-    )
 
 
 def predictions_of(
