@@ -26,7 +26,6 @@ from core.queries.mechanisms import (
     SmoothLaplace,
 )
 from core.queries.paper_table import (
-    MEASURED_LEAKAGES,
     NOISELESS_ATTACKS,
     TABLE_1,
     complete_from,
@@ -49,7 +48,6 @@ from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, 
 __all__ = [
     "DECODERS",
     "DESIGNS",
-    "MEASURED_LEAKAGES",
     "NOISELESS_ATTACKS",
     "PROGRAMS",
     "RECOVERY_METHODS",

@@ -193,19 +193,13 @@ def _two_laws(distance: float, scale: float, noise: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorQuantiles(Result):
-    """Absolute error of one answer.
-
-    Attributes
-    ----------
-    median, high : float
-        Half of the answers are off by at most `median`, 95 of 100 by at most `high`.
-    closed_form : bool
-        Computed, not drawn.
-    """
+    """Absolute error of one answer."""
 
     median: float
     high: float
+    """Half of the answers are off by at most `median`, 95 of 100 by at most `high`."""
     closed_form: bool
+    """Computed, not drawn."""
 
     @property
     def exceeds_range(self) -> bool:

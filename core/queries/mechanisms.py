@@ -64,21 +64,14 @@ def to_grid(values: Floats, grid: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A way of answering bias queries.
-
-    Attributes
-    ----------
-    absolute : bool
-        Answer the gap's size without its sign.
-    as_published : bool
-        Hamman et al.'s version where the corrected one differs; `why` says how.
-    noise : str
-        "none", "rounding", "laplace" or "cauchy".
-    """
+    """A way of answering bias queries."""
 
     absolute: bool = field(default=False, kw_only=True)
+    """Answer the gap's size without its sign."""
     as_published: bool = field(default=False, kw_only=True)
+    """Hamman et al.'s version where the corrected one differs; `why` says how."""
     noise: ClassVar[str] = "none"
+    """One of "none", "rounding", "laplace" and "cauchy"."""
 
     @property
     def half_width(self) -> float:
@@ -146,15 +139,10 @@ class Mechanism:
 
 @dataclass(frozen=True, slots=True)
 class AdditiveNoise(Mechanism):
-    """Independent noise of one scale on every answer.
-
-    Attributes
-    ----------
-    epsilon : float
-        Privacy budget of all questions of one call together, above 0; infinity for no noise.
-    """
+    """Independent noise of one scale on every answer."""
 
     epsilon: float
+    """Privacy budget of all questions of one call together, above 0; infinity for no noise."""
 
     def __post_init__(self) -> None:
         positive_epsilon(self.epsilon)
@@ -196,14 +184,10 @@ class Exact(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class Rounded(Mechanism):
-    """The gaps, rounded.
-
-    Attributes
-    ----------
-    decimals : int, 0 to 15
-    """
+    """The gaps, rounded."""
 
     decimals: int
+    """From 0 to 15."""
     noise: ClassVar[str] = "rounding"
 
     def __post_init__(self) -> None:
@@ -314,14 +298,10 @@ class SmoothLaplace(_Smooth):
 
     The theorem is stated for ε and δ below 1. Above, nothing is promised in general; for given questions and vectors δ
     can be bounded, and it kept to that wherever it was tried (ε up to 50).
-
-    Attributes
-    ----------
-    delta : float, in (0, 1)
-        Probability that the loss may exceed ε, roughly.
     """
 
     delta: float
+    """In (0, 1): probability that the loss may exceed ε, roughly."""
     noise: ClassVar[str] = "laplace"
     factor: ClassVar[float] = 2.0
 
@@ -380,18 +360,13 @@ class NoisySums(Mechanism):
     for ε₀ : ε₁ = √(half range) : √D (the mean half range, when questions differ), which is the split unless
     `count_share` says otherwise. The means of the groups are cut to the range their question's scores have, so a gap
     stays in [−1, 1]. Counts and sums are rounded to a public grid.
-
-    Attributes
-    ----------
-    epsilon : float
-        Privacy budget of count and sums together, above 0; infinity for no noise.
-    count_share : float in [0, 1), optional
-        Share of ε that goes to the count; by default the one that serves the gaps best. 0 says that the group sizes
-        are public anyway: the count is then released as it is and the guarantee is one among vectors of these sizes.
     """
 
     epsilon: float
+    """Privacy budget of count and sums together, above 0; infinity for no noise."""
     count_share: float | None = field(default=None, kw_only=True)
+    """In [0, 1): share of ε that goes to the count; by default the one that serves the gaps best. 0 says that group
+    sizes are public anyway: the count is then released as it is, and the guarantee is one among vectors of these."""
     noise: ClassVar[str] = "laplace"
 
     def __post_init__(self) -> None:

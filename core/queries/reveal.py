@@ -55,28 +55,19 @@ class RecoveryStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery(Result):
-    """The recovered vector s of equation 7 in Hamman et al. 2023, and the attribute read off it.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n,) or None
-        s as it is, in the unit of the answers: 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged where
-        the recovery is right; nan for people the answers say nothing about. None without a solution.
-    threshold : float or None
-        c/2; s above it reads as disadvantaged. None without a solution.
-    recovered : ndarray of shape (n,), uint8
-        1 = advantaged. Without a solution what the attacker would have said before any answer: by the prior, whoever
-        is as likely advantaged as people are at large; without one, everybody in the larger group.
-    status : RecoveryStatus
-    reason : str
-        Why there is no solution, or what it leaves open; empty otherwise.
-    """
+    """The recovered vector s of equation 7 in Hamman et al. 2023, and the attribute read off it."""
 
     values: Floats | None
+    """(n,): s as it is, in the unit of the answers: 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged
+    where the recovery is right; nan for people the answers say nothing about. None without a solution."""
     threshold: float | None
+    """c/2; s above it reads as disadvantaged. None without a solution."""
     recovered: npt.NDArray[np.uint8]
+    """(n,): 1 = advantaged. Without a solution what the attacker would have said before any answer: by the prior,
+    whoever is as likely advantaged as people are at large; without one, everybody in the larger group."""
     status: RecoveryStatus
     reason: str
+    """Why there is no solution, or what it leaves open; empty otherwise."""
 
 
 SAME = 1e-12  # scores nearer than this cannot be told apart by their answers
