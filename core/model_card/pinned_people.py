@@ -36,30 +36,21 @@ SETTLED = (0.005, 0.995)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pinned(Result):
-    """Who is pinned down.
-
-    Attributes
-    ----------
-    people : ndarray of int
-        Their row numbers.
-    count, n_unsure, n : int
-        Pinned; unsure before; all.
-    right : Estimate or None
-        Share of the pinned whose attribute is named rightly; None without a truth.
-    said : ndarray of shape (count,), 0 or 1
-        What is now believed of each.
-    before, after : ndarray of shape (count,)
-        Probabilities of s = 1.
-    """
+    """Who is pinned down."""
 
     people: npt.NDArray[np.intp]
+    """Their row numbers."""
     count: int
     n_unsure: int
     n: int
+    """Pinned; unsure before; all."""
     right: Estimate | None
+    """Share of the pinned whose attribute is named rightly; None without a truth."""
     said: npt.NDArray[np.uint8]
+    """(count,), 0 or 1: what is now believed of each."""
     before: Floats
     after: Floats
+    """(count,): probabilities of s = 1."""
 
 
 def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:
@@ -97,22 +88,15 @@ _ENOUGH = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draws(Result):
-    """The worst of several draws of the noise.
-
-    Attributes
-    ----------
-    count : int
-        Draws looked at; they end soon where somebody is pinned down. 1 without noise.
-    pinned : int
-        Most people pinned down in any of them.
-    known : bool
-        Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
-        people.
-    """
+    """The worst of several draws of the noise."""
 
     count: int
+    """Draws looked at; they end soon where somebody is pinned down. 1 without noise."""
     pinned: int
+    """Most people pinned down in any of them."""
     known: bool
+    """Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
+    people."""
 
 
 def noise_generator(seed: int, *, epsilon: float | None = None, draw: int = 0) -> np.random.Generator:
@@ -154,23 +138,16 @@ class CommonValue(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InCommon(Result):
-    """What the pinned share.
-
-    Attributes
-    ----------
-    values : tuple of CommonValue
-        The largest difference of shares first; only those whose intervals do not overlap.
-    cell_sizes : tuple of (int, int)
-        (size, pinned people in cells of this size), ascending. A cell holds the people with identical predictions of
-        all models and the same label.
-    median_cell, median_cell_rest : float
-        Median size of the cell a pinned person sits in, and anybody else; nan where there is nobody.
-    """
+    """What the pinned share."""
 
     values: tuple[CommonValue, ...]
+    """The largest difference of shares first; only those whose intervals do not overlap."""
     cell_sizes: tuple[tuple[int, int], ...]
+    """(size, pinned people in cells of this size), ascending. A cell holds the people with identical predictions of all
+    models and the same label."""
     median_cell: float
     median_cell_rest: float
+    """Median size of the cell a pinned person sits in, and anybody else; nan where there is nobody."""
 
 
 def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:

@@ -54,24 +54,6 @@ HALF_STEP_ROUNDING = 1e-12
 class Release(Result):
     """A plan to publish statistics of k models over the same n people.
 
-    Attributes
-    ----------
-    predictions : array-like of shape (k, n) or (n,), 0 or 1
-        One row a model.
-    labels : array-like of shape (n,), 0 or 1, optional
-        True labels; needed by the statistics within a label (tpr, fpr).
-    statistics : tuple of str
-        From `STATISTICS`; the same for every model.
-    sizes : bool
-        Whether the group sizes are published too: of everybody and of the people behind each statistic, as whole
-        numbers.
-    decimals : int in 0..12, optional
-        Decimals the numbers are rounded to; exact when left out.
-    epsilon : float, optional
-        Privacy budget of the whole release, all models and sizes together; see `Release.publish`.
-    names : sequence of str, optional
-        What to call the models; "model 1", "model 2" ... when left out.
-
     Raises
     ------
     InputError
@@ -81,13 +63,21 @@ class Release(Result):
     """
 
     predictions: Any
+    """(k, n) or (n,), 0 or 1: one row a model."""
     _: KW_ONLY
     labels: Any = None
+    """(n,), 0 or 1: true labels; needed by the statistics within a label (tpr, fpr)."""
     statistics: tuple[str, ...] = ("sp_gap", "tpr_gap", "fpr_gap")
+    """From `STATISTICS`; the same for every model."""
     sizes: bool = True
+    """Whether the group sizes are published too: of everybody and of the people behind each statistic, as whole
+    numbers."""
     decimals: int | None = None
+    """Decimals the numbers are rounded to; exact when left out."""
     epsilon: float | None = None
+    """Privacy budget of the whole release, all models and sizes together; see `Release.publish`."""
     names: Any = None
+    """What to call the models; "model 1", "model 2" ... when left out."""
     cells: Cells = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -296,16 +286,6 @@ class NoisySums:
 class Published(Result):
     """The numbers of a release, group sizes first.
 
-    Attributes
-    ----------
-    noise : NoisySums or None
-        The noisy sums behind the numbers, where there is privacy noise.
-    limits : dict
-        Name of a number -> its low and high for every model, shape (k, 2), nan where it was not published.
-    counts : Counts or None
-        What the numbers say in whole people, where group sizes are known, were they published or only some size fits
-        the numbers; None with privacy noise.
-
     Raises
     ------
     InputError
@@ -315,8 +295,12 @@ class Published(Result):
     release: Release
     numbers: tuple[PublishedNumber, ...]
     noise: NoisySums | None = field(default=None, repr=False)
+    """The noisy sums behind the numbers, where there is privacy noise."""
     limits: dict[str, Floats] = field(init=False, repr=False)
+    """Name of a number -> its low and high for every model, shape (k, 2), nan where it was not published."""
     counts: Counts | None = field(init=False, repr=False)
+    """What the numbers say in whole people, where group sizes are known, were they published or only some size fits the
+    numbers; None with privacy noise."""
 
     def __post_init__(self) -> None:
         row = {name: i for i, name in enumerate(self.release.names)}
