@@ -26,24 +26,16 @@ from core.validation import binary_array, one_length
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberGuess:
-    """Scores, and verdicts where the attack gives some.
-
-    Attributes
-    ----------
-    name : str
-        One of `core.membership.ATTACKS`.
-    rows : ndarray of shape (m,), int
-        Who is judged.
-    score : ndarray of shape (m,)
-        Finite; a higher one speaks for a member.
-    verdict : ndarray of shape (m,), uint8, or None
-        1 = called a member.
-    """
+    """Scores, and verdicts where the attack gives some."""
 
     name: str
+    """One of `core.membership.ATTACKS`."""
     rows: Ints = field(repr=False)
+    """(m,): who is judged."""
     score: Floats = field(repr=False)
+    """(m,): finite; a higher one speaks for a member."""
     verdict: Codes | None = field(repr=False)
+    """(m,): 1 = called a member."""
 
 
 Train = Callable[[Ints, int], Floats]

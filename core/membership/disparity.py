@@ -45,76 +45,52 @@ from core.validation import binary_array, group_array, one_length
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapTest(Result):
-    """Whether a gap can be told from none.
-
-    Attributes
-    ----------
-    p_value, p_adjusted : float
-        Of a permutation test; the second after Holm's correction over the groups compared.
-    smallest_detectable : float
-        Smallest absolute gap that a sample of this size finds in four of five cases.
-    significant : bool
-        Whether the adjusted p-value is below one minus the level of the intervals. Of a gap at a low rate of false
-        alarms also whether its interval leaves out 0, see `core.membership.low_fpr`.
-    """
+    """Whether a gap can be told from none."""
 
     p_value: float
     p_adjusted: float
+    """Of a permutation test; the second after Holm's correction over the groups compared."""
     smallest_detectable: float
+    """Smallest absolute gap that a sample of this size finds in four of five cases."""
     significant: bool
+    """Whether the adjusted p-value is below one minus the level of the intervals. Of a gap at a low rate of false
+    alarms also whether its interval leaves out 0, see `core.membership.low_fpr`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisparityResult(Result):
-    """How differently an attack treats a group and all others (group minus others).
-
-    Attributes
-    ----------
-    vd : Estimate
-        Vulnerability disparity: members called members (Zhang et al. 2020, equation 2).
-    fpr_gap : Estimate
-        Outsiders called members.
-    advantage_gap : Estimate
-        The first minus the second: membership advantage, net of false positives.
-    recall, false_alarms : tuple of Estimate
-        The rates behind them, of the group and of the others.
-    tests : dict
-        "vd", "fpr_gap", "advantage_gap" -> GapTest.
-    """
+    """How differently an attack treats a group and all others (group minus others)."""
 
     group: str
     others: str
     vd: Estimate
+    """Vulnerability disparity: members called members (Zhang et al. 2020, equation 2)."""
     fpr_gap: Estimate
+    """Outsiders called members."""
     advantage_gap: Estimate
+    """The first minus the second: membership advantage, net of false positives."""
     recall: tuple[Estimate, Estimate]
     false_alarms: tuple[Estimate, Estimate]
+    """The rates behind them, of the group and of the others."""
     tests: dict[str, GapTest]
+    """By name of a gap: "vd", "fpr_gap" or "advantage_gap"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapResult(Result):
-    """The gap in TPR at a fixed FPR.
-
-    Attributes
-    ----------
-    fpr : float
-        The rate of false alarms, of each group by itself.
-    estimate : Estimate
-        Group minus others; nan where it was not measured.
-    rates : tuple of Estimate
-        Of the group and of the others.
-    reason : str
-        Why it was not measured; empty if it was.
-    """
+    """The gap in TPR at a fixed FPR."""
 
     group: str
     others: str
     fpr: float
+    """The rate of false alarms, of each group by itself."""
     estimate: Estimate
+    """Group minus others; nan where it was not measured."""
     rates: tuple[Estimate, Estimate]
+    """Of the group and of the others."""
     test: GapTest | None
     reason: str = ""
+    """Why it was not measured; empty if it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

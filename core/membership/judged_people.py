@@ -25,24 +25,13 @@ FEWEST = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipSplit:
-    """Row numbers.
-
-    Attributes
-    ----------
-    members, outsiders : ndarray of int
-        Disjoint.
-    unseen : ndarray of int
-        All who were drawn as outsiders, those left aside by `keeping` among them: how well a model predicts is
-        measured on them, whatever was deleted from its training data.
-    known_members, judged_members : ndarray of int
-        Among the members, disjoint.
-    known_outsiders, judged_outsiders : ndarray of int
-        Among the outsiders, disjoint.
-    """
+    """Row numbers: members and outsiders are disjoint, and so are the known and the judged of either."""
 
     members: Ints = field(repr=False)
     outsiders: Ints = field(repr=False)
     unseen: Ints = field(repr=False)
+    """All who were drawn as outsiders, those left aside by `keeping` among them: how well a model predicts is measured
+    on them, whatever was deleted from its training data."""
     known_members: Ints = field(repr=False)
     known_outsiders: Ints = field(repr=False)
     judged_members: Ints = field(repr=False)

@@ -46,43 +46,31 @@ _PUBLIC = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberPeople:
-    """Everybody who may or may not be in the training data.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n, d), int64
-        Value of each column, from 0 up.
-    values : tuple of tuple of str
-        Public domain of each column: what its codes stand for, also those nobody has.
-    labels : ndarray of shape (n,), uint8
-    groups : ndarray of shape (n,), uint8
-        1 = first group of two; 0 to K - 1 where there are more.
-    group_names : tuple of str
-        By code.
-    attribute : str
-        What the groups differ in.
-    notes : tuple of str
-        One sentence for everything left out, and for what is taken as public.
-    fingerprint : str
-        SHA-256 of all of it.
-    protected : tuple of int
-        Columns among the d that the groups are told apart by.
-    """
+    """Everybody who may or may not be in the training data."""
 
     title: str
     source: str
     codes: Ints = field(repr=False)
+    """(n, d): value of each column, from 0 up."""
     names: tuple[str, ...]
     values: tuple[tuple[str, ...], ...] = field(repr=False)
+    """Public domain of each column: what its codes stand for, also those nobody has."""
     labels: Codes = field(repr=False)
+    """(n,)"""
     groups: Codes = field(repr=False)
+    """(n,): 1 = first group of two; 0 to K - 1 where there are more."""
     group_names: tuple[str, ...]
+    """By code."""
     attribute: str
+    """What the groups differ in."""
     notes: tuple[str, ...] = ()
+    """One sentence for everything left out, and for what is taken as public."""
     fingerprint: str = ""
+    """SHA-256 of all of it."""
     synthetic: bool = False
     uploaded: bool = False
     protected: tuple[int, ...] = ()
+    """Columns among the d that the groups are told apart by."""
 
     @property
     def n(self) -> int:
