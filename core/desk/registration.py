@@ -179,6 +179,9 @@ class Columns(Result):
 class TestSet:
     """The people asked about.
 
+    Raises `InputError` if the lengths differ, an identifier stands twice, a value is not 0 or 1, or there are less than
+    two people.
+
     Parameters
     ----------
     ids : sequence of n strings, n at least 2
@@ -187,11 +190,6 @@ class TestSet:
         1 = advantaged. That a group is empty is no reason to refuse it: a refusal would tell. There is no gap then, and
         what is answered is noise.
     labels : array-like of shape (n,), 0 or 1, or None
-
-    Raises
-    ------
-    InputError
-        If the lengths differ, an identifier stands twice, a value is not 0 or 1, or there are less than two people.
     """
 
     __test__: ClassVar[bool] = False  # not a test, whatever pytest makes of the name
@@ -268,18 +266,15 @@ _MOST_COLUMNS, _MOST_ROWS = 500, 2_000_000
 def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
     """Return the test set in the bytes of a CSV or Parquet file.
 
+    Raises `InputError` if the file is no table, lacks a column or a cell, an identifier stands twice, or a value that
+    is named does not occur.
+
     Parameters
     ----------
     content, name : bytes, str
         The file and what to call it.
     columns : Columns
         Where identifiers, attribute and labels are. Other columns are not looked at.
-
-    Raises
-    ------
-    InputError
-        If the file is no table, lacks a column or a cell, an identifier stands twice, or a value that is named does not
-        occur.
     """
     frame = frame_of(content, name)
     labels = None
@@ -292,7 +287,9 @@ def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
 def predictions_of(
     content: bytes, name: str, ids: Sequence[str], *, id_column: str = "id", score: str | None = None
 ) -> Floats:
-    """Return one score a person, in the order of `ids`, from the bytes of a CSV or Parquet file.
+    """Return one score a person, shape (n,), in the order of `ids`, from the bytes of a CSV or Parquet file.
+
+    Raises `InputError` if the file is no table, lacks a column, or its people or scores are not as said.
 
     Parameters
     ----------
@@ -301,15 +298,6 @@ def predictions_of(
         of the same normal form.
     score : str or None
         Column with the scores in [0, 1]; when None, the file's only other column.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Raises
-    ------
-    InputError
-        If the file is no table, lacks a column, or its people or scores are not as said.
     """
     frame = frame_of(content, name)
     found = _filled(frame, id_column, name)

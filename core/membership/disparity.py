@@ -192,14 +192,8 @@ def disparities(
     P-values of one gap are adjusted over the groups measured. A group that is too small is named with its reason.
     Raises `InputError` if an array or a setting breaks its rule, or everybody is a member, or nobody.
 
-    Parameters
-    ----------
-    verdict, member : array-like of shape (n,)
-        As for `vulnerability_disparity`.
-    groups : array-like of shape (n,)
-        Codes from 0 to K - 1; pairs of attributes are groups like any others.
-    level, bootstraps, permutations, seed
-        As for `vulnerability_disparity`.
+    Groups, of shape (n,), are codes from 0 to K - 1; pairs of attributes are groups like any others. The other
+    arguments are those of `vulnerability_disparity`.
     """
     called, inside = binary_array(verdict, name="verdict"), both_kinds(member)
     checked_draws(bootstraps, permutations)
@@ -297,16 +291,9 @@ def recall_by_range(
 ) -> RangeTable:
     """Return the flagged members of a group and of the others by range.
 
-    Raises `InputError` if an array breaks its rule, or the group or the others have no member.
-
-    Parameters
-    ----------
-    probability : array-like of shape (n,)
-        What the model gave to each judged person's true label, in [0, 1].
-    verdict, group, member : array-like of shape (n,)
-        As for `vulnerability_disparity`.
-    names : tuple of str
-        Of the group and of the others.
+    The probability, of shape (n,), in [0, 1], is what the model gave to each judged person's true label; the other
+    arguments are those of `vulnerability_disparity`. Raises `InputError` if an array breaks its rule, or the group or
+    the others have no member.
     """
     p = _probabilities(probability)
     told, side, inside = (

@@ -172,17 +172,10 @@ class Roc(Result):
 
 
 def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> Roc:
-    """Return the curve of a score; a higher one speaks for a member.
+    """Return the curve of a score, shape (m,), finite; a higher one speaks for a member (m,), 0 or 1.
 
-    Raises `InputError` if a score is not finite, or there are fewer than `FEWEST_PEOPLE` members or non-members.
-
-    Parameters
-    ----------
-    score : array-like of shape (m,)
-        Finite.
-    member : array-like of shape (m,), 0 or 1
-    level : float in (0, 1)
-        Of the interval of the area.
+    The level, in (0, 1), is that of the area's interval. Raises `InputError` if a score is not finite, or there are
+    fewer than `FEWEST_PEOPLE` members or non-members.
     """
     scores, truth = checked_scores(score, member)
     n_members = int(truth.sum())
@@ -238,8 +231,6 @@ def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate
 
     There are at least two scores of members and of outsiders.
 
-    Notes
-    -----
     The variance is that of DeLong, DeLong and Clarke-Pearson (1988): a member's placement is the share of outsiders
     below, ties half, and the variances of both sides' placements add, each divided by its number. Midranks give the
     placements with ties exactly (Sun and Xu 2014). The interval is set on the logit of the area, so that it stays
@@ -299,6 +290,9 @@ def advantage(
     The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average. Raises `InputError` if
     there are fewer than `FEWEST_PEOPLE` members or non-members.
 
+    The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
+    taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
+
     Parameters
     ----------
     score : array-like of shape (n,)
@@ -307,11 +301,6 @@ def advantage(
     verdict : array-like of shape (n,), 0 or 1, optional
         Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
         the other half they come from a fit that knows the membership of this one.
-
-    Notes
-    -----
-    The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
-    taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
     """
     scores, inside = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
     one_length(score=scores, member=inside)

@@ -77,6 +77,9 @@ def advise(
 ) -> Advice:
     """Return the finest precision that pins nobody down; the release's own precision is one of those tried.
 
+    Privacy noise is tried only where group sizes are published: the mechanism needs them. That a budget pinned nobody
+    down is what these draws did; another draw may.
+
     Parameters
     ----------
     posterior : array-like of shape (n,), in [0, 1]
@@ -85,11 +88,6 @@ def advise(
         Each privacy budget is tried with `DRAWS` draws of the noise, or the first few where these pin somebody down.
     report : callable, optional
         Called with (done, total); may raise `core.errors.Cancelled` to stop.
-
-    Notes
-    -----
-    Privacy noise is tried only where group sizes are published: the mechanism needs them. That a budget pinned nobody
-    down is what these draws did; another draw may.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
     q = posterior_array(posterior, release.n)

@@ -242,26 +242,14 @@ DISTANCE_WORST = 0.25
 
 
 def project(posterior: npt.ArrayLike, published: Published) -> Projection:
-    """Return the information projection of a posterior on the published numbers.
+    """Return the information projection of a posterior (n,), in [0, 1], on the published numbers.
 
     logit q'_i = logit q_i + Σ_k λ_k a_ki, one multiplier a statistic. Exact numbers are met in expectation, rounded
     ones within their interval, noisy ones at the price of their variance (normal, though the noise is Laplace's).
 
-    Parameters
-    ----------
-    posterior : array-like of shape (n,), in [0, 1]
-        P(s = 1) of each person before the release.
-
-    Returns
-    -------
-    core.projection.Projection
-        `probability` (n,), `status` ("converged", "not_converged", "infeasible"), `reason`, `value` (nats),
-        `residuals` and `steps`. Where nothing meets the numbers, the posterior as it was.
-
-    Notes
-    -----
-    Without noise, and with known group sizes, the log-loss of the truth falls by at least KL(q'‖q), and by exactly
-    that where all numbers are exact.
+    Without noise, and with known group sizes, the log-loss of the truth falls by at least KL(q'‖q), and by exactly that
+    where all numbers are exact. Where nothing meets the numbers, the posterior is as it was and the status
+    "infeasible"; the others are "converged" and "not_converged". The value is in nats.
     """
     q = posterior_array(posterior, published.release.n)
     told = equations(published, q)

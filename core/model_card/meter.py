@@ -54,15 +54,8 @@ class Meter(Result):
 def meter(posterior: npt.ArrayLike, released: Release | Published) -> Meter:
     """Return the bits of a release; of a `Published` one at its own numbers, else at the expected ones.
 
-    Parameters
-    ----------
-    posterior : array-like of shape (n,), in [0, 1]
-        P(s = 1) of each person before the release.
-    released : Release or Published
-
-    Notes
-    -----
-    Linear-Gaussian: exact for the covariances, an approximation for the bits. No true attribute is used.
+    Linear-Gaussian: exact for the covariances, an approximation for the bits. No true attribute is used. The posterior,
+    shape (n,), in [0, 1], is P(s = 1) of each person before the release.
     """
     return meter_of(modes_of(posterior, released))
 
@@ -205,10 +198,7 @@ def measured(
 ) -> Measured:
     """Compare the posterior (n,) and the projected one (n,) with the truth (n,); `chance` gives the bits an interval.
 
-    Raises
-    ------
-    InputError
-        If the arrays differ in length, or hold no probabilities or no 0 and 1.
+    Raises `InputError` if the arrays differ in length, or hold no probabilities or no 0 and 1.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
     before, after = (posterior_array(p, s.size) for p in (posterior, projected))
@@ -287,20 +277,11 @@ def predict(
 ) -> Prediction:
     """Return the expected gain of a release; no true attribute is used.
 
-    Parameters
-    ----------
-    posterior : array-like of shape (n,), in [0, 1]
-        P(s = 1) of each person before the release.
-    released : Release or Published
-        A `Published` one is tried out with the same numbers, as precise as these are.
-    metered : Meter, optional
-        Of the same release; worked out when left out.
-
-    Notes
-    -----
     Draws are compared with what the formula says of the same draw (`Modes.distance`), whose mean and variance are known
-    exactly (a control variate). Few draws are then enough where the formula is nearly
-    right. Draws that leave a published number without one of its groups are drawn again.
+    exactly (a control variate). Few draws are then enough where the formula is nearly right. Draws that leave a
+    published number without one of its groups are drawn again. A `Published` release is tried out with the same
+    numbers, as precise as these are. The posterior is as for `meter`, whose result of the same release may be handed in
+    as `metered`.
     """
     modes = modes_of(posterior, released)
     chance, draws = formula_chance(modes), 0

@@ -151,17 +151,9 @@ class InCommon(Result):
 
 
 def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:
-    """Return what the pinned have in common.
+    """Return what the pinned have in common among the columns, of n rows, that are known of everybody.
 
-    Parameters
-    ----------
-    columns : pandas.DataFrame of n rows
-        What is known of everybody.
-
-    Raises
-    ------
-    InputError
-        If the columns are not those of the release's people.
+    Raises `InputError` if the columns are not those of the release's people.
     """
     if len(columns) != release.n or found.n != release.n:
         raise InputError(f"columns must have one row for each of {release.n} people, got {len(columns)}.")

@@ -54,12 +54,9 @@ HALF_STEP_ROUNDING = 1e-12
 class Release(Result):
     """A plan to publish statistics of k models over the same n people.
 
-    Raises
-    ------
-    InputError
-        If predictions have different lengths or are not 0 and 1, there are no or more than 200 models, a statistic is
-        unknown, labels are missing where they are needed, a statistic has nobody to look at, or both decimals and
-        epsilon are given.
+    Raises `InputError` if predictions have different lengths or are not 0 and 1, there are no or more than 200 models,
+    a statistic is unknown, labels are missing where they are needed, a statistic has nobody to look at, or both
+    decimals and epsilon are given.
     """
 
     predictions: Any
@@ -145,17 +142,8 @@ class Release(Result):
     def publish(self, sensitive: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Published:
         """Return the numbers as they would be published.
 
-        Parameters
-        ----------
-        sensitive : array-like of shape (n,), 0 or 1
-            The true attribute.
-        rng : numpy.random.Generator, optional
-            Draws the privacy noise; needed with `epsilon`.
-
-        Raises
-        ------
-        InputError
-            If a statistic lacks one of the groups, or there is an epsilon and no generator.
+        `sensitive`, shape (n,), 0 or 1, is the true attribute; the generator, needed with `epsilon`, draws the noise.
+        Raises `InputError` if a statistic lacks one of the groups, or there is an epsilon and no generator.
         """
         s = binary_array(np.asarray(sensitive), name="sensitive")
         if s.size != self.n:
@@ -286,10 +274,7 @@ class NoisySums:
 class Published(Result):
     """The numbers of a release, group sizes first.
 
-    Raises
-    ------
-    InputError
-        If numbers contradict each other.
+    Raises `InputError` if numbers contradict each other.
     """
 
     release: Release
@@ -319,6 +304,9 @@ class Published(Result):
     def from_values(cls, release: Release, values: Mapping[tuple[str, str], Any]) -> Published:
         """Return numbers typed by a person.
 
+        Raises `InputError` if a name is unknown, a number is out of range, belongs to an empty group, fits no whole
+        number of people, or contradicts another one.
+
         Parameters
         ----------
         release : Release
@@ -326,12 +314,6 @@ class Published(Result):
         values : mapping
             (model, statistic) as in `PublishedNumber` -> the number, or an interval (low, high) that holds it; ("",
             "size") and so on for group sizes, whole numbers. Any subset: what is missing was not published.
-
-        Raises
-        ------
-        InputError
-            If a name is unknown, a number is out of range, belongs to an empty group, fits no whole number of people,
-            or contradicts another one.
         """
         if release.epsilon is not None:
             raise InputError("Typed numbers have no privacy noise of known size; give an interval for each instead.")

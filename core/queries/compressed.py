@@ -93,6 +93,8 @@ def recover_compressed(
 ) -> Recovery:
     """Recover everybody's attribute from the statistical parity gaps of m models.
 
+    Raises `InputError` if lengths differ, a value is out of its range, or the sizes are missing or do not sum to n.
+
     Parameters
     ----------
     scores : array-like of shape (m, n), in [0, 1]
@@ -107,11 +109,6 @@ def recover_compressed(
         P(advantaged) before any answer; for "box" only.
     slack : float, at least 0
         Answers are known to within plus or minus this: half a step of rounding.
-
-    Raises
-    ------
-    InputError
-        If lengths differ, a value is out of its range, or the sizes are missing or do not sum to n.
     """
     choice(method, RECOVERY_METHODS, name="method")
     h = score_matrix(scores)

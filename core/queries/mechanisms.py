@@ -91,7 +91,10 @@ class Mechanism:
         rng: np.random.Generator,
         labels: npt.ArrayLike | None = None,
     ) -> Floats:
-        """Return one answer a question.
+        """Return one answer a question, shape (m,).
+
+        Raises `InputError` if a score lies outside [0, 1], lengths differ or a group is empty. Warns with
+        `PrivacyLeakWarning` if the noise carries a promise that it does not keep for these groups (see `holds`).
 
         Parameters
         ----------
@@ -100,20 +103,6 @@ class Mechanism:
             1 = advantaged.
         labels : array-like of shape (n,), 0 or 1, optional
             Given, the gap is that of equal opportunity: everything is computed among people with label 1.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-
-        Raises
-        ------
-        InputError
-            If a score lies outside [0, 1], lengths differ or a group is empty.
-
-        Warns
-        -----
-        PrivacyLeakWarning
-            If the noise carries a promise that it does not keep for these groups (see `holds`).
         """
         self._warn(sensitive, labels)
         return np.asarray(self._answers(*people(scores, sensitive, labels), rng, 1)[0])

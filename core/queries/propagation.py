@@ -171,7 +171,10 @@ def decode_noisy(
     n_disadvantaged: int,
     prior: npt.ArrayLike | None = None,
 ) -> Floats:
-    """Return the attacker's P(advantaged) of each person after one set of answers.
+    """Return the attacker's P(advantaged) of each person after one set of answers, shape (n,), in [0, 1].
+
+    But for absolute gaps they add up to `n_advantaged`. Raises `InputError` if lengths or sizes do not fit together, a
+    value is out of its range, or absolute gaps are of questions that accept several people.
 
     Parameters
     ----------
@@ -185,16 +188,6 @@ def decode_noisy(
         The group sizes: an attacker who has them is bound by e^(2ε), not e^ε (see `accuracy_limit`).
     prior : array-like of shape (n,), in [0, 1], optional
         P(advantaged) before any answer; by default the groups' shares.
-
-    Returns
-    -------
-    ndarray of shape (n,), in [0, 1], adding up to `n_advantaged` but for absolute gaps
-
-    Raises
-    ------
-    InputError
-        If lengths or sizes do not fit together, a value is out of its range, or absolute gaps are of questions that
-        accept several people.
     """
     h = score_matrix(scores)
     given: Answers = [answers] if isinstance(answers, SumsRelease) else np.asarray(answers)[np.newaxis]

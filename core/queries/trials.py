@@ -96,15 +96,8 @@ class QuestionAccuracy(Result):
 class Trials:
     """Repeats that are drawn once and answered as often as wanted.
 
-    Parameters
-    ----------
-    most : int, optional
-        Most questions that are asked; by default where (nearly) everybody is known. The first questions are the same.
-
-    Raises
-    ------
-    InputError
-        If the pool cannot give such samples, or the design has fewer questions.
+    At most `most` questions are asked, by default until (nearly) everybody is known; the first questions are the same.
+    Raises `InputError` if the pool cannot give such samples, or the design has fewer questions.
     """
 
     def __init__(self, pool: QueryPool, asking: Asking, *, most: int | None = None) -> None:
