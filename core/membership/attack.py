@@ -9,7 +9,7 @@ scores of both halves together are independent of membership.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints
-from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.membership.judged_people import MembershipSplit, halves
 from core.seeds import child_generator, child_seed
-from core.validation import binary_array, one_length
+from core.validation import binary_array, one_length, probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,10 +96,8 @@ def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, 
 
     Raises `InputError` if their lengths differ, a probability is outside [0, 1] or a label is not 0 or 1.
     """
-    p, y = np.asarray(probability, dtype=np.float64), binary_array(labels, name="labels")
+    p, y = probabilities(probability, name="A probability"), binary_array(labels, name="labels")
     one_length(probability=p, labels=y)
-    if (odd := p[~((p >= 0.0) & (p <= 1.0))]).size:
-        raise InputError(f"A probability must be in [0, 1], got {odd[0]}.")
     return p, y
 
 
@@ -155,15 +152,16 @@ _TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
 """Small: a few numbers a person, and more trees learn the teaching half's chance."""
 
 
-def cross_fitted(evidence: npt.NDArray[np.float32], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
+def cross_fitted(columns: Sequence[npt.ArrayLike], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
     """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
 
     The score lies in (0, 1); the verdict is 1 where boosting finds a member likelier than a non-member, both as
-    frequent: the largest TPR - FPR. The evidence, of shape (n, d), is nan where there is none; the name is the
-    attack's, for its own use of chance.
+    frequent: the largest TPR - FPR. The columns, each of shape (n,), are nan where there is no evidence; the name is
+    the attack's, for its own use of chance.
     """
     from scipy.stats import rankdata
 
+    evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
     second = halves(member, seed=seed)
     score, verdict = np.empty(member.size), np.empty(member.size, dtype=np.uint8)
     for number, half in enumerate((second, ~second)):

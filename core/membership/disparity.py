@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes, Floats
+from core.arrays import Codes
 from core.errors import InputError
 from core.estimates import Estimate, holm, proportion
 from core.membership.resampling import (
@@ -40,7 +40,7 @@ from core.membership.resampling import (
 )
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import binary_array, group_array, one_length
+from core.validation import binary_array, group_array, one_length, probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -295,7 +295,7 @@ def recall_by_range(
     arguments are those of `vulnerability_disparity`. Raises `InputError` if an array breaks its rule, or the group or
     the others have no member.
     """
-    p = _probabilities(probability)
+    p = probabilities(probability, name="probability")
     told, side, inside = (
         binary_array(values, name=name) for values, name in ((verdict, "verdict"), (group, "group"), (member, "member"))
     )
@@ -313,13 +313,3 @@ def recall_by_range(
         for low, high, (other, own) in zip(edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True)
     )
     return RangeTable(group=names[0], others=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
-
-
-def _probabilities(values: npt.ArrayLike) -> Floats:
-    p = np.asarray(values, dtype=np.float64)
-    if p.ndim != 1:
-        raise InputError(f"probability must be one-dimensional, got {p.ndim} dimensions.")
-    wrong = ~((p >= 0) & (p <= 1))  # nan too
-    if wrong.any():
-        raise InputError(f"probability must be in [0, 1], got {p[wrong][0]}.")
-    return p

@@ -36,7 +36,7 @@ from core.membership.resampling import (
     smallest_detectable,
     variances,
 )
-from core.membership.roc import checked_scores, counts_above, members_above, position
+from core.membership.roc import checked_scores, counts_above, members_above
 from core.seeds import child_generator
 from core.validation import one_length
 
@@ -160,7 +160,7 @@ def _measured(
 
 def _side(values: Floats, here: Mask, inside: Codes, fpr: float) -> _Side:
     false, true = counts_above(values[here], inside[here])
-    return _Side(false_positives=false, true_positives=true, place=position(fpr, int(false[-1])))
+    return _Side(false_positives=false, true_positives=true, place=fpr * (int(false[-1]) + 1))
 
 
 def _resampled(side: _Side, draws: int, rng: np.random.Generator) -> Floats:

@@ -208,8 +208,11 @@ def pair_groups(first: Grouping, second: Grouping) -> Grouping:
     return _compact(codes, names, f"{first.attribute} and {second.attribute}")
 
 
-def regrouped(people: MemberPeople, grouping: Grouping) -> MemberPeople:
-    """Return the same people in other groups."""
+def grouped_by(people: MemberPeople, by: str | Grouping | tuple[str | Grouping, str | Grouping]) -> MemberPeople:
+    """Return the same people grouped by a column, by a grouping, or by a pair of these."""
+    parts = by if isinstance(by, tuple) else (by,)
+    found = [part if isinstance(part, Grouping) else column_grouping(people, part) for part in parts]
+    grouping = pair_groups(*found) if len(found) == 2 else found[0]
     one_length(people=people.labels, groups=grouping.codes)
     return replace(
         people,
@@ -218,13 +221,6 @@ def regrouped(people: MemberPeople, grouping: Grouping) -> MemberPeople:
         attribute=grouping.attribute,
         fingerprint=fingerprint("regrouped", people.fingerprint, grouping.codes, grouping.names, grouping.attribute),
     )
-
-
-def grouped_by(people: MemberPeople, by: str | Grouping | tuple[str | Grouping, str | Grouping]) -> MemberPeople:
-    """Return the same people grouped by a column, by a grouping, or by a pair of these."""
-    parts = by if isinstance(by, tuple) else (by,)
-    found = [part if isinstance(part, Grouping) else column_grouping(people, part) for part in parts]
-    return regrouped(people, pair_groups(*found) if len(found) == 2 else found[0])
 
 
 def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> Grouping:

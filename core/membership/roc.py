@@ -44,11 +44,6 @@ _CELLS = 400
 """Equally likely thresholds that stand for all."""
 
 
-def position(fpr: float, outsiders: int) -> float:
-    """Return the place j, from 1 at the highest score, of the non-member at which an FPR is read."""
-    return fpr * (outsiders + 1)
-
-
 def members_above(place: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
     """Return the expected number of members above the non-member at each place, ties broken at random.
 
@@ -83,7 +78,7 @@ def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, lev
     from scipy.special import betaincinv
 
     n, m = int(false_positives[-1]), int(true_positives[-1])
-    j = position(fpr, n)
+    j = fpr * (n + 1)
     if j >= n + 1:
         return proportion(m, m, level=level)
     found = float(members_above(j, false_positives, true_positives))

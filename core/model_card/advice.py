@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.model_card.equations import posterior_array
 from core.model_card.meter import Meter, meter, predict
 from core.model_card.pinned_people import worst_of_draws
 from core.model_card.published_counts import Floats
 from core.model_card.release import Release
 from core.serialize import Result
-from core.validation import binary_array
+from core.validation import binary_array, probabilities
 
 if TYPE_CHECKING:
     import pandas
@@ -90,7 +89,7 @@ def advise(
         Called with (done, total); may raise `core.errors.Cancelled` to stop.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
-    q = posterior_array(posterior, release.n)
+    q = probabilities(posterior, release.n, name="posterior")
     plans = _plans(release)
     tried: list[Tried] = []
     predicted: dict[Meter, float] = {}

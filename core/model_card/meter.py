@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
-from core.model_card.equations import Modes, modes_of, posterior_array, project
+from core.model_card.equations import Modes, modes_of, project
 from core.model_card.published_counts import SIZE_PARTS, Floats, part_of
 from core.model_card.release import Published, PublishedNumber, Release, table_value
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import binary_array
+from core.validation import binary_array, probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +201,7 @@ def measured(
     Raises `InputError` if the arrays differ in length, or hold no probabilities or no 0 and 1.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
-    before, after = (posterior_array(p, s.size) for p in (posterior, projected))
+    before, after = (probabilities(p, s.size, name="posterior") for p in (posterior, projected))
     gain = float(gained_bits(before, after, s).sum())
     bits = replace(not_measured(), value=gain, n=s.size)
     if chance is not None:

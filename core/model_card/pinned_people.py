@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, proportion
-from core.model_card.equations import posterior_array, project
+from core.model_card.equations import project
 from core.model_card.published_counts import Floats
 from core.model_card.release import Release
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import binary_array
+from core.validation import binary_array, probabilities
 
 if TYPE_CHECKING:
     import pandas
@@ -56,7 +56,7 @@ class Pinned(Result):
 def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:
     """Return the people unsure before (5% to 95%) and settled after (beyond 99.5%); all arrays of shape (n,)."""
     q = np.asarray(before, dtype=np.float64)
-    then, now = posterior_array(q, q.size), posterior_array(after, q.size)
+    then, now = probabilities(q, q.size, name="posterior"), probabilities(after, q.size, name="posterior")
     unsure = (then >= UNSURE[0]) & (then <= UNSURE[1])
     people = np.flatnonzero(unsure & ((now < SETTLED[0]) | (now > SETTLED[1])))
     said = (now[people] > 0.5).astype(np.uint8)
@@ -110,7 +110,7 @@ def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt
     Fewer draws are looked at where the first few pin somebody down.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
-    q = posterior_array(posterior, release.n)
+    q = probabilities(posterior, release.n, name="posterior")
     most, known, done = 0, True, 0
     for draw in range(1 if release.epsilon is None else DRAWS):
         if draw >= _ENOUGH and (most or not known):

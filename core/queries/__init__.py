@@ -28,7 +28,6 @@ from core.queries.mechanisms import (
 from core.queries.paper_table import (
     NOISELESS_ATTACKS,
     TABLE_1,
-    complete_from,
     noiseless_row,
 )
 from core.queries.propagation import balanced_guess, decode_noisy
@@ -71,7 +70,6 @@ __all__ = [
     "accuracy_limit_with_prior",
     "answer_error",
     "balanced_guess",
-    "complete_from",
     "decode_noisy",
     "design_scores",
     "equal_opportunity_gap",

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.queries.gaps import Floats, answer_array, check_sizes, score_matrix
 from core.queries.reveal import Recovery, RecoveryStatus
-from core.validation import binary_array, choice
+from core.validation import binary_array, choice, probabilities
 
 TOLERANCE = 1e-6  # of a row, relative to its size; HiGHS works to 1e-7
 
@@ -211,9 +211,4 @@ def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint
 
 
 def _prior(prior: npt.ArrayLike, n: int) -> Floats:
-    p = np.asarray(prior, dtype=np.float64)
-    if p.shape != (n,):
-        raise InputError(f"prior must have one probability for each of {n} people, got shape {p.shape}.")
-    if not ((p >= 0.0) & (p <= 1.0)).all():
-        raise InputError(f"prior must be in [0, 1], got {p[~((p >= 0.0) & (p <= 1.0))][0]}.")
-    return np.clip(p, SURE, 1.0 - SURE)
+    return np.clip(probabilities(prior, n, name="prior"), SURE, 1.0 - SURE)

@@ -8,7 +8,6 @@ and three stronger ones on the same answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,11 +101,6 @@ class NoiselessRow(Result):
     bits_questions: int
 
 
-def _people(pool: QueryPool, n: int, repeat: int, seed: int) -> People:
-    rng = child_generator(seed, f"noiseless table, {n} people, repeat {repeat}")
-    return pool.sample(n, rng, n_disadvantaged=math.ceil(PAPER_SHARE * n))
-
-
 def noiseless_leakages(people: People, m: int, *, rng: np.random.Generator) -> dict[str, float]:
     """Return what each attack recovers of these people from m jittered questions, as leakage in [0, 1]."""
     scores = design_scores("jitter", people.base, m, rng=rng)
@@ -127,8 +121,10 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
     told, packed = [], True
     questions = most_questions("bits", n) or 1
     for repeat in range(repeats):
-        people = _people(pool, n, repeat, seed)
-        told.append(_leakages(people, m, repeat, seed))
+        rng = child_generator(seed, f"noiseless table, {n} people, repeat {repeat}")
+        people = pool.sample(n, rng, n_disadvantaged=math.ceil(PAPER_SHARE * n))
+        rng = child_generator(seed, f"noiseless table, questions about {n} people, repeat {repeat}")
+        told.append(noiseless_leakages(people, m, rng=rng))
         packed = packed and _bits(people, questions)
     by_attack = {attack: [one[attack] for one in told] for attack in NOISELESS_ATTACKS}
     return NoiselessRow(
@@ -140,20 +136,6 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
         bits_complete=packed,
         bits_questions=questions,
     )
-
-
-def complete_from(
-    pool: QueryPool, n: int, numbers: Sequence[int], *, repeats: int, seed: int = 42
-) -> Iterator[tuple[int, dict[str, float]]]:
-    """Yield, for each number of questions, the share of repeats in which each attack recovered everybody."""
-    for m in numbers:
-        row = [_leakages(_people(pool, n, repeat, seed), m, repeat, seed) for repeat in range(repeats)]
-        yield m, {attack: float(np.mean([one[attack] == 1.0 for one in row])) for attack in NOISELESS_ATTACKS}
-
-
-def _leakages(people: People, m: int, repeat: int, seed: int) -> dict[str, float]:
-    rng = child_generator(seed, f"noiseless table, questions about {people.n} people, repeat {repeat}")
-    return noiseless_leakages(people, m, rng=rng)
 
 
 def _bits(people: People, questions: int) -> bool:

@@ -45,6 +45,7 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.queries.gaps import Floats, check_sizes, counted, score_matrix
 from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SumsRelease, centred_scores
+from core.validation import probabilities
 
 _ROUNDS = 40
 _SETTLED = 2e-3  # largest move of a probability in a round that counts as none
@@ -300,6 +301,4 @@ def _disadvantaged(prior: npt.ArrayLike | None, shape: tuple[int, int], n0: int)
     p = np.asarray(prior, dtype=np.float64)
     if p.shape != shape:
         raise InputError(f"prior must have one value for each of {shape[1]} people and repeat, got shape {p.shape}.")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise InputError(f"prior must be in [0, 1], got {p[~((p >= 0) & (p <= 1))][0]}.")
-    return np.asarray(1.0 - p)
+    return np.asarray(1.0 - probabilities(p.ravel(), name="prior").reshape(shape))

@@ -41,8 +41,7 @@ def released_attack(
         own, true = p[rows], true_label_probability(p, y)[rows]
         _, place, count = np.unique(own, return_inverse=True, return_counts=True)
         columns += [own, true, (true == 1.0).astype(np.int8) - (true == 0.0), np.log(count[place])]
-    evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
-    score, verdict = cross_fitted(evidence, member, seed=seed, name="released")
+    score, verdict = cross_fitted(columns, member, seed=seed, name="released")
     return MemberGuess(name="released", rows=rows, score=score, verdict=verdict)
 
 
