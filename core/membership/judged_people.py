@@ -20,7 +20,7 @@ from core.estimates import Estimate
 from core.seeds import child_generator
 
 FEWEST = 10
-"""Fewest known, and fewest judged, members and outsiders."""
+"""Fewest known, and fewest judged, members and outsiders; of fewer no curve is drawn and no advantage measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, not_measured, proportion
 from core.membership.attack import best_threshold
-from core.membership.judged_people import halves
+from core.membership.judged_people import FEWEST, halves
 from core.serialize import Result
 from core.validation import binary_array, one_length
 
@@ -107,9 +107,6 @@ def _quantile(q: float, shares: Floats, members: int) -> int:
     return at
 
 
-FEWEST_PEOPLE = 10
-"""Fewest members, and fewest non-members, of whom a curve is drawn, or an advantage measured."""
-
 RESOLUTION = 10
 """Fewest false positives an FPR must allow to be read."""
 
@@ -160,7 +157,7 @@ class Roc(Result):
         if self.n_outsiders < needed:
             return f"n/a, needs at least {needed:,} non-members, got {self.n_outsiders:,}"
         if not self.fpr.size:
-            return f"n/a, needs at least {FEWEST_PEOPLE} members, got {self.n_members:,}"
+            return f"n/a, needs at least {FEWEST} members, got {self.n_members:,}"
         if self.fpr.size == 2:
             return "n/a, ties prevent it: the attack gives everybody the same score"
         return ""
@@ -170,14 +167,14 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     """Return the curve of a score, shape (m,), finite; a higher one speaks for a member (m,), 0 or 1.
 
     The level, in (0, 1), is that of the area's interval. Raises `InputError` if a score is not finite, or there are
-    fewer than `FEWEST_PEOPLE` members or non-members.
+    fewer than `FEWEST` members or non-members.
     """
     scores, truth = checked_scores(score, member)
     n_members = int(truth.sum())
     n_outsiders = truth.size - n_members
     for told, count in (("members", n_members), ("non-members", n_outsiders)):
-        if count < FEWEST_PEOPLE:
-            raise InputError(f"A curve needs at least {FEWEST_PEOPLE} {told}, got {count}.")
+        if count < FEWEST:
+            raise InputError(f"A curve needs at least {FEWEST} {told}, got {count}.")
     alarms, caught = counts_above(scores, truth)
     fpr, tpr = alarms / alarms[-1], caught / caught[-1]
     auc = area(scores[truth == 1], scores[truth == 0], level=level)
@@ -195,7 +192,7 @@ def group_rocs(
         own = codes == code
         members = int(truth[own].sum())
         outsiders = int(own.sum()) - members
-        if min(members, outsiders) >= FEWEST_PEOPLE:
+        if min(members, outsiders) >= FEWEST:
             curves.append(roc(scores[own], truth[own], level=level))
         else:
             auc = not_measured(level=level)
@@ -283,7 +280,7 @@ def advantage(
     """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
 
     The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average. Raises `InputError` if
-    there are fewer than `FEWEST_PEOPLE` members or non-members.
+    there are fewer than `FEWEST` members or non-members.
 
     The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
     taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
@@ -300,8 +297,8 @@ def advantage(
     scores, inside = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
     one_length(score=scores, member=inside)
     for told, count in (("members", int(inside.sum())), ("non-members", int((1 - inside).sum()))):
-        if count < FEWEST_PEOPLE:
-            raise InputError(f"A membership advantage needs at least {FEWEST_PEOPLE} {told}, got {count}.")
+        if count < FEWEST:
+            raise InputError(f"A membership advantage needs at least {FEWEST} {told}, got {count}.")
     if verdict is None:
         second = halves(inside, seed=seed)
         called = np.zeros(inside.size, dtype=np.uint8)

@@ -3,7 +3,7 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.queries.compressed import RECOVERY_METHODS, recover_compressed, recover_opportunity, reveal_compressed
+from core.queries.compressed import RECOVERY_METHODS, recover_compressed, reveal_compressed
 from core.queries.decoders import DECODERS, PROGRAMS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
 from core.queries.gaps import equal_opportunity_gap, leakage, statistical_parity_gap
@@ -85,7 +85,6 @@ __all__ = [
     "read_answers",
     "recover_compressed",
     "recover_flips",
-    "recover_opportunity",
     "repeats_for",
     "reveal_bits",
     "reveal_compressed",

@@ -85,13 +85,6 @@ def counted(probability: Floats, total: int) -> Floats:
     return np.asarray(q.T)
 
 
-def gap_weights(sensitive: npt.ArrayLike) -> Floats:
-    """Return v, shape (n,): 1/N1 for the advantaged, −1/N0 for the disadvantaged, so that SP = H v (equation 4)."""
-    a = attribute_array(sensitive)
-    n_advantaged = int(a.sum())
-    return np.where(a == 1, 1.0 / n_advantaged, -1.0 / (a.size - n_advantaged))
-
-
 def statistical_parity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> Floats:
     """Return the statistical parity gap of each model, shape (m,), in [-1, 1] (Hamman et al. 2023, equation 1).
 
@@ -104,8 +97,10 @@ def statistical_parity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> F
     sensitive : array-like of shape (n,), 0 or 1
         1 = advantaged.
     """
-    v = gap_weights(sensitive)
-    return np.asarray(score_matrix(scores, n=v.size) @ v)
+    a = attribute_array(sensitive)
+    n_advantaged = int(a.sum())
+    v = np.where(a == 1, 1.0 / n_advantaged, -1.0 / (a.size - n_advantaged))
+    return np.asarray(score_matrix(scores, n=v.size) @ v)  # SP = H v (equation 4)
 
 
 def equal_opportunity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:

@@ -104,14 +104,15 @@ class Mechanism:
         labels : array-like of shape (n,), 0 or 1, optional
             Given, the gap is that of equal opportunity: everything is computed among people with label 1.
         """
-        self._warn(sensitive, labels)
-        return np.asarray(self._answers(*people(scores, sensitive, labels), rng, 1)[0])
+        h, a = people(scores, sensitive, labels)
+        self._warn(int(a.sum()), int(a.size - a.sum()))
+        return np.asarray(self._answers(h, a, rng, 1)[0])
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether these answers are as private as they promise among groups of about these sizes."""
         return False
 
-    def _warn(self, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None) -> None:
+    def _warn(self, n_advantaged: int, n_disadvantaged: int) -> None:
         """Warn of a promise that is not kept; answers without noise promise nothing."""
 
     def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
@@ -144,12 +145,8 @@ class AdditiveNoise(Mechanism):
         """Return whether these answers are as private as they promise among groups of about these sizes."""
         return not self.as_published
 
-    def _warn(self, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None) -> None:
-        a = np.asarray(sensitive)
-        if labels is not None and np.shape(labels) == a.shape:
-            a = a[np.asarray(labels) == 1]
-        n_advantaged = int(np.count_nonzero(a == 1))
-        if self.as_published and not self.holds(n_advantaged, a.size - n_advantaged):
+    def _warn(self, n_advantaged: int, n_disadvantaged: int) -> None:
+        if self.as_published and not self.holds(n_advantaged, n_disadvantaged):
             warnings.warn(self.why(True), PrivacyLeakWarning, stacklevel=3)
 
     def grid(self, n: int, m: int) -> float:
