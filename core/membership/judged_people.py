@@ -69,24 +69,15 @@ class MembershipSplit:
         return replace(self, **left)
 
 
-def member_split(
-    n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2, name: str = "membership split"
-) -> MembershipSplit:
+def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
     """Make half of n people members, and draw whom the attacker knows and judges.
 
-    Raises `InputError` if the shares break their rules or leave fewer than `FEWEST` known or judged members.
-
-    Parameters
-    ----------
-    n : int
-        Of an odd number one person is left out.
-    known_share, judged_share : float in (0, 1)
-        Of the members, and of as many outsiders; together at most 1.
-    name : str
-        Of this use of chance, for repeats with one seed.
+    Of an odd number one person is left out. The shares, in (0, 1), are of the members, and of as many outsiders;
+    together they are at most 1. Raises `InputError` if the shares break their rules or leave fewer than `FEWEST` known
+    or judged members.
     """
     half = n // 2
-    order = child_generator(seed, name).permutation(n)
+    order = child_generator(seed, "membership split").permutation(n)
     return _shared_out(order[:half], order[half : 2 * half], known_share, judged_share)
 
 

@@ -128,28 +128,13 @@ def released_people(
     without: Sequence[str] = (),
     report: Callable[[int, int], None] | None = None,
 ) -> ReleasedPeople:
-    """Train attacker and models.
+    """Train attacker and models, one of `MODELS`, with the splits and seed of the config.
 
-    Parameters
-    ----------
-    config : AuditConfig
-        The audited model, splits and seed.
-    models : str
-        One of `MODELS`.
-    count : int in 1..200
-        Models in all, the audited one included.
-    on : {"test", "train"}
-    group : int
-        The group that counts as s = 1.
-    audited : ndarray of shape (dataset.n,), optional
-        The audited model's predictions where they are at hand (`ModelFindings.predictions`); it is trained when left
-        out.
-    given : ndarray of shape (k, dataset.n), optional
-        Prediction columns, for models "given", with their `names`.
-    without : sequence of str
-        Features none of the natural models sees.
-    report : callable, optional
-        Called with (done, total); may raise `core.errors.Cancelled` to stop.
+    There are 1 to 200 models, the audited one included, and their numbers are about one of `SETS`. The group counts as
+    s = 1. The predictions of the audited model, shape (dataset.n,), may be handed in where they are at hand
+    (`ModelFindings.predictions`); else it is trained. Prediction columns, shape (k, dataset.n), with their names are
+    for the models "given". No natural model sees the features `without`. `report` is called with (done, total); it may
+    raise `core.errors.Cancelled` to stop.
     """
     choice(models, MODELS, name="models")
     if not 0 <= group < dataset.n_groups:

@@ -24,14 +24,9 @@ def released_attack(
 ) -> MemberGuess:
     """Judge people by boosting on what is released about them, half of the judged teaching.
 
-    Parameters
-    ----------
-    probability : array-like of shape (n,), in [0, 1], or None
-        P(label = 1) of everybody as it is released; None where labels alone are.
-    predictions, labels : array-like of shape (n,), 0 or 1
-        Predicted and true labels.
-    split : MembershipSplit
-        Of each half of those judged the attacker knows who is a member, when the other half is judged.
+    P(label = 1), in [0, 1], as it is released, or None where labels alone are, and predicted and true labels, 0 or 1,
+    are everybody's, of shape (n,). Of each half of those judged the attacker knows who is a member, when the other half
+    is judged.
     """
     predicted, y = both_labels(predictions, labels)
     rows, member = split.judged
