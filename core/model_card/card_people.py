@@ -87,7 +87,7 @@ class ReleasedPeople(Result):
     title: str
     attribute: str
     group: str
-    """The dataset; the attribute; the group that counts as s = 1."""
+    """The group that counts as s = 1."""
     other: str
     """What to call everybody else."""
     rows: npt.NDArray[np.intp] = field(repr=False)

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from core.membership import (
-    MemberPeople,
-    MembershipFindings,
-    MembershipSettings,
-    MembershipSplit,
-    Train,
-    attacked,
-    findings_of,
-    guesses,
-    judge,
-    target_of,
-)
-from core.membership.attack import Report
+from core.membership import attacked, findings_of, guesses, judge, target_of
 
 
-def study(
-    people: MemberPeople,
-    settings: MembershipSettings,
-    *,
-    train: Train | None = None,
-    split: MembershipSplit | None = None,
-    report: Report | None = None,
-) -> Iterator[MembershipFindings]:
+def study(people, settings, *, train=None, split=None, report=None):
     """Yield the findings as they grow, once more after each attack that can be run on the target."""
     target = attacked(people, settings, target_of(people, settings) if train is None else train, split=split)
     found = findings_of(target)
