@@ -193,7 +193,7 @@ def _opened(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:
 
 
 def _register(arguments: argparse.Namespace, console: Console) -> int:
-    from core.desk import Columns, read_test_set
+    from core.desk import Columns, test_set_of
 
     asked = from_arguments(arguments, RegisterSettings)
     columns = Columns(
@@ -203,9 +203,10 @@ def _register(arguments: argparse.Namespace, console: Console) -> int:
         label=asked.label,
         positive=asked.positive,
     )
-    test_set = read_test_set(arguments.test_set, columns)
+    file = arguments.test_set
+    test_set = test_set_of(content_of(file, what="The test set"), file.name, columns)
     ledger = _opened(arguments, create=True)
-    _warn(arguments.test_set, asked, console)
+    _warn(file, asked, console)
     made = ledger.register(
         arguments.name,
         test_set,
@@ -236,7 +237,7 @@ def _warn(file: Path, asked: RegisterSettings, console: Console) -> None:
 
 
 def _ask(arguments: argparse.Namespace, console: Console) -> int:
-    from core.desk import read_predictions, read_test_set
+    from core.desk import predictions_of, test_set_of
     from core.desk.noise import epsilon_of, millionths
     from core.errors import InputError
 
@@ -244,8 +245,10 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
         raise InputError("--asker must say who asks, for the record.")
     ledger = _opened(arguments)
     columns = ledger.registration(arguments.name).columns
-    test_set = read_test_set(arguments.test_set, columns)
-    scores = read_predictions(arguments.predictions, test_set.ids, id_column=columns.id, score=arguments.score)
+    file, model = arguments.test_set, arguments.predictions
+    test_set = test_set_of(content_of(file, what="The test set"), file.name, columns)
+    told = content_of(model, what="The predictions")
+    scores = predictions_of(told, model.name, test_set.ids, id_column=columns.id, score=arguments.score)
     settings = values_of(from_arguments(arguments, AskSettings))
     epsilon = epsilon_of(millionths(settings["epsilon"], name="epsilon"))
     if arguments.quote:

@@ -84,7 +84,7 @@ def _noiseless_table(
 
     from core.datasets import build_dataset
     from core.datasets.catalog import black_and_white
-    from core.queries import NOISELESS_ATTACKS, TABLE_1, complete_from, noiseless_row
+    from core.queries import NOISELESS_ATTACKS, TABLE_1, noiseless_row
 
     table, roles = black_and_white(table_named("adult", arguments))
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
@@ -109,7 +109,7 @@ def _noiseless_table(
     for n, numbers in _COMPLETE.items():
         repeats = settings.repeats or (60 if n == 100 else 3)
         console.note(f"From how many questions on everybody of {n} is known")
-        shares = dict(complete_from(pool, n, numbers, repeats=repeats, seed=seed))
+        shares = {m: noiseless_row(pool, n, m, repeats=repeats, seed=seed).complete for m in numbers}
         yield ""
         yield f"Questions after which everybody is known in each of {repeats} draws, n = {n}:"
         for attack in NOISELESS_ATTACKS:

@@ -32,8 +32,6 @@ from core.desk.registration import (
     TestSet,
     frame_of,
     predictions_of,
-    read_predictions,
-    read_test_set,
     test_set_of,
 )
 
@@ -54,8 +52,6 @@ __all__ = [
     "frame_of",
     "open_ledger",
     "predictions_of",
-    "read_predictions",
-    "read_test_set",
     "test_set_of",
     "verify_export",
 ]

@@ -16,7 +16,7 @@ within a day no file is looked at, right or wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -62,33 +62,18 @@ class WrongFile:
 
 @dataclass(slots=True)
 class Account:
-    """One registration: its entry, what was released, answered and spent (in millionths), which wrong files came."""
+    """One registration: its entry, what was released and answered, which wrong files came; amounts in millionths."""
 
+    name: str
     body: dict[str, Any]
+    budget: int
+    count_epsilon: int
     spent: int
+    form: int
+    """Of the identifiers in its seals and in the order of its people."""
     released: list[Released] = field(default_factory=list)
     answers: list[LoggedAnswer] = field(default_factory=list)
     wrong_files: list[WrongFile] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """Return the registration's name."""
-        return str(self.body["name"])
-
-    @property
-    def form(self) -> int:
-        """Return the form of the identifiers in its seals and in the order of its people."""
-        return int(self.body.get("form", 1))
-
-    @property
-    def budget(self) -> int:
-        """Return the lifetime budget in millionths."""
-        return int(self.body["budget"])
-
-    @property
-    def count_epsilon(self) -> int:
-        """Return the price of a count in millionths."""
-        return int(self.body["count_epsilon"])
 
     @property
     def least(self) -> int:
@@ -159,8 +144,9 @@ class Books:
         _rule(name not in self.accounts, f"entry {number} registers {name!r} a second time")
         _rule(body["charged"] == body["spent"] == price, f"entry {number} charges something else than its price")
         _rule(0 < price <= budget, f"entry {number} charges more than its budget")
-        account = Account(body, price)
-        _rule(account.form in FORMS, f"entry {number} has identifiers in form {account.form}, which is not known here")
+        form = int(body.get("form", 1))
+        _rule(form in FORMS, f"entry {number} has identifiers in form {form}, which is not known here")
+        account = Account(name=str(name), body=body, budget=budget, count_epsilon=price, spent=price, form=form)
         count = Released(number, "count", METRICS[0], None, _whole(body["count"]), Noise(1, price, 1.0))
         account.released.append(count)
         account.registration()  # has all it needs
@@ -197,13 +183,11 @@ class Books:
     _kinds: ClassVar = {"opened": _opened, "registered": _registered, "answered": _answered, "mismatched": _mismatched}
 
 
-def follow(entries: Iterable[Entry], books: Books | None = None, report: Callable[[int], None] | None = None) -> Books:
-    """Follow entries from the first (or on from where `books` are); raise `Damaged` at one that does not follow."""
-    books = Books() if books is None else books
+def follow(entries: Iterable[Entry]) -> Books:
+    """Follow all entries from the first; raise `Damaged` at one that does not follow."""
+    books = Books()
     for entry in entries:
         books.add(entry)
-        if report is not None:
-            report(books.number)
     if not books.number:
         raise Damaged("it has no entries")
     return books

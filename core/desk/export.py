@@ -43,6 +43,8 @@ def _line(entry: Entry) -> str:
 def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Verification:
     """Return whether an export holds together.
 
+    Raises `InputError` if the file cannot be read or is no export at all, or `noted` is too short.
+
     Parameters
     ----------
     export : path or bytes
@@ -50,11 +52,6 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
     noted : str or None
         A hash somebody noted earlier (at least its first 32 digits); the chain must contain it. Without one, an export
         whose whole chain was written anew by a forger would pass.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read or is no export at all, or `noted` is too short.
     """
     if noted is not None and (len(noted) < _NOTED or set(noted.lower()) - set("0123456789abcdef")):
         raise InputError(f"A noted hash must be at least {_NOTED} hex digits, got {noted!r}.")

@@ -60,6 +60,9 @@ class Ledger:
     ) -> Registration:
         """Give a test set and an attribute their one budget, and release the noisy size of the disadvantaged group.
 
+        Raises `InputError` if the name is taken, two identifiers have one normal form, or people with these identifiers
+        have a budget: for an attribute of this name, or for another one and `another_attribute` is not said.
+
         Parameters
         ----------
         name : str
@@ -74,12 +77,6 @@ class Ledger:
         another_attribute : bool
             Says, on record, that people who have a budget are registered for an attribute that is another one. It is
             believed: looking at the attribute would tell whether a guess of it is right.
-
-        Raises
-        ------
-        InputError
-            If the name is taken, two identifiers have one normal form, or people with these identifiers have a budget:
-            for an attribute of this name, or for another one and `another_attribute` is not said.
         """
         name = title(name, name="name")
         whole = millionths(budget, name="budget")
@@ -125,7 +122,9 @@ class Ledger:
     ) -> LedgerAnswer:
         """Answer one question; when this returns, charge and answer are in the ledger to stay.
 
-        A question that was answered just so before, at no cost now, is not written a second time.
+        A question that was answered just so before, at no cost now, is not written a second time. Raises `InputError`
+        if there is no such registration, the file is not the registered one or too many of those came within a day, or
+        a parameter breaks its rule.
 
         Parameters
         ----------
@@ -142,12 +141,6 @@ class Ledger:
             Who asks, for the record.
         again : bool
             Pay for a new sum although the past answers the question; the answer then combines all of them.
-
-        Raises
-        ------
-        InputError
-            If there is no such registration, the file is not the registered one or too many of those came within a day,
-            or a parameter breaks its rule.
         """
         asker = title(asker, name="asker")
         with self._store.writing() as change:
@@ -287,6 +280,9 @@ def open_ledger(
 ) -> Ledger:
     """Open a ledger, after checking it whole.
 
+    Raises `InputError` if there is none, it is damaged or something else; the file then stays as it is, byte by byte.
+    Raises `FairLeakError` if the database cannot be reached or stays busy.
+
     Parameters
     ----------
     place : path or URL
@@ -298,13 +294,6 @@ def open_ledger(
         Where noise comes from: the operating system's entropy. Anything that can be repeated is for tests only.
     on_step : callable
         Told the name of each step of a change as soon as it is done.
-
-    Raises
-    ------
-    InputError
-        If there is none, it is damaged or something else; the file then stays as it is, byte by byte.
-    FairLeakError
-        If the database cannot be reached or stays busy.
     """
     from core.desk.database import open_store
 

@@ -132,8 +132,6 @@ def _coin(numerator: int, denominator: int, randbelow: RandBelow) -> bool:
 def combined_bound(coefficients: Floats, noises: list[Noise], level: float) -> float:
     """Return t with P(|Σ c x| > t) at most 1 - `level` for independent noises x: exact for one, Chernoff for several.
 
-    Notes
-    -----
     With scales b the moment generating function of c x is at most 1 / (1 - λ² c² b²) for λ < 1/(c b): the discrete one
     is 1 / (1 - (cosh λ - 1)/(cosh(1/b) - 1)) in units, and cosh √u - 1 is convex in u. So
     t = min over λ of (ln(2/α) - Σ ln(1 - λ² c² b²)) / λ.

@@ -75,69 +75,46 @@ METRICS = ("statistical_parity", "equal_opportunity")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration(Result):
-    """A test set and an attribute with a budget for their lifetime.
-
-    Attributes
-    ----------
-    registered : str
-        When, UTC, ISO 8601.
-    columns : Columns
-        How the test set's file is read.
-    form : int
-        The form in which its identifiers are compared; see `core.desk.registration`.
-    n_positive : int or None
-        People with label 1; None without labels, and then there is no equal opportunity to ask for.
-    budget : float
-        Epsilon for everything that is ever released.
-    count_epsilon : float
-        What the noisy size of the disadvantaged group was charged, and will be once for those with label 1.
-    least_epsilon : float
-        The least a question may offer, a thousandth of the budget.
-    n_disadvantaged : Estimate
-        The noisy size, with its interval.
-    """
+    """A test set and an attribute with a budget for their lifetime."""
 
     name: str
     registered: str
+    """When, UTC, ISO 8601."""
     columns: Columns
+    """How the test set's file is read."""
     form: int
+    """The form in which its identifiers are compared; see `core.desk.registration`."""
     n_people: int
     n_positive: int | None
+    """People with label 1; None without labels, and then there is no equal opportunity to ask for."""
     budget: float
+    """Epsilon for everything that is ever released."""
     count_epsilon: float
+    """What the noisy size of the disadvantaged group was charged, and will be once for those with label 1."""
     least_epsilon: float
+    """The least a question may offer, a thousandth of the budget."""
     n_disadvantaged: Estimate
+    """The noisy size, with its interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote(Result):
-    """What a question would cost, and how precise its answer would be; nothing is charged or released for it.
-
-    Attributes
-    ----------
-    refused : bool
-        It would cost more than is left.
-    reason : str or None
-        Why it would be refused, in one sentence.
-    charged : float
-        Epsilon it would cost, 0 when the past answers it.
-    remaining : float
-        Budget left now.
-    from_past : bool
-        Whether the released answers of the past answer it.
-    standard_error : float
-        About how far the answer would be from the truth.
-    fresh_error : float or None
-        The same for a fresh look at the price offered (`again`), where the past has an answer.
-    """
+    """What a question would cost, and how precise its answer would be; nothing is charged or released for it."""
 
     refused: bool
+    """It would cost more than is left."""
     reason: str | None
+    """Why it would be refused, in one sentence."""
     charged: float
+    """Epsilon it would cost, 0 when the past answers it."""
     remaining: float
+    """Budget left now."""
     from_past: bool
+    """Whether the released answers of the past answer it."""
     standard_error: float
+    """About how far the answer would be from the truth."""
     fresh_error: float | None = None
+    """The same for a fresh look at the price offered (`again`), where the past has an answer."""
 
     @property
     def coarse(self) -> bool:
@@ -147,61 +124,42 @@ class Quote(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerAnswer(Result):
-    """One question's answer, as it stands in the ledger; or why there is none.
-
-    Attributes
-    ----------
-    refused : bool
-        The question costs more than is left; nothing was charged, released or written.
-    reason : str or None
-        Why it was refused, in one sentence; a matter of prices, never of anybody's attribute.
-    gap : Estimate or None
-        Advantaged minus disadvantaged, with an interval that follows from the public noise alone.
-    standard_error : float or None
-        About how far the answer is from the truth.
-    charged, remaining : float
-        Epsilon this answer cost, and what is left.
-    from_past : bool
-        Whether it follows from what was released before; then it costs nothing.
-    number : int or None
-        Its entry in the ledger; an earlier one if the same question was answered just so before.
-    seal : str or None
-        The ledger's last hash, which covers this entry; noted elsewhere, it proves later that nothing was rewritten.
-    """
+    """One question's answer, as it stands in the ledger; or why there is none."""
 
     name: str
     metric: str
     asker: str
     refused: bool
+    """The question costs more than is left; nothing was charged, released or written."""
     reason: str | None = None
+    """Why it was refused, in one sentence; a matter of prices, never of anybody's attribute."""
     gap: Estimate | None = None
+    """Advantaged minus disadvantaged, with an interval that follows from the public noise alone."""
     standard_error: float | None = None
+    """About how far the answer is from the truth."""
     charged: float = 0.0
     remaining: float
+    """Epsilon this answer cost, and what is left."""
     from_past: bool = False
+    """Whether it follows from what was released before; then it costs nothing."""
     number: int | None = None
+    """Its entry in the ledger; an earlier one if the same question was answered just so before."""
     seal: str | None = None
+    """The ledger's last hash, which covers this entry; noted elsewhere, it proves later that nothing was rewritten."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedAnswer(Result):
-    """An answer of the past.
-
-    Attributes
-    ----------
-    number : int
-        Its entry in the ledger.
-    asked : str
-        When, UTC, ISO 8601.
-    question : str
-        The first 12 hex digits of the SHA-256 of the predictions.
-    """
+    """An answer of the past."""
 
     number: int
+    """Its entry in the ledger."""
     asked: str
+    """When, UTC, ISO 8601."""
     asker: str
     metric: str
     question: str
+    """The first 12 hex digits of the SHA-256 of the predictions."""
     gap: Estimate
     standard_error: float
     charged: float
@@ -210,24 +168,17 @@ class LoggedAnswer(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerStatus(Result):
-    """The state of one budget.
-
-    Attributes
-    ----------
-    answers : tuple of LoggedAnswer
-        In the order they were given.
-    wrong_files : int
-        How many different files about these people were tried that were not the registered one.
-    seal : str
-        The ledger's last hash.
-    """
+    """The state of one budget."""
 
     registration: Registration
     spent: float
     remaining: float
     answers: tuple[LoggedAnswer, ...]
+    """In the order they were given."""
     wrong_files: int
+    """How many different files about these people were tried that were not the registered one."""
     seal: str
+    """The ledger's last hash."""
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row an answer."""
@@ -256,20 +207,13 @@ class VerifiedBudget(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification(Result):
-    """Whether an export holds together.
-
-    Attributes
-    ----------
-    reason : str or None
-        What is wrong, in one sentence.
-    n_entries : int
-        Entries that were found good, from the first.
-    seal : str or None
-        The last good hash.
-    """
+    """Whether an export holds together."""
 
     ok: bool
     reason: str | None
+    """What is wrong, in one sentence."""
     n_entries: int
+    """Entries that were found good, from the first."""
     seal: str | None
+    """The last good hash."""
     budgets: tuple[VerifiedBudget, ...]

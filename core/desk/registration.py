@@ -35,7 +35,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -44,7 +43,6 @@ import numpy.typing as npt
 from core.datasets.columns import as_text, quoted
 from core.datasets.read_table import read_columns
 from core.errors import InputError
-from core.files import content_of
 from core.queries.gaps import Floats
 from core.serialize import Result
 from core.validation import binary_array, one_length
@@ -164,30 +162,25 @@ def _spelled(identifier: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns(Result):
-    """How a test set's file is read; public, and kept in the ledger.
-
-    Attributes
-    ----------
-    id, attribute : str
-        Columns with the identifiers and the sensitive attribute.
-    advantaged : str or None
-        The attribute's value that makes somebody advantaged; None if the column holds 1 (advantaged) and 0.
-    label : str or None
-        Column with the true outcome, which equal opportunity needs.
-    positive : str or None
-        The label's good value; None if the column holds 1 and 0.
-    """
+    """How a test set's file is read; public, and kept in the ledger."""
 
     id: str = "id"
     attribute: str
+    """Columns with the identifiers and the sensitive attribute."""
     advantaged: str | None = None
+    """The attribute's value that makes somebody advantaged; None if the column holds 1 (advantaged) and 0."""
     label: str | None = None
+    """Column with the true outcome, which equal opportunity needs."""
     positive: str | None = None
+    """The label's good value; None if the column holds 1 and 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TestSet:
     """The people asked about.
+
+    Raises `InputError` if the lengths differ, an identifier stands twice, a value is not 0 or 1, or there are less than
+    two people.
 
     Parameters
     ----------
@@ -197,11 +190,6 @@ class TestSet:
         1 = advantaged. That a group is empty is no reason to refuse it: a refusal would tell. There is no gap then, and
         what is answered is noise.
     labels : array-like of shape (n,), 0 or 1, or None
-
-    Raises
-    ------
-    InputError
-        If the lengths differ, an identifier stands twice, a value is not 0 or 1, or there are less than two people.
     """
 
     __test__: ClassVar[bool] = False  # not a test, whatever pytest makes of the name
@@ -275,13 +263,11 @@ def _hash(key: bytes, *parts: bytes) -> str:
 _MOST_COLUMNS, _MOST_ROWS = 500, 2_000_000
 
 
-def read_test_set(path: str | Path, columns: Columns) -> TestSet:
-    """Return the test set in a CSV file; see `test_set_of`."""
-    return test_set_of(content_of(path, what="The test set"), Path(path).name, columns)
-
-
 def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
     """Return the test set in the bytes of a CSV or Parquet file.
+
+    Raises `InputError` if the file is no table, lacks a column or a cell, an identifier stands twice, or a value that
+    is named does not occur.
 
     Parameters
     ----------
@@ -289,12 +275,6 @@ def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
         The file and what to call it.
     columns : Columns
         Where identifiers, attribute and labels are. Other columns are not looked at.
-
-    Raises
-    ------
-    InputError
-        If the file is no table, lacks a column or a cell, an identifier stands twice, or a value that is named does not
-        occur.
     """
     frame = frame_of(content, name)
     labels = None
@@ -304,19 +284,12 @@ def test_set_of(content: bytes, name: str, columns: Columns) -> TestSet:
     return TestSet(ids=tuple(_filled(frame, columns.id, name)), attribute=attribute, labels=labels)
 
 
-def read_predictions(
-    path: str | Path, ids: Sequence[str], *, id_column: str = "id", score: str | None = None
-) -> Floats:
-    """Return the predictions in a CSV file; see `predictions_of`."""
-    return predictions_of(
-        content_of(path, what="The predictions"), Path(path).name, ids, id_column=id_column, score=score
-    )
-
-
 def predictions_of(
     content: bytes, name: str, ids: Sequence[str], *, id_column: str = "id", score: str | None = None
 ) -> Floats:
-    """Return one score a person, in the order of `ids`, from the bytes of a CSV or Parquet file.
+    """Return one score a person, shape (n,), in the order of `ids`, from the bytes of a CSV or Parquet file.
+
+    Raises `InputError` if the file is no table, lacks a column, or its people or scores are not as said.
 
     Parameters
     ----------
@@ -325,15 +298,6 @@ def predictions_of(
         of the same normal form.
     score : str or None
         Column with the scores in [0, 1]; when None, the file's only other column.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-
-    Raises
-    ------
-    InputError
-        If the file is no table, lacks a column, or its people or scores are not as said.
     """
     frame = frame_of(content, name)
     found = _filled(frame, id_column, name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from core.membership.attack import TAUGHT, MemberGuess, Train, true_label_probability
 from core.membership.attacks import ATTACK_TITLES, ATTACKS
 from core.membership.attacks.gap import gap_attack
-from core.membership.attacks.lira import lira, lira_from
+from core.membership.attacks.lira import lira_from
 from core.membership.attacks.lira_boosted import lira_boosted
 from core.membership.attacks.loss import loss_attack
 from core.membership.attacks.released import released_attack
@@ -43,7 +43,7 @@ from core.membership.privacy import AccountingFindings, accountings, ledger_of, 
 from core.membership.roc import Roc, advantage, area, roc
 from core.membership.settings import TARGET_TITLES, TARGETS, MembershipSettings
 from core.membership.shadows import FEWEST_SHADOWS, train_shadows
-from core.membership.study import Attacked, attacked, findings_of, guesses, judge, study, study_steps
+from core.membership.study import Attacked, attacked, findings_of, guesses, judge, study_steps
 from core.membership.targets import audited_target, default_depth, given_target, target_of
 
 if TYPE_CHECKING:
@@ -97,7 +97,6 @@ __all__ = [
     "judge",
     "judging_everybody",
     "ledger_of",
-    "lira",
     "lira_boosted",
     "lira_from",
     "lira_gaps",
@@ -109,7 +108,6 @@ __all__ = [
     "released_attack",
     "roc",
     "split_between",
-    "study",
     "study_steps",
     "summarise_curve",
     "table_grouping",

@@ -9,7 +9,7 @@ scores of both halves together are independent of membership.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,33 +17,24 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints
-from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.membership.judged_people import MembershipSplit, halves
 from core.seeds import child_generator, child_seed
-from core.validation import binary_array, one_length
+from core.validation import binary_array, one_length, probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberGuess:
-    """Scores, and verdicts where the attack gives some.
-
-    Attributes
-    ----------
-    name : str
-        One of `core.membership.ATTACKS`.
-    rows : ndarray of shape (m,), int
-        Who is judged.
-    score : ndarray of shape (m,)
-        Finite; a higher one speaks for a member.
-    verdict : ndarray of shape (m,), uint8, or None
-        1 = called a member.
-    """
+    """Scores, and verdicts where the attack gives some."""
 
     name: str
+    """One of `core.membership.ATTACKS`."""
     rows: Ints = field(repr=False)
+    """(m,): who is judged."""
     score: Floats = field(repr=False)
+    """(m,): finite; a higher one speaks for a member."""
     verdict: Codes | None = field(repr=False)
+    """(m,): 1 = called a member."""
 
 
 Train = Callable[[Ints, int], Floats]
@@ -55,63 +46,42 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What an attack is given.
-
-    Attributes
-    ----------
-    probability : ndarray of shape (n,), in [0, 1]
-        The target's P(label = 1) of everybody.
-    predicted, labels : ndarray of shape (n,), 0 or 1
-        Predicted and true labels.
-    split : MembershipSplit
-        Whom the attacker knows, and whom to judge.
-    balance : bool
-        Whether members of one label were deleted from the training data.
-    train : Train
-        Trains a model as the target was trained.
-    shadows : int
-        Shadow models to train.
-    online : bool
-        Whether shadows are trained with and without the judged, or without them alone.
-    report : Report or None
-        Told of each shadow.
-    """
+    """What an attack is given of n people."""
 
     probability: Floats
+    """The target's P(label = 1), in [0, 1]."""
     predicted: Codes
+    """What it predicts of them, 0 or 1."""
     labels: Codes
     split: MembershipSplit
+    """Whom the attacker knows, and whom to judge."""
     seed: int
     balance: bool
+    """Whether members of one label were deleted from the training data."""
     train: Train
+    """Trains a model as the target was trained."""
     shadows: int
     online: bool
+    """Whether shadows are trained with and without the judged, or without them alone."""
     report: Report | None = None
+    """Told of each shadow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """An attack, as its file in `core.membership.attacks` declares it.
-
-    Attributes
-    ----------
-    needs : frozenset of str
-        Among "labels", "scores" and "shadows" (models trained as the target was).
-    turn : int
-        Its place among the attacks, the quickest first.
-    judge : callable
-        Says of the judged how much speaks for each being a member.
-    in_study : bool
-        Whether it is part of every membership audit.
-    """
+    """An attack, as its file in `core.membership.attacks` declares it."""
 
     name: str
     title: str
     paper: str
     needs: frozenset[str]
+    """Among "labels", "scores" and "shadows" (models trained as the target was)."""
     turn: int
+    """Its place among the attacks, the quickest first."""
     judge: Callable[[Evidence], MemberGuess]
+    """Says of the judged how much speaks for each being a member."""
     in_study: bool = False
+    """Whether it is part of every membership audit."""
 
 
 def both_labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
@@ -126,10 +96,8 @@ def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, 
 
     Raises `InputError` if their lengths differ, a probability is outside [0, 1] or a label is not 0 or 1.
     """
-    p, y = np.asarray(probability, dtype=np.float64), binary_array(labels, name="labels")
+    p, y = probabilities(probability, name="A probability"), binary_array(labels, name="labels")
     one_length(probability=p, labels=y)
-    if (odd := p[~((p >= 0.0) & (p <= 1.0))]).size:
-        raise InputError(f"A probability must be in [0, 1], got {odd[0]}.")
     return p, y
 
 
@@ -184,15 +152,16 @@ _TREES, _LEAVES, _FEWEST_IN_LEAF, _RATE = 40, 8, 50, 0.1
 """Small: a few numbers a person, and more trees learn the teaching half's chance."""
 
 
-def cross_fitted(evidence: npt.NDArray[np.float32], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
+def cross_fitted(columns: Sequence[npt.ArrayLike], member: Codes, *, seed: int, name: str) -> tuple[Floats, Codes]:
     """Return everybody's score, higher for members, and verdict, from boosting on the half that they are not in.
 
     The score lies in (0, 1); the verdict is 1 where boosting finds a member likelier than a non-member, both as
-    frequent: the largest TPR - FPR. The evidence, of shape (n, d), is nan where there is none; the name is the
-    attack's, for its own use of chance.
+    frequent: the largest TPR - FPR. The columns, each of shape (n,), are nan where there is no evidence; the name is
+    the attack's, for its own use of chance.
     """
     from scipy.stats import rankdata
 
+    evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
     second = halves(member, seed=seed)
     score, verdict = np.empty(member.size), np.empty(member.size, dtype=np.uint8)
     for number, half in enumerate((second, ~second)):

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes, Floats
+from core.arrays import Codes
 from core.errors import InputError
 from core.estimates import Estimate, holm, proportion
 from core.membership.resampling import (
@@ -40,81 +40,57 @@ from core.membership.resampling import (
 )
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import binary_array, group_array, one_length
+from core.validation import binary_array, group_array, one_length, probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapTest(Result):
-    """Whether a gap can be told from none.
-
-    Attributes
-    ----------
-    p_value, p_adjusted : float
-        Of a permutation test; the second after Holm's correction over the groups compared.
-    smallest_detectable : float
-        Smallest absolute gap that a sample of this size finds in four of five cases.
-    significant : bool
-        Whether the adjusted p-value is below one minus the level of the intervals. Of a gap at a low rate of false
-        alarms also whether its interval leaves out 0, see `core.membership.low_fpr`.
-    """
+    """Whether a gap can be told from none."""
 
     p_value: float
     p_adjusted: float
+    """Of a permutation test; the second after Holm's correction over the groups compared."""
     smallest_detectable: float
+    """Smallest absolute gap that a sample of this size finds in four of five cases."""
     significant: bool
+    """Whether the adjusted p-value is below one minus the level of the intervals. Of a gap at a low rate of false
+    alarms also whether its interval leaves out 0, see `core.membership.low_fpr`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisparityResult(Result):
-    """How differently an attack treats a group and all others (group minus others).
-
-    Attributes
-    ----------
-    vd : Estimate
-        Vulnerability disparity: members called members (Zhang et al. 2020, equation 2).
-    fpr_gap : Estimate
-        Outsiders called members.
-    advantage_gap : Estimate
-        The first minus the second: membership advantage, net of false positives.
-    recall, false_alarms : tuple of Estimate
-        The rates behind them, of the group and of the others.
-    tests : dict
-        "vd", "fpr_gap", "advantage_gap" -> GapTest.
-    """
+    """How differently an attack treats a group and all others (group minus others)."""
 
     group: str
     others: str
     vd: Estimate
+    """Vulnerability disparity: members called members (Zhang et al. 2020, equation 2)."""
     fpr_gap: Estimate
+    """Outsiders called members."""
     advantage_gap: Estimate
+    """The first minus the second: membership advantage, net of false positives."""
     recall: tuple[Estimate, Estimate]
     false_alarms: tuple[Estimate, Estimate]
+    """The rates behind them, of the group and of the others."""
     tests: dict[str, GapTest]
+    """By name of a gap: "vd", "fpr_gap" or "advantage_gap"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapResult(Result):
-    """The gap in TPR at a fixed FPR.
-
-    Attributes
-    ----------
-    fpr : float
-        The rate of false alarms, of each group by itself.
-    estimate : Estimate
-        Group minus others; nan where it was not measured.
-    rates : tuple of Estimate
-        Of the group and of the others.
-    reason : str
-        Why it was not measured; empty if it was.
-    """
+    """The gap in TPR at a fixed FPR."""
 
     group: str
     others: str
     fpr: float
+    """The rate of false alarms, of each group by itself."""
     estimate: Estimate
+    """Group minus others; nan where it was not measured."""
     rates: tuple[Estimate, Estimate]
+    """Of the group and of the others."""
     test: GapTest | None
     reason: str = ""
+    """Why it was not measured; empty if it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,14 +192,8 @@ def disparities(
     P-values of one gap are adjusted over the groups measured. A group that is too small is named with its reason.
     Raises `InputError` if an array or a setting breaks its rule, or everybody is a member, or nobody.
 
-    Parameters
-    ----------
-    verdict, member : array-like of shape (n,)
-        As for `vulnerability_disparity`.
-    groups : array-like of shape (n,)
-        Codes from 0 to K - 1; pairs of attributes are groups like any others.
-    level, bootstraps, permutations, seed
-        As for `vulnerability_disparity`.
+    Groups, of shape (n,), are codes from 0 to K - 1; pairs of attributes are groups like any others. The other
+    arguments are those of `vulnerability_disparity`.
     """
     called, inside = binary_array(verdict, name="verdict"), both_kinds(member)
     checked_draws(bootstraps, permutations)
@@ -321,18 +291,11 @@ def recall_by_range(
 ) -> RangeTable:
     """Return the flagged members of a group and of the others by range.
 
-    Raises `InputError` if an array breaks its rule, or the group or the others have no member.
-
-    Parameters
-    ----------
-    probability : array-like of shape (n,)
-        What the model gave to each judged person's true label, in [0, 1].
-    verdict, group, member : array-like of shape (n,)
-        As for `vulnerability_disparity`.
-    names : tuple of str
-        Of the group and of the others.
+    The probability, of shape (n,), in [0, 1], is what the model gave to each judged person's true label; the other
+    arguments are those of `vulnerability_disparity`. Raises `InputError` if an array breaks its rule, or the group or
+    the others have no member.
     """
-    p = _probabilities(probability)
+    p = probabilities(probability, name="probability")
     told, side, inside = (
         binary_array(values, name=name) for values, name in ((verdict, "verdict"), (group, "group"), (member, "member"))
     )
@@ -350,13 +313,3 @@ def recall_by_range(
         for low, high, (other, own) in zip(edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True)
     )
     return RangeTable(group=names[0], others=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
-
-
-def _probabilities(values: npt.ArrayLike) -> Floats:
-    p = np.asarray(values, dtype=np.float64)
-    if p.ndim != 1:
-        raise InputError(f"probability must be one-dimensional, got {p.ndim} dimensions.")
-    wrong = ~((p >= 0) & (p <= 1))  # nan too
-    if wrong.any():
-        raise InputError(f"probability must be in [0, 1], got {p[wrong][0]}.")
-    return p

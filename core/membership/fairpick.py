@@ -147,23 +147,17 @@ MOST = 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clusters(Result):
-    """Clusters of the members.
-
-    Attributes
-    ----------
-    cluster : ndarray of shape (m,), int
-        Number of each member's cluster within the label, from 0.
-    counts, centres : dict
-        Label -> members by cluster and group, of shape (k, 2); centres, of shape (k, d), in standardised features.
-    mean, deviation : ndarray of shape (d,)
-        By which features are standardised; the deviation of one that never varies is 1.
-    """
+    """Clusters of m members by d features."""
 
     cluster: Ints = field(repr=False)
+    """(m,): number of each member's cluster within the label, from 0."""
     counts: dict[int, Ints]
+    """Label -> members by cluster and group, of shape (k, 2)."""
     centres: dict[int, Floats] = field(repr=False)
+    """Label -> centres, of shape (k, d), in standardised features."""
     mean: Floats = field(repr=False)
     deviation: Floats = field(repr=False)
+    """(d,): by which features are standardised; the deviation of one that never varies is 1."""
 
     def nearest(self, sides: Sides, rows: Ints) -> Ints:
         """Return the cluster of her label whose centre is nearest to each of these people."""

@@ -29,32 +29,23 @@ class TargetFindings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackFindings(Result):
-    """What one attack found out.
-
-    Attributes
-    ----------
-    roc_by_group : tuple of Roc
-        By group code; of two groups, 0 is the others and 1 the first group.
-    precision, recall, disparities
-        Of the verdict; None for an attack that gives scores alone.
-    low_fpr : tuple of GapResult
-        Gap in TPR at 1% FPR, a group each, as in `Disparities.results`.
-    ranges : tuple of RangeTable
-        Where the flags fall, a group each; empty without a verdict.
-    muted : bool
-        Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that a
-        gap of the verdicts says nothing about leakage.
-    """
+    """What one attack found out."""
 
     name: str
     roc: Roc
     roc_by_group: tuple[Roc, ...]
+    """By group code; of two groups, 0 is the others and 1 the first group."""
     precision: Estimate | None
     recall: Estimate | None
     disparities: Disparities | None
+    """Of the verdict; None for an attack that gives scores alone."""
     low_fpr: tuple[GapResult, ...]
+    """Gap in TPR at 1% FPR, a group each, as in `Disparities.results`."""
     ranges: tuple[RangeTable, ...]
+    """Where the flags fall, a group each; empty without a verdict."""
     muted: bool
+    """Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that a gap
+    of the verdicts says nothing about leakage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,28 +66,21 @@ class FairPickFindings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipFindings(Result):
-    """One target and the attacks that have finished.
-
-    Attributes
-    ----------
-    group_names : tuple of str
-        By code; of two, 1 is the first group.
-    n_members, n_judged : int
-        People trained on; people judged, about as many members as outsiders, and as many unless some were deleted.
-    not_run : dict
-        Name of an attack that cannot be run on this target -> why, in one sentence.
-    """
+    """One target and the attacks that have finished."""
 
     settings: MembershipSettings
     title: str
     attribute: str
     group_names: tuple[str, ...]
+    """By code; of two, 1 is the first group."""
     n_members: int
     n_judged: int
+    """People trained on; people judged, about as many members as outsiders, and as many unless some were deleted."""
     target: TargetFindings
     attacks: dict[str, AttackFindings]
     fairpick: FairPickFindings | None = None
     not_run: dict[str, str] = field(default_factory=dict)
+    """Name of an attack that cannot be run on this target -> why, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

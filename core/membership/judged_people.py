@@ -20,29 +20,18 @@ from core.estimates import Estimate
 from core.seeds import child_generator
 
 FEWEST = 10
-"""Fewest known, and fewest judged, members and outsiders."""
+"""Fewest known, and fewest judged, members and outsiders; of fewer no curve is drawn and no advantage measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipSplit:
-    """Row numbers.
-
-    Attributes
-    ----------
-    members, outsiders : ndarray of int
-        Disjoint.
-    unseen : ndarray of int
-        All who were drawn as outsiders, those left aside by `keeping` among them: how well a model predicts is
-        measured on them, whatever was deleted from its training data.
-    known_members, judged_members : ndarray of int
-        Among the members, disjoint.
-    known_outsiders, judged_outsiders : ndarray of int
-        Among the outsiders, disjoint.
-    """
+    """Row numbers: members and outsiders are disjoint, and so are the known and the judged of either."""
 
     members: Ints = field(repr=False)
     outsiders: Ints = field(repr=False)
     unseen: Ints = field(repr=False)
+    """All who were drawn as outsiders, those left aside by `keeping` among them: how well a model predicts is measured
+    on them, whatever was deleted from its training data."""
     known_members: Ints = field(repr=False)
     known_outsiders: Ints = field(repr=False)
     judged_members: Ints = field(repr=False)
@@ -80,24 +69,15 @@ class MembershipSplit:
         return replace(self, **left)
 
 
-def member_split(
-    n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2, name: str = "membership split"
-) -> MembershipSplit:
+def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
     """Make half of n people members, and draw whom the attacker knows and judges.
 
-    Raises `InputError` if the shares break their rules or leave fewer than `FEWEST` known or judged members.
-
-    Parameters
-    ----------
-    n : int
-        Of an odd number one person is left out.
-    known_share, judged_share : float in (0, 1)
-        Of the members, and of as many outsiders; together at most 1.
-    name : str
-        Of this use of chance, for repeats with one seed.
+    Of an odd number one person is left out. The shares, in (0, 1), are of the members, and of as many outsiders;
+    together they are at most 1. Raises `InputError` if the shares break their rules or leave fewer than `FEWEST` known
+    or judged members.
     """
     half = n // 2
-    order = child_generator(seed, name).permutation(n)
+    order = child_generator(seed, "membership split").permutation(n)
     return _shared_out(order[:half], order[half : 2 * half], known_share, judged_share)
 
 

@@ -36,7 +36,7 @@ from core.membership.resampling import (
     smallest_detectable,
     variances,
 )
-from core.membership.roc import checked_scores, members_above, position
+from core.membership.roc import checked_scores, counts_above, members_above
 from core.seeds import child_generator
 from core.validation import one_length
 
@@ -140,7 +140,7 @@ def _measured(
         return GapResult(
             group=names[0], others=names[1], fpr=own.fpr, estimate=none, rates=(none, none), test=None, reason=reason
         )
-    sides = [_side(values, side == code, inside == 1, own.fpr) for code in (1, 0)]
+    sides = [_side(values, side == code, inside, own.fpr) for code in (1, 0)]
     caught = np.array([float(s.above(s.place)) for s in sides])
     members = np.array([s.members for s in sides])
     rng = child_generator(own.seed, f"bootstrap of low false alarms, {names[0]}")
@@ -150,7 +150,7 @@ def _measured(
         for weights in ((1, 0), (0, 1), (1, -1))
     )
     rng = child_generator(own.seed, f"permutations of low false alarms, {names[0]}")
-    everybody = _side(values, np.ones(values.size, dtype=np.bool_), inside == 1, own.fpr)
+    everybody = _side(values, np.ones(values.size, dtype=np.bool_), inside, own.fpr)
     p = share_as_extreme(gap.value, _permuted(sides, everybody, own.permutations, rng))
     error = max(float((drawn @ (1, -1)).std()), float(variances(caught, members).sum() ** 0.5))
     least = smallest_detectable(error, level=own.level, comparisons=comparisons)
@@ -158,11 +158,9 @@ def _measured(
     return GapResult(group=names[0], others=names[1], fpr=own.fpr, estimate=gap, rates=(first, second), test=test)
 
 
-def _side(values: Floats, here: Mask, inside: Mask, fpr: float) -> _Side:
-    levels, place = np.unique(-values[here], return_inverse=True)
-    counts = (np.bincount(place[inside[here] == kind], minlength=levels.size) for kind in (False, True))
-    false, true = (np.append(0, np.cumsum(count)).astype(np.int64) for count in counts)
-    return _Side(false_positives=false, true_positives=true, place=position(fpr, int(false[-1])))
+def _side(values: Floats, here: Mask, inside: Codes, fpr: float) -> _Side:
+    false, true = counts_above(values[here], inside[here])
+    return _Side(false_positives=false, true_positives=true, place=fpr * (int(false[-1]) + 1))
 
 
 def _resampled(side: _Side, draws: int, rng: np.random.Generator) -> Floats:

@@ -46,43 +46,31 @@ _PUBLIC = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberPeople:
-    """Everybody who may or may not be in the training data.
-
-    Attributes
-    ----------
-    codes : ndarray of shape (n, d), int64
-        Value of each column, from 0 up.
-    values : tuple of tuple of str
-        Public domain of each column: what its codes stand for, also those nobody has.
-    labels : ndarray of shape (n,), uint8
-    groups : ndarray of shape (n,), uint8
-        1 = first group of two; 0 to K - 1 where there are more.
-    group_names : tuple of str
-        By code.
-    attribute : str
-        What the groups differ in.
-    notes : tuple of str
-        One sentence for everything left out, and for what is taken as public.
-    fingerprint : str
-        SHA-256 of all of it.
-    protected : tuple of int
-        Columns among the d that the groups are told apart by.
-    """
+    """Everybody who may or may not be in the training data."""
 
     title: str
     source: str
     codes: Ints = field(repr=False)
+    """(n, d): value of each column, from 0 up."""
     names: tuple[str, ...]
     values: tuple[tuple[str, ...], ...] = field(repr=False)
+    """Public domain of each column: what its codes stand for, also those nobody has."""
     labels: Codes = field(repr=False)
+    """(n,)"""
     groups: Codes = field(repr=False)
+    """(n,): 1 = first group of two; 0 to K - 1 where there are more."""
     group_names: tuple[str, ...]
+    """By code."""
     attribute: str
+    """What the groups differ in."""
     notes: tuple[str, ...] = ()
+    """One sentence for everything left out, and for what is taken as public."""
     fingerprint: str = ""
+    """SHA-256 of all of it."""
     synthetic: bool = False
     uploaded: bool = False
     protected: tuple[int, ...] = ()
+    """Columns among the d that the groups are told apart by."""
 
     @property
     def n(self) -> int:
@@ -220,8 +208,11 @@ def pair_groups(first: Grouping, second: Grouping) -> Grouping:
     return _compact(codes, names, f"{first.attribute} and {second.attribute}")
 
 
-def regrouped(people: MemberPeople, grouping: Grouping) -> MemberPeople:
-    """Return the same people in other groups."""
+def grouped_by(people: MemberPeople, by: str | Grouping | tuple[str | Grouping, str | Grouping]) -> MemberPeople:
+    """Return the same people grouped by a column, by a grouping, or by a pair of these."""
+    parts = by if isinstance(by, tuple) else (by,)
+    found = [part if isinstance(part, Grouping) else column_grouping(people, part) for part in parts]
+    grouping = pair_groups(*found) if len(found) == 2 else found[0]
     one_length(people=people.labels, groups=grouping.codes)
     return replace(
         people,
@@ -230,13 +221,6 @@ def regrouped(people: MemberPeople, grouping: Grouping) -> MemberPeople:
         attribute=grouping.attribute,
         fingerprint=fingerprint("regrouped", people.fingerprint, grouping.codes, grouping.names, grouping.attribute),
     )
-
-
-def grouped_by(people: MemberPeople, by: str | Grouping | tuple[str | Grouping, str | Grouping]) -> MemberPeople:
-    """Return the same people grouped by a column, by a grouping, or by a pair of these."""
-    parts = by if isinstance(by, tuple) else (by,)
-    found = [part if isinstance(part, Grouping) else column_grouping(people, part) for part in parts]
-    return regrouped(people, pair_groups(*found) if len(found) == 2 else found[0])
 
 
 def _compact(codes: Ints, names: tuple[str, ...], attribute: str) -> Grouping:

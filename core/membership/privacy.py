@@ -71,10 +71,7 @@ def ledger_of(people: MemberPeople, settings: MembershipSettings, accounting: st
 def accountings(people: MemberPeople, settings: MembershipSettings) -> tuple[AccountingFindings, ...]:
     """Train the private tree once with each accounting, the last of which is not private.
 
-    Warns
-    -----
-    PrivacyLeakWarning
-        For the naive accounting, which is here to be shown.
+    Warns with `PrivacyLeakWarning` for the naive accounting, which is here to be shown.
     """
     split = member_split(people.n, seed=settings.seed)
     found = []

@@ -30,7 +30,7 @@ from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, not_measured, proportion
 from core.membership.attack import best_threshold
-from core.membership.judged_people import halves
+from core.membership.judged_people import FEWEST, halves
 from core.serialize import Result
 from core.validation import binary_array, one_length
 
@@ -42,11 +42,6 @@ _WIDER = 1.0
 
 _CELLS = 400
 """Equally likely thresholds that stand for all."""
-
-
-def position(fpr: float, outsiders: int) -> float:
-    """Return the place j, from 1 at the highest score, of the non-member at which an FPR is read."""
-    return fpr * (outsiders + 1)
 
 
 def members_above(place: npt.ArrayLike, false_positives: Ints, true_positives: Ints) -> Floats:
@@ -83,7 +78,7 @@ def tpr_estimate(fpr: float, false_positives: Ints, true_positives: Ints, *, lev
     from scipy.special import betaincinv
 
     n, m = int(false_positives[-1]), int(true_positives[-1])
-    j = position(fpr, n)
+    j = fpr * (n + 1)
     if j >= n + 1:
         return proportion(m, m, level=level)
     found = float(members_above(j, false_positives, true_positives))
@@ -111,9 +106,6 @@ def _quantile(q: float, shares: Floats, members: int) -> int:
             below = middle
     return at
 
-
-FEWEST_PEOPLE = 10
-"""Fewest members, and fewest non-members, of whom a curve is drawn, or an advantage measured."""
 
 RESOLUTION = 10
 """Fewest false positives an FPR must allow to be read."""
@@ -165,32 +157,26 @@ class Roc(Result):
         if self.n_outsiders < needed:
             return f"n/a, needs at least {needed:,} non-members, got {self.n_outsiders:,}"
         if not self.fpr.size:
-            return f"n/a, needs at least {FEWEST_PEOPLE} members, got {self.n_members:,}"
+            return f"n/a, needs at least {FEWEST} members, got {self.n_members:,}"
         if self.fpr.size == 2:
             return "n/a, ties prevent it: the attack gives everybody the same score"
         return ""
 
 
 def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> Roc:
-    """Return the curve of a score; a higher one speaks for a member.
+    """Return the curve of a score, shape (m,), finite; a higher one speaks for a member (m,), 0 or 1.
 
-    Raises `InputError` if a score is not finite, or there are fewer than `FEWEST_PEOPLE` members or non-members.
-
-    Parameters
-    ----------
-    score : array-like of shape (m,)
-        Finite.
-    member : array-like of shape (m,), 0 or 1
-    level : float in (0, 1)
-        Of the interval of the area.
+    The level, in (0, 1), is that of the area's interval. Raises `InputError` if a score is not finite, or there are
+    fewer than `FEWEST` members or non-members.
     """
     scores, truth = checked_scores(score, member)
     n_members = int(truth.sum())
     n_outsiders = truth.size - n_members
     for told, count in (("members", n_members), ("non-members", n_outsiders)):
-        if count < FEWEST_PEOPLE:
-            raise InputError(f"A curve needs at least {FEWEST_PEOPLE} {told}, got {count}.")
-    fpr, tpr = _steps(scores, truth)
+        if count < FEWEST:
+            raise InputError(f"A curve needs at least {FEWEST} {told}, got {count}.")
+    alarms, caught = counts_above(scores, truth)
+    fpr, tpr = alarms / alarms[-1], caught / caught[-1]
     auc = area(scores[truth == 1], scores[truth == 0], level=level)
     return Roc(fpr=fpr, tpr=tpr, auc=auc, n_members=n_members, n_outsiders=n_outsiders)
 
@@ -206,7 +192,7 @@ def group_rocs(
         own = codes == code
         members = int(truth[own].sum())
         outsiders = int(own.sum()) - members
-        if min(members, outsiders) >= FEWEST_PEOPLE:
+        if min(members, outsiders) >= FEWEST:
             curves.append(roc(scores[own], truth[own], level=level))
         else:
             auc = not_measured(level=level)
@@ -223,14 +209,13 @@ def checked_scores(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats,
     return scores, truth
 
 
-def _steps(score: Floats, member: Codes) -> tuple[Floats, Floats]:
-    """Return FPR and TPR at no threshold and at every distinct score, falling."""
+def counts_above(score: Floats, member: Codes) -> tuple[Ints, Ints]:
+    """Return non-members and members at or above each distinct score, falling, after a 0 each."""
     order = np.argsort(-score, kind="stable")
     ordered, inside = score[order], member[order]
     last = np.append(np.flatnonzero(np.diff(ordered)), ordered.size - 1)  # of each run of ties
     caught = np.cumsum(inside, dtype=np.int64)[last]
-    alarms = last + 1 - caught
-    return np.append(0.0, alarms / alarms[-1]), np.append(0.0, caught / caught[-1])
+    return np.append(0, last + 1 - caught), np.append(0, caught)
 
 
 def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate:
@@ -238,8 +223,6 @@ def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate
 
     There are at least two scores of members and of outsiders.
 
-    Notes
-    -----
     The variance is that of DeLong, DeLong and Clarke-Pearson (1988): a member's placement is the share of outsiders
     below, ties half, and the variances of both sides' placements add, each divided by its number. Midranks give the
     placements with ties exactly (Sun and Xu 2014). The interval is set on the logit of the area, so that it stays
@@ -297,7 +280,10 @@ def advantage(
     """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
 
     The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average. Raises `InputError` if
-    there are fewer than `FEWEST_PEOPLE` members or non-members.
+    there are fewer than `FEWEST` members or non-members.
+
+    The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
+    taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
 
     Parameters
     ----------
@@ -307,17 +293,12 @@ def advantage(
     verdict : array-like of shape (n,), 0 or 1, optional
         Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
         the other half they come from a fit that knows the membership of this one.
-
-    Notes
-    -----
-    The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
-    taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
     """
     scores, inside = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
     one_length(score=scores, member=inside)
     for told, count in (("members", int(inside.sum())), ("non-members", int((1 - inside).sum()))):
-        if count < FEWEST_PEOPLE:
-            raise InputError(f"A membership advantage needs at least {FEWEST_PEOPLE} {told}, got {count}.")
+        if count < FEWEST:
+            raise InputError(f"A membership advantage needs at least {FEWEST} {told}, got {count}.")
     if verdict is None:
         second = halves(inside, seed=seed)
         called = np.zeros(inside.size, dtype=np.uint8)

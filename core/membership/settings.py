@@ -27,22 +27,13 @@ TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipSettings(Settings):
-    """What is attacked and how.
-
-    Attributes
-    ----------
-    target : str
-        One of `core.membership.TARGETS`, or "given".
-    max_depth : int
-        The page and the command take it from the number of columns.
-    theta : float
-        FairPick's share of the distribution differences that stays.
-    """
+    """What is attacked and how."""
 
     target: Annotated[
         str,
         Param("Model under attack", "The attacked model: {options}; given: on the page alone.", options=TARGET_TITLES),
     ] = "dp_id3"
+    """One of `core.membership.TARGETS`, or "given"."""
     epsilon: Annotated[
         float,
         Param("Privacy budget of the tree (ε)", "Privacy budget of dp_id3.", least=LEAST_EPSILON, infinite=True),
@@ -71,6 +62,7 @@ class MembershipSettings(Settings):
             above=True,
         ),
     ] = 1.0
+    """FairPick's share of the distribution differences that stays."""
     literal: Annotated[
         bool, Param("As published", "Whether FairPick is as published and drops negative deletions.")
     ] = False

@@ -33,20 +33,13 @@ _OFFLINE_SHARE = 0.75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shadows:
-    """What shadow models say of the judged people.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (m,), int
-    logits : ndarray of shape (shadows, m)
-        φ of each person's own label.
-    inside : ndarray of shape (shadows, m), bool
-        Whether the shadow was trained on the person; never, offline.
-    """
+    """What shadow models say of the m judged people."""
 
     rows: Ints = field(repr=False)
     logits: Floats = field(repr=False)
+    """(shadows, m): φ of each person's own label."""
     inside: Mask = field(repr=False)
+    """(shadows, m): whether the shadow was trained on the person; never, offline."""
     online: bool
 
 
@@ -73,11 +66,12 @@ def train_shadows(
     online: bool = True,
     report: Report | None = None,
 ) -> Shadows:
-    """Train shadow models on random people, as many as the target's members each; see `lira`.
+    """Train an even number of shadow models, at least 4, on as many random people each as the target has members.
 
     Online they are drawn from members and outsiders in pairs that share as few people as can be, so that with as many
     outsiders as members everybody is in half of them; with more or fewer, as after deletions or with a split of other
     shares, in about members / (members + outsiders) of them. Offline they are drawn from those who are not judged.
+    Nobody's membership is used. `report` is called with (shadows done, shadows in all).
     """
     if isinstance(shadows, bool) or not isinstance(shadows, int) or shadows < FEWEST_SHADOWS or shadows % 2:
         raise InputError(f"shadows must be an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")

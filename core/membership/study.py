@@ -26,32 +26,24 @@ from core.membership.low_fpr import lira_gaps
 from core.membership.people import MemberPeople
 from core.membership.roc import group_rocs, roc
 from core.membership.settings import MembershipSettings
-from core.membership.targets import GivenTarget, quality, target_of
+from core.membership.targets import GivenTarget, quality
 from core.models import GIVEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacked:
-    """A trained target and who knows what about it.
-
-    Attributes
-    ----------
-    split : MembershipSplit
-        Without the rows that were deleted and the outsiders left aside like them.
-    train : Train
-        Trains such a model on other rows.
-    probability : ndarray of shape (n,), in [0, 1]
-        What the target gives to label 1, for everybody.
-    picked : FairPick or None
-        What FairPick deleted before the training.
-    """
+    """A trained target and who knows what about it."""
 
     people: MemberPeople
     settings: MembershipSettings
     split: MembershipSplit
+    """Without the rows that were deleted and the outsiders left aside like them."""
     train: Train = field(repr=False)
+    """Trains such a model on other rows."""
     probability: Floats = field(repr=False)
+    """(n,), in [0, 1]: what the target gives to label 1, for everybody."""
     picked: FairPick | None = field(default=None, repr=False)
+    """What FairPick deleted before the training."""
 
     @property
     def not_run(self) -> dict[str, str]:
@@ -148,32 +140,6 @@ def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None =
     )
 
 
-def study(
-    people: MemberPeople,
-    settings: MembershipSettings,
-    *,
-    train: Train | None = None,
-    split: MembershipSplit | None = None,
-    report: Report | None = None,
-) -> Iterator[MembershipFindings]:
-    """Yield the findings as they grow, once more after each attack of `ATTACKS` that can be run on the target.
-
-    Parameters
-    ----------
-    train : Train, optional
-        The target; by its name in the settings when left out.
-    split : MembershipSplit, optional
-        Members and outsiders; drawn from the seed when left out.
-    report : callable, optional
-        Called with (steps done, steps in all), see `study_steps`; may raise `core.errors.Cancelled` to stop.
-    """
-    target = attacked(people, settings, target_of(people, settings) if train is None else train, split=split)
-    found = findings_of(target)
-    for guess in guesses(target, report=report):
-        found = replace(found, attacks={**found.attacks, guess.name: judge(target, guess)})
-        yield found
-
-
 def study_steps(settings: MembershipSettings) -> int:
     """Return how many steps a study reports: one for each attack, or one for each of its shadow models."""
     return sum(attack_steps(name, settings) for name in ATTACKS)
@@ -204,7 +170,10 @@ def findings_of(target: Attacked) -> MembershipFindings:
 
 
 def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | None = None) -> Iterator[MemberGuess]:
-    """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there."""
+    """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there.
+
+    `report` is called with (steps done, steps in all), see `study_steps`; it may raise `core.errors.Cancelled` to stop.
+    """
     settings, total, done = target.settings, study_steps(target.settings), 0
     named = (target.probability > 0.5).astype(np.uint8) if target.predicted is None else target.predicted
     evidence = Evidence(

@@ -110,65 +110,48 @@ class ID3Target:
         return self.answers(self.fit(rows, seed))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LibraryTarget:
-    """A scikit-learn classifier on one indicator a value, of shape (n, values of all columns).
+def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> Train:
+    """Return any scikit-learn classifier as a target, on one indicator a value of each column.
 
     The estimator takes a seed and returns an unfitted classifier with `predict_proba`.
     """
-
-    people: MemberPeople
-    estimator: Callable[[int], Any]
-    indicators: npt.NDArray[np.float32]
-
-    def __call__(self, rows: Ints, seed: int) -> Floats:
-        """Train on these rows and return P(label = 1) of everybody, shape (n,); the label itself if it is the only."""
-        labels = self.people.labels[rows]
-        if (labels == labels[0]).all():
-            return np.full(self.people.n, float(labels[0]))
-        fitted = self.estimator(seed).fit(self.indicators[rows], labels)
-        return np.clip(np.asarray(fitted.predict_proba(self.indicators)[:, 1], dtype=np.float64), 0.0, 1.0)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class AuditedTarget:
-    """The audit's fair learning method; its answer is the score of `core.models.FairModel.scores`."""
-
-    config: AuditConfig
-    dataset: AuditDataset
-
-    def __call__(self, rows: Ints, seed: int) -> Floats:
-        """Train on these rows and return the score of everybody, shape (n,), in [0, 1]."""
-        x, y, s = self.dataset.features, self.dataset.labels, self.dataset.sensitive
-        model = fit_model(
-            self.config.method,
-            x[rows],
-            y[rows],
-            s[rows],
-            metric=self.config.metric,
-            tolerance=self.config.tolerance,
-            seed=seed,
-            epsilon=self.config.epsilon,
-            domains=self.dataset.domains,
-        )
-        return model.scores(x, s)
-
-
-def library_target(people: MemberPeople, estimator: Callable[[int], Any]) -> LibraryTarget:
-    """Return any scikit-learn classifier as a target, see `LibraryTarget`."""
     starts = np.concatenate([[0], np.cumsum(people.n_values)])
     indicators = np.zeros((people.n, int(starts[-1])), dtype=np.float32)
     indicators[np.arange(people.n)[:, None], people.codes + starts[:-1]] = 1.0
-    return LibraryTarget(people=people, estimator=estimator, indicators=indicators)
+
+    def train(rows: Ints, seed: int) -> Floats:
+        labels = people.labels[rows]
+        if (labels == labels[0]).all():
+            return np.full(people.n, float(labels[0]))
+        fitted = estimator(seed).fit(indicators[rows], labels)
+        return np.clip(np.asarray(fitted.predict_proba(indicators)[:, 1], dtype=np.float64), 0.0, 1.0)
+
+    return train
 
 
-def audited_target(config: AuditConfig, dataset: AuditDataset) -> AuditedTarget:
-    """Return the audit's fair model as a target.
+def audited_target(config: AuditConfig, dataset: AuditDataset) -> Train:
+    """Return the audit's fair learning method as a target; it answers with `core.models.FairModel.scores`.
 
     Its members are the audit's training rows and its outsiders the test rows: make the split with
     `core.membership.split_between`. The first training, of the target itself, takes the audit's seed.
     """
-    return AuditedTarget(config=config, dataset=dataset)
+    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+
+    def train(rows: Ints, seed: int) -> Floats:
+        model = fit_model(
+            config.method,
+            x[rows],
+            y[rows],
+            s[rows],
+            metric=config.metric,
+            tolerance=config.tolerance,
+            seed=seed,
+            epsilon=config.epsilon,
+            domains=dataset.domains,
+        )
+        return model.scores(x, s)
+
+    return train
 
 
 def target_of(people: MemberPeople, settings: MembershipSettings) -> Train:

@@ -12,7 +12,7 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 """
 
 from core.model_card.advice import Advice, Tried, advise
-from core.model_card.card_people import ReleasedPeople, attacker_posterior, attacker_posteriors, released_people
+from core.model_card.card_people import ReleasedPeople, attacker_posteriors, released_people
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
 from core.model_card.pinned_people import DRAWS, Draws, InCommon, Pinned, in_common, pinned
@@ -50,7 +50,6 @@ __all__ = [
     "ReleasedPeople",
     "Tried",
     "advise",
-    "attacker_posterior",
     "attacker_posteriors",
     "dispute",
     "drawn_again",

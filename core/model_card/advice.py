@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.model_card.equations import posterior_array
 from core.model_card.meter import Meter, meter, predict
 from core.model_card.pinned_people import worst_of_draws
 from core.model_card.published_counts import Floats
 from core.model_card.release import Release
 from core.serialize import Result
-from core.validation import binary_array
+from core.validation import binary_array, probabilities
 
 if TYPE_CHECKING:
     import pandas
@@ -27,48 +26,32 @@ _EPSILONS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried(Result):
-    """One precision and what it pins.
-
-    Attributes
-    ----------
-    decimals, epsilon
-        Both None: exact.
-    pinned : int
-        People pinned down; the most of all draws of the noise, which end soon where somebody is.
-    df_bits : float
-        Predicted gain, see `core.model_card.Prediction`.
-    known : bool
-        Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
-        people, and this precision is not advised.
-    draws : int
-        Draws of the noise behind `pinned`; 1 without.
-    """
+    """One precision and what it pins."""
 
     decimals: int | None
     epsilon: float | None
+    """Both None: exact."""
     pinned: int
+    """People pinned down; the most of all draws of the noise, which end soon where somebody is."""
     df_bits: float
+    """Predicted gain, see `core.model_card.Prediction`."""
     known: bool = True
+    """Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
+    people, and this precision is not advised."""
     draws: int = 1
+    """Draws of the noise behind `pinned`; 1 without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice(Result):
-    """What to publish for this table and these models.
-
-    Attributes
-    ----------
-    exact : bool
-        Whether even exact numbers pin nobody down.
-    decimals : int or None
-        Most decimals (4 to 1) that pin nobody down, and fewer neither; None where none of them does, or exact is fine.
-    epsilon : float or None
-        Largest privacy budget tried that pins nobody down in any draw, and smaller ones neither; None where none does.
-    """
+    """What to publish for this table and these models."""
 
     exact: bool
+    """Whether even exact numbers pin nobody down."""
     decimals: int | None
+    """Most decimals (4 to 1) that pin nobody down, nor do fewer; None where none of them does, or exact is fine."""
     epsilon: float | None
+    """Largest privacy budget tried that pins nobody down in any draw, nor do smaller ones; None where none does."""
     tried: tuple[Tried, ...]
 
     @property
@@ -93,6 +76,9 @@ def advise(
 ) -> Advice:
     """Return the finest precision that pins nobody down; the release's own precision is one of those tried.
 
+    Privacy noise is tried only where group sizes are published: the mechanism needs them. That a budget pinned nobody
+    down is what these draws did; another draw may.
+
     Parameters
     ----------
     posterior : array-like of shape (n,), in [0, 1]
@@ -101,14 +87,9 @@ def advise(
         Each privacy budget is tried with `DRAWS` draws of the noise, or the first few where these pin somebody down.
     report : callable, optional
         Called with (done, total); may raise `core.errors.Cancelled` to stop.
-
-    Notes
-    -----
-    Privacy noise is tried only where group sizes are published: the mechanism needs them. That a budget pinned nobody
-    down is what these draws did; another draw may.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
-    q = posterior_array(posterior, release.n)
+    q = probabilities(posterior, release.n, name="posterior")
     plans = _plans(release)
     tried: list[Tried] = []
     predicted: dict[Meter, float] = {}

@@ -34,33 +34,12 @@ if TYPE_CHECKING:
 _FOLDS = 5
 
 
-def attacker_posterior(
-    dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, group: int = 1, seed: int = 0
-) -> Floats:
-    """Return P(s = group) of the released records, shape (rows,).
-
-    The strong adversaries learn from the attack and validation records (features and label); none of these may be
-    among the released ones.
-
-    Parameters
-    ----------
-    rows : ndarray of int
-        The released records.
-    group : int
-        The group that counts as s = 1; with more than two groups everybody else is 0.
-
-    Raises
-    ------
-    InputError
-        If a released record is one the attacker learns from.
-    """
-    if not 0 <= group < dataset.n_groups:
-        raise InputError(f"group must be from 0 to {dataset.n_groups - 1}, got {group!r}.")
-    return np.ascontiguousarray(attacker_posteriors(dataset, splits, rows, seed=seed)[:, group])
-
-
 def attacker_posteriors(dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int = 0) -> Floats:
-    """Return P(s = g) of the released records for every group, shape (rows, K); see `attacker_posterior`."""
+    """Return P(s = g) of the released records, by their row numbers, for every group, shape (rows, K).
+
+    The strong adversaries learn from the attack and validation records (features and label). Raises `InputError` if
+    any of these is among the released ones.
+    """
     chosen = np.asarray(rows, dtype=np.intp)
     if shared := np.intersect1d(chosen, splits.known).size:
         raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
@@ -103,43 +82,31 @@ _RECORDS = re.compile(r"[\d,]+ records (without|with) .* are left out\.$")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReleasedPeople(Result):
-    """Everything a release study starts from; slow to make, to be kept.
-
-    Attributes
-    ----------
-    title, attribute, group : str
-        The dataset; the attribute; the group that counts as s = 1.
-    other : str
-        What to call everybody else.
-    rows : ndarray of int
-        Row numbers in the dataset.
-    posterior : ndarray of shape (n,)
-        What the attacker knows without the release.
-    predictions : ndarray of shape (k, n), uint8
-    labels : ndarray of shape (n,), uint8
-    sensitive : ndarray of shape (n,), uint8
-        1 = the group, 0 = everybody else.
-    columns : pandas.DataFrame of n rows
-        Features as they read, to say what the pinned have in common.
-    left_out : tuple of str
-        One sentence for each reason why records of the table are not looked at, with their number.
-    rows_read : int
-        Records of the table, those left out included.
-    """
+    """Everything a release study starts from; slow to make, to be kept."""
 
     title: str
     attribute: str
     group: str
+    """The group that counts as s = 1."""
     other: str
+    """What to call everybody else."""
     rows: npt.NDArray[np.intp] = field(repr=False)
+    """Row numbers in the dataset."""
     posterior: Floats = field(repr=False)
+    """(n,): what the attacker knows without the release."""
     predictions: npt.NDArray[np.uint8] = field(repr=False)
+    """(k, n)"""
     names: tuple[str, ...] = field(repr=False)
     labels: npt.NDArray[np.uint8] = field(repr=False)
+    """(n,)"""
     sensitive: npt.NDArray[np.uint8] = field(repr=False)
+    """(n,): 1 = the group, 0 = everybody else."""
     columns: pandas.DataFrame = field(repr=False)
+    """Features as they read, to say what the pinned have in common."""
     left_out: tuple[str, ...] = ()
+    """One sentence for each reason why records of the table are not looked at, with their number."""
     rows_read: int = 0
+    """Records of the table, those left out included."""
 
     @property
     def n(self) -> int:
@@ -161,30 +128,17 @@ def released_people(
     without: Sequence[str] = (),
     report: Callable[[int, int], None] | None = None,
 ) -> ReleasedPeople:
-    """Train attacker and models.
+    """Train attacker and models, one of `MODELS`, with the splits and seed of the config.
 
-    Parameters
-    ----------
-    config : AuditConfig
-        The audited model, splits and seed.
-    models : str
-        One of `MODELS`.
-    count : int in 1..200
-        Models in all, the audited one included.
-    on : {"test", "train"}
-    group : int
-        The group that counts as s = 1.
-    audited : ndarray of shape (dataset.n,), optional
-        The audited model's predictions where they are at hand (`ModelFindings.predictions`); it is trained when left
-        out.
-    given : ndarray of shape (k, dataset.n), optional
-        Prediction columns, for models "given", with their `names`.
-    without : sequence of str
-        Features none of the natural models sees.
-    report : callable, optional
-        Called with (done, total); may raise `core.errors.Cancelled` to stop.
+    There are 1 to 200 models, the audited one included, and their numbers are about one of `SETS`. The group counts as
+    s = 1. The predictions of the audited model, shape (dataset.n,), may be handed in where they are at hand
+    (`ModelFindings.predictions`); else it is trained. Prediction columns, shape (k, dataset.n), with their names are
+    for the models "given". No natural model sees the features `without`. `report` is called with (done, total); it may
+    raise `core.errors.Cancelled` to stop.
     """
     choice(models, MODELS, name="models")
+    if not 0 <= group < dataset.n_groups:
+        raise InputError(f"group must be from 0 to {dataset.n_groups - 1}, got {group!r}.")
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     rows = released_rows(config, dataset, on=on)
     total = 2 + (count if models in FAMILIES else 0)
@@ -194,7 +148,7 @@ def released_people(
             report(done, total)
 
     tick(0)
-    posterior = attacker_posterior(dataset, splits, rows, group=group, seed=config.seed)
+    posterior = np.ascontiguousarray(attacker_posteriors(dataset, splits, rows, seed=config.seed)[:, group])
     tick(1)
     if models == "given":
         predictions, called = _given(given, names, rows, dataset)

@@ -29,11 +29,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
 from core.model_card.published_counts import Floats, number_names, part_of
 from core.model_card.release import Published, Release
 from core.projection import Constraints, Projection
 from core.projection import project as project_on
+from core.validation import probabilities
 
 _SIZE_REACH = 4.0
 """Standard deviations z within which the unknown size of a group is taken to lie."""
@@ -75,17 +75,6 @@ class _Row(NamedTuple):
     low: float
     high: float
     variance: float = 0.0
-
-
-def posterior_array(posterior: npt.ArrayLike, n: int) -> Floats:
-    """Return the posterior as floats if it has one probability for each of n people."""
-    q = np.asarray(posterior, dtype=np.float64)
-    if q.shape != (n,):
-        raise InputError(f"posterior must have one probability for each of {n} people, got shape {q.shape}.")
-    wrong = ~((q >= 0.0) & (q <= 1.0))
-    if wrong.any():
-        raise InputError(f"posterior must be in [0, 1], got {q[wrong][0]}.")
-    return q
 
 
 def equations(published: Published, posterior: Floats) -> Equations:
@@ -242,28 +231,16 @@ DISTANCE_WORST = 0.25
 
 
 def project(posterior: npt.ArrayLike, published: Published) -> Projection:
-    """Return the information projection of a posterior on the published numbers.
+    """Return the information projection of a posterior (n,), in [0, 1], on the published numbers.
 
     logit q'_i = logit q_i + Σ_k λ_k a_ki, one multiplier a statistic. Exact numbers are met in expectation, rounded
     ones within their interval, noisy ones at the price of their variance (normal, though the noise is Laplace's).
 
-    Parameters
-    ----------
-    posterior : array-like of shape (n,), in [0, 1]
-        P(s = 1) of each person before the release.
-
-    Returns
-    -------
-    core.projection.Projection
-        `probability` (n,), `status` ("converged", "not_converged", "infeasible"), `reason`, `value` (nats),
-        `residuals` and `steps`. Where nothing meets the numbers, the posterior as it was.
-
-    Notes
-    -----
-    Without noise, and with known group sizes, the log-loss of the truth falls by at least KL(q'‖q), and by exactly
-    that where all numbers are exact.
+    Without noise, and with known group sizes, the log-loss of the truth falls by at least KL(q'‖q), and by exactly that
+    where all numbers are exact. Where nothing meets the numbers, the posterior is as it was and the status
+    "infeasible"; the others are "converged" and "not_converged". The value is in nats.
     """
-    q = posterior_array(posterior, published.release.n)
+    q = probabilities(posterior, published.release.n, name="posterior")
     told = equations(published, q)
     found = project_on(q, told.constraints())
     for _ in range(_ROUNDS if told.curved else 0):
@@ -317,7 +294,7 @@ class Modes:
 def modes_of(posterior: npt.ArrayLike, released: Release | Published) -> Modes:
     """Return the modes at a posterior (n,); of a `Published` one at its own numbers, else at the expected ones."""
     release = released if isinstance(released, Release) else released.release
-    q = posterior_array(posterior, release.n)
+    q = probabilities(posterior, release.n, name="posterior")
     rows, variance = _expected_rows(released, q) if isinstance(released, Release) else _published_rows(released, q)
     features = rows / np.sqrt(variance)[:, None]
     values, vectors = np.linalg.eigh((features * release.cells.expected(q * (1.0 - q))) @ features.T)

@@ -19,40 +19,31 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
-from core.model_card.equations import Modes, modes_of, posterior_array, project
+from core.model_card.equations import Modes, modes_of, project
 from core.model_card.published_counts import SIZE_PARTS, Floats, part_of
 from core.model_card.release import Published, PublishedNumber, Release, table_value
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import binary_array
+from core.validation import binary_array, probabilities
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meter(Result):
-    """Bits of a release, with A, K and R as in `core.model_card.equations`.
-
-    Attributes
-    ----------
-    df_bits : float
-        tr(K (K + R)⁻¹) / (2 ln 2): the bits the attacker's log-loss is expected to fall by, in all, where few people
-        settle; 0.72 for each independent number. See `core.model_card.Prediction`, which holds where many settle too.
-    joint_bits : float
-        ½ log₂ det(I + R⁻¹ K): what the numbers say about the whole vector of memberships. Where it reaches
-        `prior_bits`, the numbers as a rule determine everybody: of 6 to 10 people in 7 of 10 random releases.
-    prior_bits : float
-        Σ_i H(q_i): what there was to know.
-    person_bits : float
-        Σ_i min(−½ log₂(1 − ρ_i²), H(q_i)), where ρ_i² = q_i(1 − q_i) a_iᵀ (K + R)⁻¹ a_i is the squared correlation of
-        person i with the numbers: what is told person by person.
-    independent : int
-        Independent numbers among those published (the rank of K).
-    """
+    """Bits of a release, with A, K and R as in `core.model_card.equations`."""
 
     df_bits: float
+    """tr(K (K + R)⁻¹) / (2 ln 2): the bits the attacker's log-loss is expected to fall by, in all, where few people
+    settle; 0.72 for each independent number. See `core.model_card.Prediction`, which holds where many settle too."""
     joint_bits: float
+    """½ log₂ det(I + R⁻¹ K): what the numbers say about the whole vector of memberships. Where it reaches `prior_bits`,
+    the numbers as a rule determine everybody: of 6 to 10 people in 7 of 10 random releases."""
     prior_bits: float
+    """Σ_i H(q_i): what there was to know."""
     person_bits: float
+    """Σ_i min(−½ log₂(1 − ρ_i²), H(q_i)), where ρ_i² = q_i(1 − q_i) a_iᵀ (K + R)⁻¹ a_i is the squared correlation of
+    person i with the numbers: what is told person by person."""
     independent: int
+    """Independent numbers among those published (the rank of K)."""
 
     @property
     def share(self) -> float:
@@ -63,15 +54,8 @@ class Meter(Result):
 def meter(posterior: npt.ArrayLike, released: Release | Published) -> Meter:
     """Return the bits of a release; of a `Published` one at its own numbers, else at the expected ones.
 
-    Parameters
-    ----------
-    posterior : array-like of shape (n,), in [0, 1]
-        P(s = 1) of each person before the release.
-    released : Release or Published
-
-    Notes
-    -----
-    Linear-Gaussian: exact for the covariances, an approximation for the bits. No true attribute is used.
+    Linear-Gaussian: exact for the covariances, an approximation for the bits. No true attribute is used. The posterior,
+    shape (n,), in [0, 1], is P(s = 1) of each person before the release.
     """
     return meter_of(modes_of(posterior, released))
 
@@ -108,18 +92,13 @@ _TAIL = (1.0 - 0.95) / 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance(Result):
-    """The gain in bits over draws of everybody's attribute from the attacker's posterior, and of the noise.
-
-    Attributes
-    ----------
-    noise : bool
-        Whether there is privacy noise; without it no release loses bits.
-    """
+    """The gain in bits over draws of everybody's attribute from the attacker's posterior, and of the noise."""
 
     mean: float
     deviation: float
     skewness: float
     noise: bool
+    """Whether there is privacy noise; without it no release loses bits."""
 
     def range(self) -> tuple[float, float]:
         """Return where 95% of the draws lie, as many beyond it to either side."""
@@ -194,32 +173,24 @@ def _student(freedom: int) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured(Result):
-    """Before and after the release, on the same people.
-
-    Attributes
-    ----------
-    bits : Estimate
-        Bits gained in all: Σ_i log₂ (q'_i(s_i) / q_i(s_i)). The gain itself is known; the interval is of the gain to
-        be expected of such a release about as many other people like these (see `core.model_card.meter.Chance`), nan
-        where no prediction was handed in.
-    moved_bits : float
-        KL(q'‖q) in bits; equal to `bits` for exact numbers.
-    accuracy_gain : Estimate
-        Paired.
-    majority, majority_balanced : Estimate
-        Control: naming the larger group for everybody.
-    """
+    """Before and after the release, on the same people."""
 
     bits: Estimate
+    """Bits gained in all: Σ_i log₂ (q'_i(s_i) / q_i(s_i)). The gain itself is known; the interval is of the gain to be
+    expected of such a release about as many other people like these (see `core.model_card.meter.Chance`), nan where no
+    prediction was handed in."""
     moved_bits: float
+    """KL(q'‖q) in bits; equal to `bits` for exact numbers."""
     accuracy_before: Estimate
     accuracy_after: Estimate
     accuracy_gain: Estimate
+    """Paired."""
     balanced_before: Estimate
     balanced_after: Estimate
     balanced_gain: Estimate
     majority: Estimate
     majority_balanced: Estimate
+    """Control: naming the larger group for everybody."""
 
 
 def measured(
@@ -227,13 +198,10 @@ def measured(
 ) -> Measured:
     """Compare the posterior (n,) and the projected one (n,) with the truth (n,); `chance` gives the bits an interval.
 
-    Raises
-    ------
-    InputError
-        If the arrays differ in length, or hold no probabilities or no 0 and 1.
+    Raises `InputError` if the arrays differ in length, or hold no probabilities or no 0 and 1.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
-    before, after = (posterior_array(p, s.size) for p in (posterior, projected))
+    before, after = (probabilities(p, s.size, name="posterior") for p in (posterior, projected))
     gain = float(gained_bits(before, after, s).sum())
     bits = replace(not_measured(), value=gain, n=s.size)
     if chance is not None:
@@ -291,25 +259,17 @@ simulated over formula .97 to 1.07 up to here, to 1.16 at .06, 1.25 at .17, 1.45
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Result):
-    """What a release is expected to give away.
-
-    Attributes
-    ----------
-    bits : Estimate
-        Expected gain in bits; its interval is that of the mean of the draws, nan where the formula is kept.
-    draws : int
-        Draws of everybody's attribute behind it; 0: the formula.
-    low, high : float
-        Where the gain of one release lies in 95% of such draws.
-    chance : Chance
-        How the gain of one release is spread over them.
-    """
+    """What a release is expected to give away."""
 
     bits: Estimate
+    """Expected gain in bits; its interval is that of the mean of the draws, nan where the formula is kept."""
     draws: int
+    """Draws of everybody's attribute behind it; 0: the formula."""
     low: float
     high: float
+    """Where the gain of one release lies in 95% of such draws."""
     chance: Chance
+    """How the gain of one release is spread over them."""
 
 
 def predict(
@@ -317,20 +277,11 @@ def predict(
 ) -> Prediction:
     """Return the expected gain of a release; no true attribute is used.
 
-    Parameters
-    ----------
-    posterior : array-like of shape (n,), in [0, 1]
-        P(s = 1) of each person before the release.
-    released : Release or Published
-        A `Published` one is tried out with the same numbers, as precise as these are.
-    metered : Meter, optional
-        Of the same release; worked out when left out.
-
-    Notes
-    -----
     Draws are compared with what the formula says of the same draw (`Modes.distance`), whose mean and variance are known
-    exactly (a control variate). Few draws are then enough where the formula is nearly
-    right. Draws that leave a published number without one of its groups are drawn again.
+    exactly (a control variate). Few draws are then enough where the formula is nearly right. Draws that leave a
+    published number without one of its groups are drawn again. A `Published` release is tried out with the same
+    numbers, as precise as these are. The posterior is as for `meter`, whose result of the same release may be handed in
+    as `metered`.
     """
     modes = modes_of(posterior, released)
     chance, draws = formula_chance(modes), 0

@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, proportion
-from core.model_card.equations import posterior_array, project
+from core.model_card.equations import project
 from core.model_card.published_counts import Floats
 from core.model_card.release import Release
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import binary_array
+from core.validation import binary_array, probabilities
 
 if TYPE_CHECKING:
     import pandas
@@ -36,36 +36,27 @@ SETTLED = (0.005, 0.995)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pinned(Result):
-    """Who is pinned down.
-
-    Attributes
-    ----------
-    people : ndarray of int
-        Their row numbers.
-    count, n_unsure, n : int
-        Pinned; unsure before; all.
-    right : Estimate or None
-        Share of the pinned whose attribute is named rightly; None without a truth.
-    said : ndarray of shape (count,), 0 or 1
-        What is now believed of each.
-    before, after : ndarray of shape (count,)
-        Probabilities of s = 1.
-    """
+    """Who is pinned down."""
 
     people: npt.NDArray[np.intp]
+    """Their row numbers."""
     count: int
     n_unsure: int
     n: int
+    """Pinned; unsure before; all."""
     right: Estimate | None
+    """Share of the pinned whose attribute is named rightly; None without a truth."""
     said: npt.NDArray[np.uint8]
+    """(count,), 0 or 1: what is now believed of each."""
     before: Floats
     after: Floats
+    """(count,): probabilities of s = 1."""
 
 
 def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:
     """Return the people unsure before (5% to 95%) and settled after (beyond 99.5%); all arrays of shape (n,)."""
     q = np.asarray(before, dtype=np.float64)
-    then, now = posterior_array(q, q.size), posterior_array(after, q.size)
+    then, now = probabilities(q, q.size, name="posterior"), probabilities(after, q.size, name="posterior")
     unsure = (then >= UNSURE[0]) & (then <= UNSURE[1])
     people = np.flatnonzero(unsure & ((now < SETTLED[0]) | (now > SETTLED[1])))
     said = (now[people] > 0.5).astype(np.uint8)
@@ -97,22 +88,15 @@ _ENOUGH = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draws(Result):
-    """The worst of several draws of the noise.
-
-    Attributes
-    ----------
-    count : int
-        Draws looked at; they end soon where somebody is pinned down. 1 without noise.
-    pinned : int
-        Most people pinned down in any of them.
-    known : bool
-        Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
-        people.
-    """
+    """The worst of several draws of the noise."""
 
     count: int
+    """Draws looked at; they end soon where somebody is pinned down. 1 without noise."""
     pinned: int
+    """Most people pinned down in any of them."""
     known: bool
+    """Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
+    people."""
 
 
 def noise_generator(seed: int, *, epsilon: float | None = None, draw: int = 0) -> np.random.Generator:
@@ -126,7 +110,7 @@ def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt
     Fewer draws are looked at where the first few pin somebody down.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
-    q = posterior_array(posterior, release.n)
+    q = probabilities(posterior, release.n, name="posterior")
     most, known, done = 0, True, 0
     for draw in range(1 if release.epsilon is None else DRAWS):
         if draw >= _ENOUGH and (most or not known):
@@ -154,37 +138,22 @@ class CommonValue(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InCommon(Result):
-    """What the pinned share.
-
-    Attributes
-    ----------
-    values : tuple of CommonValue
-        The largest difference of shares first; only those whose intervals do not overlap.
-    cell_sizes : tuple of (int, int)
-        (size, pinned people in cells of this size), ascending. A cell holds the people with identical predictions of
-        all models and the same label.
-    median_cell, median_cell_rest : float
-        Median size of the cell a pinned person sits in, and anybody else; nan where there is nobody.
-    """
+    """What the pinned share."""
 
     values: tuple[CommonValue, ...]
+    """The largest difference of shares first; only those whose intervals do not overlap."""
     cell_sizes: tuple[tuple[int, int], ...]
+    """(size, pinned people in cells of this size), ascending. A cell holds the people with identical predictions of all
+    models and the same label."""
     median_cell: float
     median_cell_rest: float
+    """Median size of the cell a pinned person sits in, and anybody else; nan where there is nobody."""
 
 
 def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:
-    """Return what the pinned have in common.
+    """Return what the pinned have in common among the columns, of n rows, that are known of everybody.
 
-    Parameters
-    ----------
-    columns : pandas.DataFrame of n rows
-        What is known of everybody.
-
-    Raises
-    ------
-    InputError
-        If the columns are not those of the release's people.
+    Raises `InputError` if the columns are not those of the release's people.
     """
     if len(columns) != release.n or found.n != release.n:
         raise InputError(f"columns must have one row for each of {release.n} people, got {len(columns)}.")

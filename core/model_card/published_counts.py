@@ -25,9 +25,6 @@ from core.errors import InputError
 
 Floats = npt.NDArray[np.float64]
 
-STATISTICS = ("sp_gap", "tpr_gap", "fpr_gap", "sp_rate", "tpr_rate", "fpr_rate")
-"""What may be published of a model: signed gaps, group 1 minus group 0, and both groups' rates."""
-
 STATISTIC_TITLES = {
     "sp_gap": "Statistical parity gap",
     "tpr_gap": "True positive rate gap",
@@ -36,6 +33,9 @@ STATISTIC_TITLES = {
     "tpr_rate": "True positive rate of each group",
     "fpr_rate": "False positive rate of each group",
 }
+
+STATISTICS = tuple(STATISTIC_TITLES)
+"""What may be published of a model: signed gaps, group 1 minus group 0, and both groups' rates."""
 
 PARTS = {"sp": "all", "tpr": "label 1", "fpr": "label 0"}
 """The people a statistic looks at."""

@@ -54,40 +54,27 @@ HALF_STEP_ROUNDING = 1e-12
 class Release(Result):
     """A plan to publish statistics of k models over the same n people.
 
-    Attributes
-    ----------
-    predictions : array-like of shape (k, n) or (n,), 0 or 1
-        One row a model.
-    labels : array-like of shape (n,), 0 or 1, optional
-        True labels; needed by the statistics within a label (tpr, fpr).
-    statistics : tuple of str
-        From `STATISTICS`; the same for every model.
-    sizes : bool
-        Whether the group sizes are published too: of everybody and of the people behind each statistic, as whole
-        numbers.
-    decimals : int in 0..12, optional
-        Decimals the numbers are rounded to; exact when left out.
-    epsilon : float, optional
-        Privacy budget of the whole release, all models and sizes together; see `Release.publish`.
-    names : sequence of str, optional
-        What to call the models; "model 1", "model 2" ... when left out.
-
-    Raises
-    ------
-    InputError
-        If predictions have different lengths or are not 0 and 1, there are no or more than 200 models, a statistic is
-        unknown, labels are missing where they are needed, a statistic has nobody to look at, or both decimals and
-        epsilon are given.
+    Raises `InputError` if predictions have different lengths or are not 0 and 1, there are no or more than 200 models,
+    a statistic is unknown, labels are missing where they are needed, a statistic has nobody to look at, or both
+    decimals and epsilon are given.
     """
 
     predictions: Any
+    """(k, n) or (n,), 0 or 1: one row a model."""
     _: KW_ONLY
     labels: Any = None
+    """(n,), 0 or 1: true labels; needed by the statistics within a label (tpr, fpr)."""
     statistics: tuple[str, ...] = ("sp_gap", "tpr_gap", "fpr_gap")
+    """From `STATISTICS`; the same for every model."""
     sizes: bool = True
+    """Whether the group sizes are published too: of everybody and of the people behind each statistic, as whole
+    numbers."""
     decimals: int | None = None
+    """Decimals the numbers are rounded to; exact when left out."""
     epsilon: float | None = None
+    """Privacy budget of the whole release, all models and sizes together; see `Release.publish`."""
     names: Any = None
+    """What to call the models; "model 1", "model 2" ... when left out."""
     cells: Cells = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -155,17 +142,8 @@ class Release(Result):
     def publish(self, sensitive: npt.ArrayLike, *, rng: np.random.Generator | None = None) -> Published:
         """Return the numbers as they would be published.
 
-        Parameters
-        ----------
-        sensitive : array-like of shape (n,), 0 or 1
-            The true attribute.
-        rng : numpy.random.Generator, optional
-            Draws the privacy noise; needed with `epsilon`.
-
-        Raises
-        ------
-        InputError
-            If a statistic lacks one of the groups, or there is an epsilon and no generator.
+        `sensitive`, shape (n,), 0 or 1, is the true attribute; the generator, needed with `epsilon`, draws the noise.
+        Raises `InputError` if a statistic lacks one of the groups, or there is an epsilon and no generator.
         """
         s = binary_array(np.asarray(sensitive), name="sensitive")
         if s.size != self.n:
@@ -296,27 +274,18 @@ class NoisySums:
 class Published(Result):
     """The numbers of a release, group sizes first.
 
-    Attributes
-    ----------
-    noise : NoisySums or None
-        The noisy sums behind the numbers, where there is privacy noise.
-    limits : dict
-        Name of a number -> its low and high for every model, shape (k, 2), nan where it was not published.
-    counts : Counts or None
-        What the numbers say in whole people, where group sizes are known, were they published or only some size fits
-        the numbers; None with privacy noise.
-
-    Raises
-    ------
-    InputError
-        If numbers contradict each other.
+    Raises `InputError` if numbers contradict each other.
     """
 
     release: Release
     numbers: tuple[PublishedNumber, ...]
     noise: NoisySums | None = field(default=None, repr=False)
+    """The noisy sums behind the numbers, where there is privacy noise."""
     limits: dict[str, Floats] = field(init=False, repr=False)
+    """Name of a number -> its low and high for every model, shape (k, 2), nan where it was not published."""
     counts: Counts | None = field(init=False, repr=False)
+    """What the numbers say in whole people, where group sizes are known, were they published or only some size fits the
+    numbers; None with privacy noise."""
 
     def __post_init__(self) -> None:
         row = {name: i for i, name in enumerate(self.release.names)}
@@ -335,6 +304,9 @@ class Published(Result):
     def from_values(cls, release: Release, values: Mapping[tuple[str, str], Any]) -> Published:
         """Return numbers typed by a person.
 
+        Raises `InputError` if a name is unknown, a number is out of range, belongs to an empty group, fits no whole
+        number of people, or contradicts another one.
+
         Parameters
         ----------
         release : Release
@@ -342,12 +314,6 @@ class Published(Result):
         values : mapping
             (model, statistic) as in `PublishedNumber` -> the number, or an interval (low, high) that holds it; ("",
             "size") and so on for group sizes, whole numbers. Any subset: what is missing was not published.
-
-        Raises
-        ------
-        InputError
-            If a name is unknown, a number is out of range, belongs to an empty group, fits no whole number of people,
-            or contradicts another one.
         """
         if release.epsilon is not None:
             raise InputError("Typed numbers have no privacy noise of known size; give an interval for each instead.")

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseSettings(Result):
-    """What is published, how precisely.
-
-    Attributes
-    ----------
-    count : int
-        The first so many models of the people's.
-    """
+    """What is published, how precisely."""
 
     count: Annotated[
         int,
@@ -42,6 +36,7 @@ class ReleaseSettings(Result):
             only=("family", ("mixed", "seeds", "depths", "features", "tolerances")),
         ),
     ] = 1
+    """The first so many models of the people's."""
     statistics: Annotated[
         tuple[str, ...],
         Param("What is published", "What is published of each model: {options}.", options=STATISTIC_TITLES, some=True),
@@ -57,45 +52,34 @@ class ReleaseSettings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReleaseStudy(Result):
-    """A release, metered and measured.
-
-    Attributes
-    ----------
-    title, attribute, group, other : str
-        From `ReleasedPeople`.
-    n, n_models, n_numbers : int
-        People, models, published numbers.
-    status, reason : str
-        Of the projection: "converged", "not_converged", "infeasible", and one sentence on the latter two.
-    prediction : Prediction
-        The expected gain, without anybody's true attribute.
-    probability : ndarray of shape (n,)
-        The posterior after the release.
-    draws : Draws or None
-        The worst of several draws of the noise, this one among them, where `drawn_again` has looked at them.
-    disputed : tuple of Disputed
-        Typed numbers that these people contradict; everything else is then as if they were true.
-    """
+    """A release, metered and measured."""
 
     settings: ReleaseSettings
     title: str
     attribute: str
     group: str
     other: str
+    """From `ReleasedPeople`."""
     n: int
     n_models: int
     n_numbers: int
+    """People, models, published numbers."""
     published: Published = field(repr=False)
     status: str
     reason: str
+    """Of the projection: "converged", "not_converged", "infeasible", and one sentence on the latter two."""
     meter: Meter
     prediction: Prediction
+    """The expected gain, without anybody's true attribute."""
     measured: Measured
     pinned: Pinned = field(repr=False)
     in_common: InCommon
     probability: Floats = field(repr=False)
+    """(n,): the posterior after the release."""
     draws: Draws | None = None
+    """The worst of several draws of the noise, this one among them, where `drawn_again` has looked at them."""
     disputed: tuple[Disputed, ...] = ()
+    """Typed numbers that these people contradict; everything else is then as if they were true."""
 
     @property
     def most_pinned(self) -> int:
@@ -153,15 +137,8 @@ class ReleaseStudy(Result):
 def study(people: ReleasedPeople, settings: ReleaseSettings, *, published: Published | None = None) -> ReleaseStudy:
     """Meter, predict, project, measure (15,000 people and 50 models in under 2 seconds of processor time).
 
-    Parameters
-    ----------
-    published : Published, optional
-        Numbers that are out already, about these people and models; computed from the attribute when left out.
-
-    Raises
-    ------
-    InputError
-        If a setting breaks its rule.
+    `published` are numbers that are out already, about these people and models; computed from the attribute when left
+    out. Raises `InputError` if a setting breaks its rule.
     """
     release = release_of(people, settings) if published is None else published.release
     metered = release if published is None else published

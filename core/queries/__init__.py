@@ -3,7 +3,7 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.queries.compressed import RECOVERY_METHODS, recover_compressed, recover_opportunity, reveal_compressed
+from core.queries.compressed import RECOVERY_METHODS, recover_compressed, reveal_compressed
 from core.queries.decoders import DECODERS, PROGRAMS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
 from core.queries.gaps import equal_opportunity_gap, leakage, statistical_parity_gap
@@ -26,10 +26,8 @@ from core.queries.mechanisms import (
     SmoothLaplace,
 )
 from core.queries.paper_table import (
-    MEASURED_LEAKAGES,
     NOISELESS_ATTACKS,
     TABLE_1,
-    complete_from,
     noiseless_row,
 )
 from core.queries.propagation import balanced_guess, decode_noisy
@@ -49,7 +47,6 @@ from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, 
 __all__ = [
     "DECODERS",
     "DESIGNS",
-    "MEASURED_LEAKAGES",
     "NOISELESS_ATTACKS",
     "PROGRAMS",
     "RECOVERY_METHODS",
@@ -73,7 +70,6 @@ __all__ = [
     "accuracy_limit_with_prior",
     "answer_error",
     "balanced_guess",
-    "complete_from",
     "decode_noisy",
     "design_scores",
     "equal_opportunity_gap",
@@ -89,7 +85,6 @@ __all__ = [
     "read_answers",
     "recover_compressed",
     "recover_flips",
-    "recover_opportunity",
     "repeats_for",
     "reveal_bits",
     "reveal_compressed",

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.queries.gaps import Floats, answer_array, check_sizes, score_matrix
 from core.queries.reveal import Recovery, RecoveryStatus
-from core.validation import binary_array, choice
+from core.validation import choice, probabilities
 
 TOLERANCE = 1e-6  # of a row, relative to its size; HiGHS works to 1e-7
 
@@ -93,10 +93,12 @@ def recover_compressed(
 ) -> Recovery:
     """Recover everybody's attribute from the statistical parity gaps of m models.
 
+    Raises `InputError` if lengths differ, a value is out of its range, or the sizes are missing or do not sum to n.
+
     Parameters
     ----------
     scores : array-like of shape (m, n), in [0, 1]
-        The models that were asked about.
+        The models that were asked about; for equal opportunity, the columns of the people with label 1.
     answers : array-like of shape (m,)
         Their gaps, exact or not.
     n_advantaged, n_disadvantaged : int, at least 1, summing to n
@@ -107,11 +109,6 @@ def recover_compressed(
         P(advantaged) before any answer; for "box" only.
     slack : float, at least 0
         Answers are known to within plus or minus this: half a step of rounding.
-
-    Raises
-    ------
-    InputError
-        If lengths differ, a value is out of its range, or the sizes are missing or do not sum to n.
     """
     choice(method, RECOVERY_METHODS, name="method")
     h = score_matrix(scores)
@@ -127,31 +124,11 @@ def recover_compressed(
     if n_advantaged is None or n_disadvantaged is None:
         raise InputError("n_advantaged and n_disadvantaged are needed, except with the method sizes_unknown.")
     n_adv, n_dis = sizes = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
-    p = None if prior is None else _prior(prior, h.shape[1])
+    p = None if prior is None else np.clip(probabilities(prior, h.shape[1], name="prior"), SURE, 1.0 - SURE)
     c = 1.0 / n_dis + 1.0 / n_adv
     target = (h.sum(axis=1) / n_adv - sp) / c
     found = _box(h, target, slack / c, n_dis, p) if method == "box" else _sparse(h, target, slack / c, sizes, method)
     return _recovery(found, c, before=_before(sizes, p))
-
-
-def recover_opportunity(
-    scores: npt.ArrayLike,
-    answers: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    *,
-    prior: npt.ArrayLike | None = None,
-    **known: Any,
-) -> Recovery:
-    """Recover the attribute of the people with label 1 from equal opportunity gaps, in their order.
-
-    The gaps are statistical parity gaps among them, and say nothing about anybody else. The arguments are those of
-    `recover_compressed`; `scores` and `prior` are for all n people, the sizes are for those with label 1.
-    """
-    y = binary_array(labels, name="labels") == 1
-    if not y.any():
-        raise InputError("labels must have somebody with label 1, got none.")
-    h, own = score_matrix(scores, n=y.size), None if prior is None else _prior(prior, y.size)[y]
-    return recover_compressed(h[:, y], answers, prior=own, **known)
 
 
 def _box(h: Floats, target: Floats, room: float, n_disadvantaged: int, prior: Floats | None) -> ProgramSolution:
@@ -211,12 +188,3 @@ def _before(sizes: tuple[int, int], prior: Floats | None) -> npt.NDArray[np.uint
     if prior is not None:
         return (prior >= sizes[0] / sum(sizes)).astype(np.uint8)
     return np.full(sum(sizes), sizes[0] >= sizes[1], dtype=np.uint8)
-
-
-def _prior(prior: npt.ArrayLike, n: int) -> Floats:
-    p = np.asarray(prior, dtype=np.float64)
-    if p.shape != (n,):
-        raise InputError(f"prior must have one probability for each of {n} people, got shape {p.shape}.")
-    if not ((p >= 0.0) & (p <= 1.0)).all():
-        raise InputError(f"prior must be in [0, 1], got {p[~((p >= 0.0) & (p <= 1.0))][0]}.")
-    return np.clip(p, SURE, 1.0 - SURE)

@@ -49,28 +49,20 @@ Bits = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Answered:
-    """Questions about n people, and their answers, in R repeats with the same group sizes.
-
-    Attributes
-    ----------
-    design : str
-        One of `core.queries.DESIGNS`, or "single" (question j accepts person j only).
-    scores : ndarray of shape (R, m, n)
-    answers : ndarray of shape (R, m)
-    released : sequence of R objects
-        What else the mechanism released (noisy sums); empty otherwise.
-    prior : ndarray of shape (R, n)
-        P(advantaged) from features and label.
-    mechanism : object
-        How the answers were made.
-    """
+    """Questions about n people, and their answers, in R repeats with the same group sizes."""
 
     design: str
+    """One of `core.queries.DESIGNS`, or "single" (question j accepts person j only)."""
     scores: Floats
+    """(R, m, n)"""
     answers: Floats
+    """(R, m)"""
     released: Sequence[Any]
+    """What else the mechanism released (noisy sums); empty otherwise."""
     prior: Floats
+    """(R, n): P(advantaged) from features and label."""
     mechanism: Any
+    """How the answers were made."""
     n_advantaged: int
     n_disadvantaged: int
 
@@ -82,21 +74,15 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Reading:
-    """What a decoder makes of one repeat.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n,)
-        The higher, the more a person looks disadvantaged: the recovered s over c = 1/N0 + 1/N1, or P(disadvantaged).
-    threshold : float
-        From where on somebody is called disadvantaged.
-    recovered : ndarray of shape (n,), 0 or 1
-        1 = called advantaged.
-    """
+    """What a decoder makes of one repeat."""
 
     values: Floats
+    """(n,): the higher, the more a person looks disadvantaged: the recovered s over c = 1/N0 + 1/N1, or
+    P(disadvantaged)."""
     threshold: float
+    """From where on somebody is called disadvantaged."""
     recovered: Bits
+    """(n,), 0 or 1: 1 = called advantaged."""
 
 
 def read_answers(answered: Answered, decoder: str) -> list[Reading]:

@@ -33,7 +33,9 @@ BITS_A_QUESTION = 50  # a double holds 53
 def design_scores(
     design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Generator, width: float = 0.1
 ) -> npt.NDArray[np.float64]:
-    """Return the scores of m models.
+    """Return the scores of m models, shape (m, n), in [0, 1].
+
+    Raises `InputError` if a score lies outside [0, 1], or the design is unknown or has fewer questions than m.
 
     Parameters
     ----------
@@ -47,15 +49,6 @@ def design_scores(
         Not drawn from by "targeted" and "bits".
     width : float, in [0, 1]
         Largest change "jitter" makes to a score.
-
-    Returns
-    -------
-    ndarray of shape (m, n), in [0, 1]
-
-    Raises
-    ------
-    InputError
-        If a score lies outside [0, 1], or the design is unknown or has fewer questions than m.
     """
     choice(design, DESIGNS, name="design")
     row = score_matrix(base)

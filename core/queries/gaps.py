@@ -85,15 +85,10 @@ def counted(probability: Floats, total: int) -> Floats:
     return np.asarray(q.T)
 
 
-def gap_weights(sensitive: npt.ArrayLike) -> Floats:
-    """Return v, shape (n,): 1/N1 for the advantaged, −1/N0 for the disadvantaged, so that SP = H v (equation 4)."""
-    a = attribute_array(sensitive)
-    n_advantaged = int(a.sum())
-    return np.where(a == 1, 1.0 / n_advantaged, -1.0 / (a.size - n_advantaged))
-
-
 def statistical_parity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> Floats:
-    """Return the statistical parity gap of each model (Hamman et al. 2023, equation 1).
+    """Return the statistical parity gap of each model, shape (m,), in [-1, 1] (Hamman et al. 2023, equation 1).
+
+    Raises `InputError` if a score lies outside [0, 1], the lengths differ, or a group is empty.
 
     Parameters
     ----------
@@ -101,32 +96,22 @@ def statistical_parity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike) -> F
         Probability with which each of m models accepts each of n people; one row a question.
     sensitive : array-like of shape (n,), 0 or 1
         1 = advantaged.
-
-    Returns
-    -------
-    ndarray of shape (m,), in [-1, 1]
-
-    Raises
-    ------
-    InputError
-        If a score lies outside [0, 1], the lengths differ, or a group is empty.
     """
-    v = gap_weights(sensitive)
-    return np.asarray(score_matrix(scores, n=v.size) @ v)
+    a = attribute_array(sensitive)
+    n_advantaged = int(a.sum())
+    v = np.where(a == 1, 1.0 / n_advantaged, -1.0 / (a.size - n_advantaged))
+    return np.asarray(score_matrix(scores, n=v.size) @ v)  # SP = H v (equation 4)
 
 
 def equal_opportunity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike) -> Floats:
     """Return the equal opportunity gap of each model: the same among people with label 1 (equation 2).
 
+    Raises `InputError` as `statistical_parity_gap`, and if a group has nobody with label 1.
+
     Parameters
     ----------
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive, labels : array-like of shape (n,), 0 or 1
-
-    Raises
-    ------
-    InputError
-        As `statistical_parity_gap`, and if a group has nobody with label 1.
     """
     a, y = binary_array(sensitive, name="sensitive"), binary_array(labels, name="labels")
     one_length(sensitive=a, labels=y)
@@ -138,12 +123,8 @@ def equal_opportunity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike, label
 def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:
     """Return the leakage, in [0, 1]: the balanced accuracy of a recovered attribute (definition 5.1).
 
-    A coin toss gets 0.5 of either group.
-
-    Raises
-    ------
-    InputError
-        If a group is empty, the lengths differ or a value is not 0 or 1.
+    A coin toss gets 0.5 of either group. Raises `InputError` if a group is empty, the lengths differ or a value is not
+    0 or 1.
     """
     a, found = attribute_array(sensitive), binary_array(recovered, name="recovered")
     if found.size != a.size:

@@ -42,18 +42,16 @@ def _budget(epsilon: float, sizes_known: bool) -> float:
 def accuracy_limit(epsilon: float, *, sizes_known: bool = False) -> float:
     """Return the largest balanced accuracy of an attacker who has the answers and no prior, in [0.5, 1].
 
-    Parameters
-    ----------
-    epsilon : float, at least 0
-        Budget of all answers together.
-    sizes_known : bool
-        The attacker knows the group sizes: the limit of 2ε.
+    `epsilon`, at least 0, is the budget of all answers together; who knows the group sizes has the limit of 2ε.
     """
     return 1 / (1 + math.exp(-_budget(epsilon, sizes_known)))
 
 
 def accuracy_limit_with_prior(prior: npt.ArrayLike, epsilon: float, *, n_advantaged: int | None = None) -> float:
     """Return the largest expected balanced accuracy of an attacker with a calibrated prior, in [0.5, 1].
+
+    Raises `InputError` if a prior lies outside [0, 1], all are 0 or all are 1, or `n_advantaged` is not in
+    1 to n − 1.
 
     Parameters
     ----------
@@ -63,11 +61,6 @@ def accuracy_limit_with_prior(prior: npt.ArrayLike, epsilon: float, *, n_advanta
     epsilon : float, at least 0
     n_advantaged : int, optional
         The attacker knows that this many of the n are advantaged: the prior is conditioned on it, and 2ε counts.
-
-    Raises
-    ------
-    InputError
-        If a prior lies outside [0, 1], all are 0 or all are 1, or `n_advantaged` is not between 1 and n − 1.
     """
     epsilon = _budget(epsilon, n_advantaged is not None)
     q = np.asarray(prior, dtype=np.float64)
@@ -86,15 +79,8 @@ def accuracy_limit_with_prior(prior: npt.ArrayLike, epsilon: float, *, n_advanta
 
 
 def prior_given_sizes(prior: npt.ArrayLike, n_advantaged: int) -> Floats:
-    """Return P(a_j = 1 | Σ a = n_advantaged) of independent people with these priors, shape (R, n).
+    """Return P(a_j = 1 | Σ a = n_advantaged), from 1 to n − 1, of independent people with these priors, shape (R, n).
 
-    Parameters
-    ----------
-    prior : array-like of shape (R, n), in [0, 1]
-    n_advantaged : int, from 1 to n − 1
-
-    Notes
-    -----
     P(Σ of the first j = k) and P(Σ of the rest = k) by recursion; their product sums to what is wanted. The odds are
     shifted beforehand so that Σ prior = n_advantaged, which changes nothing in the result and keeps the sums away from
     the smallest numbers.
@@ -134,18 +120,9 @@ def largest_loss(mechanism: Mechanism, n_advantaged: int, n_disadvantaged: int, 
 
         cosh(loss/m) ≤ (ε/6m)²/2 + cosh(ε/6m),
 
-    which is 0.236 ε or less: the published noise is larger than its ε asks for.
-
-    Parameters
-    ----------
-    m : int, at least 1
-        Questions answered together.
-
-    Returns
-    -------
-    float or None
-        None where there is no such bound: no noise, smooth Laplace noise (which may fail with probability δ), or a
-        published version that does not keep its ε.
+    which is 0.236 ε or less: the published noise is larger than its ε asks for. `m` questions, at least 1, are answered
+    together. None where there is no such bound: no noise, smooth Laplace noise (which may fail with probability δ), or
+    a published version that does not keep its ε.
     """
     n1, n0 = check_sizes(n_advantaged, n_disadvantaged)
     if not mechanism.holds(n1, n0):
@@ -193,19 +170,13 @@ def _two_laws(distance: float, scale: float, noise: str) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorQuantiles(Result):
-    """Absolute error of one answer.
-
-    Attributes
-    ----------
-    median, high : float
-        Half of the answers are off by at most `median`, 95 of 100 by at most `high`.
-    closed_form : bool
-        Computed, not drawn.
-    """
+    """Absolute error of one answer."""
 
     median: float
     high: float
+    """Half of the answers are off by at most `median`, 95 of 100 by at most `high`."""
     closed_form: bool
+    """Computed, not drawn."""
 
     @property
     def exceeds_range(self) -> bool:
@@ -224,6 +195,8 @@ def answer_error(
 ) -> ErrorQuantiles:
     """Return the error of these questions' answers.
 
+    Raises `InputError` as `Mechanism.answer`.
+
     Parameters
     ----------
     scores : array-like of shape (m, n) or (n,), in [0, 1]
@@ -234,11 +207,6 @@ def answer_error(
         Runs drawn then; each gives m errors.
     labels : array-like of shape (n,), 0 or 1, optional
         Given, the questions are about equal opportunity.
-
-    Raises
-    ------
-    InputError
-        As `Mechanism.answer`.
     """
     if draws < 1:
         raise InputError(f"draws must be at least 1, got {draws!r}.")

@@ -64,21 +64,14 @@ def to_grid(values: Floats, grid: float) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A way of answering bias queries.
-
-    Attributes
-    ----------
-    absolute : bool
-        Answer the gap's size without its sign.
-    as_published : bool
-        Hamman et al.'s version where the corrected one differs; `why` says how.
-    noise : str
-        "none", "rounding", "laplace" or "cauchy".
-    """
+    """A way of answering bias queries."""
 
     absolute: bool = field(default=False, kw_only=True)
+    """Answer the gap's size without its sign."""
     as_published: bool = field(default=False, kw_only=True)
+    """Hamman et al.'s version where the corrected one differs; `why` says how."""
     noise: ClassVar[str] = "none"
+    """One of "none", "rounding", "laplace" and "cauchy"."""
 
     @property
     def half_width(self) -> float:
@@ -98,7 +91,10 @@ class Mechanism:
         rng: np.random.Generator,
         labels: npt.ArrayLike | None = None,
     ) -> Floats:
-        """Return one answer a question.
+        """Return one answer a question, shape (m,).
+
+        Raises `InputError` if a score lies outside [0, 1], lengths differ or a group is empty. Warns with
+        `PrivacyLeakWarning` if the noise carries a promise that it does not keep for these groups (see `holds`).
 
         Parameters
         ----------
@@ -107,29 +103,16 @@ class Mechanism:
             1 = advantaged.
         labels : array-like of shape (n,), 0 or 1, optional
             Given, the gap is that of equal opportunity: everything is computed among people with label 1.
-
-        Returns
-        -------
-        ndarray of shape (m,)
-
-        Raises
-        ------
-        InputError
-            If a score lies outside [0, 1], lengths differ or a group is empty.
-
-        Warns
-        -----
-        PrivacyLeakWarning
-            If the noise carries a promise that it does not keep for these groups (see `holds`).
         """
-        self._warn(sensitive, labels)
-        return np.asarray(self._answers(*people(scores, sensitive, labels), rng, 1)[0])
+        h, a = people(scores, sensitive, labels)
+        self._warn(int(a.sum()), int(a.size - a.sum()))
+        return np.asarray(self._answers(h, a, rng, 1)[0])
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether these answers are as private as they promise among groups of about these sizes."""
         return False
 
-    def _warn(self, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None) -> None:
+    def _warn(self, n_advantaged: int, n_disadvantaged: int) -> None:
         """Warn of a promise that is not kept; answers without noise promise nothing."""
 
     def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
@@ -146,15 +129,10 @@ class Mechanism:
 
 @dataclass(frozen=True, slots=True)
 class AdditiveNoise(Mechanism):
-    """Independent noise of one scale on every answer.
-
-    Attributes
-    ----------
-    epsilon : float
-        Privacy budget of all questions of one call together, above 0; infinity for no noise.
-    """
+    """Independent noise of one scale on every answer."""
 
     epsilon: float
+    """Privacy budget of all questions of one call together, above 0; infinity for no noise."""
 
     def __post_init__(self) -> None:
         positive_epsilon(self.epsilon)
@@ -167,12 +145,8 @@ class AdditiveNoise(Mechanism):
         """Return whether these answers are as private as they promise among groups of about these sizes."""
         return not self.as_published
 
-    def _warn(self, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None) -> None:
-        a = np.asarray(sensitive)
-        if labels is not None and np.shape(labels) == a.shape:
-            a = a[np.asarray(labels) == 1]
-        n_advantaged = int(np.count_nonzero(a == 1))
-        if self.as_published and not self.holds(n_advantaged, a.size - n_advantaged):
+    def _warn(self, n_advantaged: int, n_disadvantaged: int) -> None:
+        if self.as_published and not self.holds(n_advantaged, n_disadvantaged):
             warnings.warn(self.why(True), PrivacyLeakWarning, stacklevel=3)
 
     def grid(self, n: int, m: int) -> float:
@@ -196,14 +170,10 @@ class Exact(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class Rounded(Mechanism):
-    """The gaps, rounded.
-
-    Attributes
-    ----------
-    decimals : int, 0 to 15
-    """
+    """The gaps, rounded."""
 
     decimals: int
+    """From 0 to 15."""
     noise: ClassVar[str] = "rounding"
 
     def __post_init__(self) -> None:
@@ -314,14 +284,10 @@ class SmoothLaplace(_Smooth):
 
     The theorem is stated for ε and δ below 1. Above, nothing is promised in general; for given questions and vectors δ
     can be bounded, and it kept to that wherever it was tried (ε up to 50).
-
-    Attributes
-    ----------
-    delta : float, in (0, 1)
-        Probability that the loss may exceed ε, roughly.
     """
 
     delta: float
+    """In (0, 1): probability that the loss may exceed ε, roughly."""
     noise: ClassVar[str] = "laplace"
     factor: ClassVar[float] = 2.0
 
@@ -380,18 +346,13 @@ class NoisySums(Mechanism):
     for ε₀ : ε₁ = √(half range) : √D (the mean half range, when questions differ), which is the split unless
     `count_share` says otherwise. The means of the groups are cut to the range their question's scores have, so a gap
     stays in [−1, 1]. Counts and sums are rounded to a public grid.
-
-    Attributes
-    ----------
-    epsilon : float
-        Privacy budget of count and sums together, above 0; infinity for no noise.
-    count_share : float in [0, 1), optional
-        Share of ε that goes to the count; by default the one that serves the gaps best. 0 says that the group sizes
-        are public anyway: the count is then released as it is and the guarantee is one among vectors of these sizes.
     """
 
     epsilon: float
+    """Privacy budget of count and sums together, above 0; infinity for no noise."""
     count_share: float | None = field(default=None, kw_only=True)
+    """In [0, 1): share of ε that goes to the count; by default the one that serves the gaps best. 0 says that group
+    sizes are public anyway: the count is then released as it is, and the guarantee is one among vectors of these."""
     noise: ClassVar[str] = "laplace"
 
     def __post_init__(self) -> None:

@@ -45,6 +45,7 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.queries.gaps import Floats, check_sizes, counted, score_matrix
 from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SumsRelease, centred_scores
+from core.validation import probabilities
 
 _ROUNDS = 40
 _SETTLED = 2e-3  # largest move of a probability in a round that counts as none
@@ -171,7 +172,10 @@ def decode_noisy(
     n_disadvantaged: int,
     prior: npt.ArrayLike | None = None,
 ) -> Floats:
-    """Return the attacker's P(advantaged) of each person after one set of answers.
+    """Return the attacker's P(advantaged) of each person after one set of answers, shape (n,), in [0, 1].
+
+    But for absolute gaps they add up to `n_advantaged`. Raises `InputError` if lengths or sizes do not fit together, a
+    value is out of its range, or absolute gaps are of questions that accept several people.
 
     Parameters
     ----------
@@ -185,16 +189,6 @@ def decode_noisy(
         The group sizes: an attacker who has them is bound by e^(2ε), not e^ε (see `accuracy_limit`).
     prior : array-like of shape (n,), in [0, 1], optional
         P(advantaged) before any answer; by default the groups' shares.
-
-    Returns
-    -------
-    ndarray of shape (n,), in [0, 1], adding up to `n_advantaged` but for absolute gaps
-
-    Raises
-    ------
-    InputError
-        If lengths or sizes do not fit together, a value is out of its range, or absolute gaps are of questions that
-        accept several people.
     """
     h = score_matrix(scores)
     given: Answers = [answers] if isinstance(answers, SumsRelease) else np.asarray(answers)[np.newaxis]
@@ -307,6 +301,4 @@ def _disadvantaged(prior: npt.ArrayLike | None, shape: tuple[int, int], n0: int)
     p = np.asarray(prior, dtype=np.float64)
     if p.shape != shape:
         raise InputError(f"prior must have one value for each of {shape[1]} people and repeat, got shape {p.shape}.")
-    if not ((p >= 0) & (p <= 1)).all():
-        raise InputError(f"prior must be in [0, 1], got {p[~((p >= 0) & (p <= 1))][0]}.")
-    return np.asarray(1.0 - p)
+    return np.asarray(1.0 - probabilities(p.ravel(), name="prior").reshape(shape))

@@ -55,28 +55,19 @@ class RecoveryStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery(Result):
-    """The recovered vector s of equation 7 in Hamman et al. 2023, and the attribute read off it.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n,) or None
-        s as it is, in the unit of the answers: 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged where
-        the recovery is right; nan for people the answers say nothing about. None without a solution.
-    threshold : float or None
-        c/2; s above it reads as disadvantaged. None without a solution.
-    recovered : ndarray of shape (n,), uint8
-        1 = advantaged. Without a solution what the attacker would have said before any answer: by the prior, whoever
-        is as likely advantaged as people are at large; without one, everybody in the larger group.
-    status : RecoveryStatus
-    reason : str
-        Why there is no solution, or what it leaves open; empty otherwise.
-    """
+    """The recovered vector s of equation 7 in Hamman et al. 2023, and the attribute read off it."""
 
     values: Floats | None
+    """(n,): s as it is, in the unit of the answers: 0 for the advantaged and c = 1/N0 + 1/N1 for the disadvantaged
+    where the recovery is right; nan for people the answers say nothing about. None without a solution."""
     threshold: float | None
+    """c/2; s above it reads as disadvantaged. None without a solution."""
     recovered: npt.NDArray[np.uint8]
+    """(n,): 1 = advantaged. Without a solution what the attacker would have said before any answer: by the prior,
+    whoever is as likely advantaged as people are at large; without one, everybody in the larger group."""
     status: RecoveryStatus
     reason: str
+    """Why there is no solution, or what it leaves open; empty otherwise."""
 
 
 SAME = 1e-12  # scores nearer than this cannot be told apart by their answers
@@ -92,12 +83,7 @@ def reveal_single(answer: float) -> int:
 def reveal_double(answers: tuple[float, float], scores: tuple[float, float]) -> int:
     """Return the attribute of the one person about whom two models differ (example 2).
 
-    Parameters
-    ----------
-    answers : tuple of 2 floats
-        The gaps of the two models.
-    scores : tuple of 2 floats in [0, 1]
-        What either gives that person.
+    The answers are the gaps of the two models, the scores, in [0, 1], what either gives that person.
     """
     step = float(np.diff(score_matrix(scores, n=2)[0])[0])
     if abs(step) < SAME:
@@ -113,23 +99,16 @@ def reveal_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> npt.NDAr
 def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recovery:
     """Recover everybody's attribute from the gaps of n models, the i-th flipping person i (algorithm 1).
 
+    People with a base score of 1/2 have the value nan. They are given the attribute the sizes leave for them where all
+    of them must share one, and otherwise that of most of them. Raises `InputError` if there are fewer than two people,
+    or neither n nor n - 1 answers.
+
     Parameters
     ----------
     base_scores : array-like of shape (n,), in [0, 1]
         The base model's scores; its own gap is not needed.
     answers : array-like of shape (n,) or (n - 1,)
         The gaps; the last person's may be missing.
-
-    Returns
-    -------
-    Recovery
-        People with a base score of 1/2 have the value nan. They are given the attribute the sizes leave for them where
-        all of them must share one, and otherwise that of most of them.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two people, or neither n nor n - 1 answers.
     """
     rows, sp = score_matrix(base_scores), answer_array(answers)
     n = rows.shape[1]
@@ -197,7 +176,10 @@ NEIGHBOURS = sorted(range(-16, 17), key=abs)
 
 
 def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvantaged: int) -> npt.NDArray[np.uint8]:
-    """Recover the attribute from the gaps of the "bits" design.
+    """Recover the attribute from the gaps of the "bits" design, shape (n,), 1 = advantaged.
+
+    People nobody asked about are given the larger group. Raises `InputError` if there are more answers than questions,
+    an answer is not finite, or the sizes do not sum to n.
 
     Parameters
     ----------
@@ -207,16 +189,6 @@ def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvan
         Number of people.
     n_advantaged, n_disadvantaged : int
         Group sizes, summing to n (`sizes_from_answer`).
-
-    Returns
-    -------
-    ndarray of shape (n,), uint8
-        1 = advantaged; people nobody asked about are given the larger group.
-
-    Raises
-    ------
-    InputError
-        If there are more answers than questions, an answer is not finite, or the sizes do not sum to n.
     """
     sizes = check_sizes(n_advantaged, n_disadvantaged, n)
     sp = answer_array(answers)
@@ -270,34 +242,19 @@ WHOLE = 1e-6  # how far 1/answer may lie from a whole number, relative to it
 def sizes_from_answer(answer: float, n: int) -> tuple[int, int]:
     """Return (n_advantaged, n_disadvantaged) from the gap of a model that accepts one person (remark 4).
 
-    Raises
-    ------
-    InputError
-        If the answer is neither 1/N1 nor -1/N0 with sizes from 1 to n - 1, as a noisy or rounded one is.
+    Raises `InputError` if the answer is neither 1/N1 nor -1/N0 with sizes from 1 to n - 1, as a noisy or rounded one
+    is.
     """
     size = _size(abs(float(answer)), n, told=answer)
     return (size, n - size) if answer > 0 else (n - size, size)
 
 
 def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.NDArray[np.uint8]:
-    """Part everybody by group with n absolute gaps.
+    """Part n people, at least 2, by group with n absolute gaps: 1 for the larger group, shape (n,).
 
-    Parameters
-    ----------
-    ask : callable
-        Takes scores of shape (k, n) and returns the k absolute gaps; called twice, for n rows in all.
-    n : int
-        Number of people, at least 2.
-
-    Returns
-    -------
-    ndarray of shape (n,), uint8
-        1 for the larger group; with equal sizes, for the first person's.
-
-    Raises
-    ------
-    InputError
-        If n is below 2 or an answer cannot be an exact absolute gap.
+    With equal sizes 1 is for the first person's. `ask` takes scores of shape (k, n) and returns the k absolute gaps; it
+    is called twice, for n rows in all. Raises `InputError` if n is below 2 or an answer cannot be an exact absolute
+    gap.
     """
     if n < 2:
         raise InputError(f"n must be at least 2, got {n}.")

@@ -45,15 +45,9 @@ def _checked(n_advantaged: int, n_disadvantaged: int, m: int) -> tuple[int, int,
 
 
 def local_sensitivity(n_advantaged: int, n_disadvantaged: int, m: int, *, absolute: bool = False) -> float:
-    """Return how far m gaps can move from a vector with these group sizes (equation 8), the worst scores assumed.
+    """Return how far m gaps, signed or absolute, can move from a vector with these group sizes (equation 8).
 
-    Parameters
-    ----------
-    n_advantaged, n_disadvantaged : int, at least 1, together at least 3
-    m : int
-        Number of questions.
-    absolute : bool
-        Absolute gaps in place of signed ones.
+    The worst scores are assumed. The sizes are at least 1 and together at least 3.
     """
     n, small, m = _checked(n_advantaged, n_disadvantaged, m)
     return m * _edge(n, max(small, 2), absolute=absolute)
@@ -81,18 +75,9 @@ def smooth_sensitivity(
 ) -> float:
     """Return the β-smooth sensitivity (definition 4.3): the largest e^(−β d) × local sensitivity at any distance d.
 
-    Parameters
-    ----------
-    n_advantaged, n_disadvantaged : int, at least 1, together at least 3
-    m : int
-        Number of questions.
-    beta : float, at least 0
-        0 gives the global sensitivity, infinity the local one.
-    absolute : bool
-        Absolute gaps in place of signed ones.
-    as_published : bool
-        Theorem 7's formula as algorithm 3 applies it: the disadvantaged group taken for the smaller one, and no
-        care for a group of one person.
+    Sizes, m and `absolute` are those of `local_sensitivity`. A beta of 0 gives the global sensitivity, infinity the
+    local one. As published it is theorem 7's formula as algorithm 3 applies it: the disadvantaged group taken for the
+    smaller one, and no care for a group of one person.
     """
     n, small, m = _checked(n_advantaged, n_disadvantaged, m)
     if not beta >= 0:

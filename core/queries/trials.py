@@ -44,23 +44,16 @@ def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking(Result):
-    """What is asked, of how many people and how often.
-
-    Attributes
-    ----------
-    n : int
-        People, drawn anew from the test set in every repeat.
-    design : str
-        One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps).
-    width : float
-        Half width of the jitter, in (0, 1].
-    """
+    """What is asked, of how many people and how often."""
 
     n: int = 100
+    """People, drawn anew from the test set in every repeat."""
     design: str = "jitter"
+    """One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps)."""
     repeats: int = 50
     seed: int = 42
     width: float = 0.1
+    """Half width of the jitter, in (0, 1]."""
 
     def __post_init__(self) -> None:
         choice(self.design, (*DESIGNS, "single"), name="design")
@@ -73,60 +66,38 @@ class Asking(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leak(Result):
-    """What one kind of attacker recovers after m answers.
-
-    Attributes
-    ----------
-    leakage : Estimate
-        Balanced accuracy, mean and 95% interval over repeats.
-    gain : Estimate
-        The same minus that of the features alone, paired by repeat.
-    complete : float
-        Share of the repeats in which everybody was recovered.
-    lowest : float
-        Smallest leakage of a repeat.
-    typical : int
-        The repeat whose leakage is nearest to the mean.
-    """
+    """What one kind of attacker recovers after m answers."""
 
     m: int
     decoder: str
     leakage: Estimate
+    """Balanced accuracy, mean and 95% interval over repeats."""
     gain: Estimate
+    """The same minus that of the features alone, paired by repeat."""
     complete: float
+    """Share of the repeats in which everybody was recovered."""
     lowest: float
+    """Smallest leakage of a repeat."""
     typical: int
+    """The repeat whose leakage is nearest to the mean."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionAccuracy(Result):
-    """How well the models asked about predict the label, and how well the audited model does; thresholds at 0.5.
-
-    Attributes
-    ----------
-    base, asked : Estimate
-        Mean accuracy and its interval over repeats.
-    spread : float
-        Standard deviation among the questions of one repeat, mean over repeats.
-    """
+    """How well the models asked about predict the label, and how well the audited model does; thresholds at 0.5."""
 
     base: Estimate
     asked: Estimate
+    """Mean accuracy and its interval over repeats."""
     spread: float
+    """Standard deviation among the questions of one repeat, mean over repeats."""
 
 
 class Trials:
     """Repeats that are drawn once and answered as often as wanted.
 
-    Parameters
-    ----------
-    most : int, optional
-        Most questions that are asked; by default where (nearly) everybody is known. The first questions are the same.
-
-    Raises
-    ------
-    InputError
-        If the pool cannot give such samples, or the design has fewer questions.
+    At most `most` questions are asked, by default until (nearly) everybody is known; the first questions are the same.
+    Raises `InputError` if the pool cannot give such samples, or the design has fewer questions.
     """
 
     def __init__(self, pool: QueryPool, asking: Asking, *, most: int | None = None) -> None:

@@ -37,10 +37,11 @@ from core.membership import (
     disparities,
     is_muted,
     judging_everybody,
-    lira,
+    lira_from,
     loss_attack,
     roc,
     split_between,
+    train_shadows,
 )
 from core.models import GIVEN
 from core.policy import Limit, Measurement, Policy, Status, judge
@@ -466,7 +467,9 @@ def _audited(run: Run, side: int, remembered: Callable[[Bits], npt.ArrayLike]) -
     audited = audit_of(people, (scores >= 0.5).astype(np.uint8), (side, _NOT_JUDGED, side), seed=own, scores=scores)
     guesses = {
         "loss": loss_attack(scores, law.labels, split),
-        "lira": lira(shadow.train, scores, law.labels, split, seed=own, shadows=_SHADOWS),
+        "lira": lira_from(
+            train_shadows(shadow.train, law.labels, split, seed=own, shadows=_SHADOWS), scores, law.labels
+        ),
     }
     audited.once("member guesses", lambda: guesses)
     return audited

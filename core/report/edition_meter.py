@@ -6,7 +6,7 @@ disclosure edition. Read are sizes, rates with their intervals, the unfairness a
 attack on the disclosure edition reads them (`core.report.edition_attack`), and each is handed to `core.model_card` as
 the interval of values that would be printed alike. With every digit sizes and rates tell all the rest.
 
-The posterior before the release is that of the release meter (`core.model_card.attacker_posterior`), from features and
+The posterior before the release is that of the release meter (`core.model_card.attacker_posteriors`), from features and
 label: cross-fitted, and so calibrated better than the prior of the attack on the edition, whose bits it need not equal.
 Of more than two groups each is metered against all others; a form's row is the group with the most bits.
 """

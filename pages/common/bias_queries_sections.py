@@ -13,7 +13,6 @@ from core.charts import draw_targeted, draw_values
 from core.charts.queries import error_words
 from core.estimates import count
 from core.queries import (
-    MEASURED_LEAKAGES,
     TABLE_1,
     LaplaceGlobal,
     SmoothCauchy,
@@ -229,7 +228,7 @@ def _published_table() -> pandas.DataFrame:
             "laplace": math.log(2) * LaplaceGlobal(row.epsilon, as_published=True).scale(*sizes),
         }
         for noise, median in medians.items():
-            l1, _, strongest = MEASURED_LEAKAGES[row.n, row.m, int(row.epsilon), noise]
+            l1, _, strongest = row.measured[noise]
             rows.append(
                 {
                     "people": row.n,

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.model_card.equations import posterior_array
 from core.model_card.published_counts import SIZE_PARTS, part_of, value_of
 from core.model_card.release import Published
+from core.validation import probabilities
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,7 +33,7 @@ def exact_posterior(prior: npt.ArrayLike, published: Published) -> npt.NDArray[n
         If there are more than 20 people, or no vector agrees with the numbers.
     """
     release = published.release
-    q = posterior_array(prior, release.n)
+    q = probabilities(prior, release.n, name="posterior")
     if release.n > MOST_PEOPLE:
         raise InputError(f"Every vector can be visited for up to {MOST_PEOPLE} people, got {release.n}.")
     vectors = ((np.arange(2**release.n)[:, None] >> np.arange(release.n)) & 1).astype(np.float64)

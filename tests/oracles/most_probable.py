@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.model_card.equations import Equations, equations, posterior_array
+from core.model_card.equations import Equations, equations
 from core.model_card.release import Published
 from core.serialize import Result
-from core.validation import at_least_zero, choice
+from core.validation import at_least_zero, choice, probabilities
 
 Floats = npt.NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def most_probable(
     and names the larger group too often.
     """
     choice(solver, SOLVERS, name="solver")
-    q = posterior_array(posterior, published.release.n)
+    q = probabilities(posterior, published.release.n, name="posterior")
     if solver == "milp" and q.size > MOST_PEOPLE:
         raise InputError(f"An integer program may hold at most {MOST_PEOPLE} people, got {q.size}.")
     start = time.perf_counter()

@@ -12,7 +12,6 @@ from core.queries import (
     partition_absolute,
     recover_compressed,
     recover_flips,
-    recover_opportunity,
     reveal_bits,
     reveal_double,
     reveal_flips,
@@ -157,18 +156,6 @@ def test_bits_partition_and_sizes(a):
     assert (reveal_bits(statistical_parity_gap(bits, a), a.size, **sizes(a)) == a).all()
     found = partition_absolute(lambda scores: np.abs(statistical_parity_gap(scores, a)), a.size)
     assert (found == a).all() or (found == 1 - a).all()
-
-
-@several
-@given(a=attributes, seed=seeds, m=st.integers(1, 10), method=methods)
-def test_equal_opportunity_is_statistical_parity_among_label_one(a, seed, m, method):
-    rng = np.random.default_rng(seed)
-    labels = np.append(np.ones(a.size), np.zeros(5)).astype(int)
-    scores, answers = questions(a, m, "random_binary", seed)
-    wide = np.hstack([scores, rng.random((m, 5))])  # whatever the models say of the others
-    one = recover_compressed(scores, answers, method=method, **sizes(a))
-    other = recover_opportunity(wide, answers, labels, method=method, **sizes(a))
-    assert other.values == pytest.approx(one.values) and (other.recovered == one.recovered).all()
 
 
 @several

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from core.datasets import build_dataset, load, split
-from core.model_card import Published, Release, attacker_posterior, measured, meter, pinned, project
+from core.model_card import Published, Release, attacker_posteriors, measured, meter, pinned, project
 from core.model_card.natural_models import natural_models
 
 __all__ = ["COUNTS", "HEAD", "PRECISIONS", "Split", "long_table", "row_of", "sizes_only", "splits_of"]
@@ -82,7 +82,8 @@ def splits_of(folder: Path, seeds: range, *, count: int = 50) -> Iterator[Split]
             predictions=models.predictions,
             labels=datasets["sex"].labels[parts.test],
             posterior={
-                name: attacker_posterior(dataset, parts, parts.test, seed=seed) for name, dataset in datasets.items()
+                name: attacker_posteriors(dataset, parts, parts.test, seed=seed)[:, 1]
+                for name, dataset in datasets.items()
             },
             sensitive={name: dataset.sensitive[parts.test] for name, dataset in datasets.items()},
         )

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from core.queries import (
-    MEASURED_LEAKAGES,
     TABLE_1,
     Asking,
     LaplaceGlobal,
@@ -64,12 +63,12 @@ def test_the_noisy_rows_do_not_reproduce(pool: QueryPool) -> None:
 
 def test_leakages_of_table_1_are_those_on_record(pool: QueryPool) -> None:
     trials = Trials(pool, Asking(n=100, repeats=50, seed=42))
-    for (n, m, epsilon, noise), recorded in MEASURED_LEAKAGES.items():
-        if n != 100:
-            continue
-        mechanism = (SmoothCauchy if noise == "cauchy" else LaplaceGlobal)(float(epsilon))
-        told = [100 * trials.leak(m, mechanism, name).leakage.value for name in DECODER_ORDER]
-        assert told == pytest.approx(recorded, abs=1.5)
+    for row in TABLE_1:
+        for noise, recorded in row.measured.items():
+            if row.n == 100:
+                mechanism = (SmoothCauchy if noise == "cauchy" else LaplaceGlobal)(float(row.epsilon))
+                told = [100 * trials.leak(row.m, mechanism, name).leakage.value for name in DECODER_ORDER]
+                assert told == pytest.approx(recorded, abs=1.5)
 
 
 def test_noisy_sums_err_far_less(pool: QueryPool) -> None:

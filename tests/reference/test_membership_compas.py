@@ -30,7 +30,7 @@ import numpy as np
 import pytest
 
 from core.datasets import load
-from core.membership import judging_everybody, lira, member_people, roc
+from core.membership import judging_everybody, lira_from, member_people, roc, train_shadows
 from core.membership.roc import group_rocs
 from core.membership.targets import ID3Target
 from tests.reference.membership import caught_gap, gaps, run
@@ -75,7 +75,8 @@ def test_lira_on_everybody(people, runs):
     first = runs[0]
     whole = judging_everybody(first.split.members, first.split.outsiders)
     target = ID3Target(people=people, max_depth=DEPTH)
-    score = lira(target, first.probability, people.labels, whole, seed=0, shadows=64).score
+    shadows = train_shadows(target, people.labels, whole, seed=0, shadows=64)
+    score = lira_from(shadows, first.probability, people.labels).score
     rows, member = whole.judged
     found = roc(score, member)
     assert found.auc.value == pytest.approx(0.652, abs=0.02) and found.auc.low > first.auc

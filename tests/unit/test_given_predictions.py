@@ -19,7 +19,6 @@ from core.membership import (
     given_target,
     member_people,
     split_between,
-    study,
     study_steps,
     target_of,
 )
@@ -27,6 +26,7 @@ from core.models import GIVEN, METHOD_TITLES, METHODS, fit_model
 from core.questions import query_pool
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence
+from tests.unit.membership.study import study
 
 SETS = replace(ROLES, sets="part")
 GIVING = replace(SETS, prediction="p", score="s")

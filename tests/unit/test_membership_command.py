@@ -22,10 +22,10 @@ from core.membership import (
     default_depth,
     epsilon_curve,
     member_people,
-    study,
     summarise_curve,
 )
 from tests import samples
+from tests.unit.membership.study import study
 
 Capture = pytest.CaptureFixture[str]
 FEW = ["membership", "--shadows", "8", "--depth", "3"]

@@ -20,55 +20,20 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.membership.attack import Attack, MemberGuess, Report, Train
-from core.membership.judged_people import MembershipSplit
-from core.membership.shadows import Shadows, normal, observed, shadows_of, train_shadows
+from core.membership.attack import Attack, MemberGuess
+from core.membership.shadows import Shadows, normal, observed, shadows_of
 
 _OWN_VARIANCE = 64
 """From this many shadows on a person has a variance of her own (Carlini et al. 2022, section VI-C)."""
 
 
-def lira(
-    train: Train,
-    probability: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    split: MembershipSplit,
-    *,
-    seed: int,
-    shadows: int = 64,
-    online: bool = True,
-    report: Report | None = None,
-) -> MemberGuess:
-    """Judge people by how the target's answer compares with that of shadow models.
-
-    There are scores alone, and no verdict.
-
-    Parameters
-    ----------
-    train : callable
-        Trains a model as the target was trained; see `Train`.
-    probability : array-like of shape (n,), in [0, 1]
-        The target's P(label = 1) of everybody.
-    labels : array-like of shape (n,), 0 or 1
-    split : MembershipSplit
-        Whom to judge; nobody's membership is used.
-    shadows : int
-        Even, at least `FEWEST_SHADOWS`.
-    online : bool
-        Whether shadows are trained with and without the judged, or without them alone.
-    report : callable, optional
-        Called with (shadows done, shadows in all); may raise `core.errors.Cancelled`.
-    """
-    made = train_shadows(train, labels, split, seed=seed, shadows=shadows, online=online, report=report)
-    return lira_from(made, probability, labels)
-
-
 def lira_from(
     shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike, *, own_variance: bool | None = None
 ) -> MemberGuess:
-    """Score the judged with shadows that are trained already; see `lira`.
+    """Judge people by how the target's answer compares with that of shadow models; scores alone, and no verdict.
 
-    Each person has variances of her own, or all share one inside and one outside; by default from 64 shadows on.
+    The target's P(label = 1), in [0, 1], and the labels, 0 or 1, are everybody's, of shape (n,). Each person has
+    variances of her own, or all share one inside and one outside; by default from 64 shadows on.
     """
     phi = observed(shadows, probability, labels)
     own = len(shadows.logits) >= _OWN_VARIANCE if own_variance is None else own_variance

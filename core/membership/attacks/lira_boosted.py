@@ -31,8 +31,7 @@ def lira_boosted(
         columns += [mean, deviation, phi - mean]
     if shadows.online:
         columns.append(lira_from(shadows, probability, labels).score)
-    evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
-    score, verdict = cross_fitted(evidence, inside, seed=seed, name="boosting on shadows")
+    score, verdict = cross_fitted(columns, inside, seed=seed, name="boosting on shadows")
     return MemberGuess(name="lira_boosted", rows=shadows.rows, score=score, verdict=verdict)
 
 

@@ -18,15 +18,9 @@ _LEAST = 1e-12
 def loss_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
     """Judge people by the model's loss on their own label.
 
-    The score is the log of the probability of the true label, the loss with its sign turned.
-
-    Parameters
-    ----------
-    probability : array-like of shape (n,), in [0, 1]
-        P(label = 1) of everybody.
-    labels : array-like of shape (n,), 0 or 1
-    split : MembershipSplit
-        The threshold with the best balanced accuracy is set on the known.
+    The score is the log of the probability of the true label, the loss with its sign turned. The model's P(label = 1),
+    in [0, 1], and the labels, 0 or 1, are everybody's, of shape (n,). The threshold with the best balanced accuracy is
+    set on those known of the split.
     """
     p, y = checked(probability, labels)
     score = np.log(np.maximum(np.round(true_label_probability(p, y), 12), _LEAST))  # 1 - 0.8 ties with 0.2

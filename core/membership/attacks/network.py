@@ -32,20 +32,12 @@ _NO_PROGRESS = 1e9
 def network_attack(
     probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit, *, seed: int, balance: bool = False
 ) -> MemberGuess:
-    """Judge people by what a network learned from the target's answers about known people.
+    """Judge people by what a network learned from the target's answers about known people; see `loss_attack`.
 
-    Parameters
-    ----------
-    probability, labels, split
-        As for `loss_attack`.
-    balance : bool
-        Let members and outsiders of a label weigh the same. Needed once members of one label were deleted from the
-        training data: else the networks learn how many were.
-
-    Notes
-    -----
-    A label all of whose known people are members, or outsiders, has nothing to learn from: its verdict is constant.
-    People with the same answer and label get the same score, as the networks are asked about each answer once.
+    To `balance` is to let members and outsiders of a label weigh the same. It is needed once members of one label were
+    deleted from the training data: else the networks learn how many were. A label all of whose known people are
+    members, or outsiders, has nothing to learn from: its verdict is constant. People with the same answer and label get
+    the same score, as the networks are asked about each answer once.
     """
     p, y = checked(probability, labels)
     known, member = split.known

@@ -24,14 +24,9 @@ def released_attack(
 ) -> MemberGuess:
     """Judge people by boosting on what is released about them, half of the judged teaching.
 
-    Parameters
-    ----------
-    probability : array-like of shape (n,), in [0, 1], or None
-        P(label = 1) of everybody as it is released; None where labels alone are.
-    predictions, labels : array-like of shape (n,), 0 or 1
-        Predicted and true labels.
-    split : MembershipSplit
-        Of each half of those judged the attacker knows who is a member, when the other half is judged.
+    P(label = 1), in [0, 1], as it is released, or None where labels alone are, and predicted and true labels, 0 or 1,
+    are everybody's, of shape (n,). Of each half of those judged the attacker knows who is a member, when the other half
+    is judged.
     """
     predicted, y = both_labels(predictions, labels)
     rows, member = split.judged
@@ -41,8 +36,7 @@ def released_attack(
         own, true = p[rows], true_label_probability(p, y)[rows]
         _, place, count = np.unique(own, return_inverse=True, return_counts=True)
         columns += [own, true, (true == 1.0).astype(np.int8) - (true == 0.0), np.log(count[place])]
-    evidence = np.column_stack([np.asarray(column, dtype=np.float32) for column in columns])
-    score, verdict = cross_fitted(evidence, member, seed=seed, name="released")
+    score, verdict = cross_fitted(columns, member, seed=seed, name="released")
     return MemberGuess(name="released", rows=rows, score=score, verdict=verdict)
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from core.desk import Columns, TestSet, predictions_of, read_predictions, read_test_set
+from core.desk import Columns, TestSet, predictions_of
 from core.desk import test_set_of as made_of
 from core.desk.noise import amount_text, epsilon_of, millionths
 from core.errors import InputError
@@ -31,16 +29,6 @@ def test_a_test_set_is_read():
     assert found.order().tolist() == [1, 0, 2] and found.n == 3
     bare = people("id;sex\n1;1\n2;0\n", Columns(attribute="sex"))
     assert bare.ids == ("1", "2") and bare.attribute.tolist() == [1, 0] and bare.labels is None
-
-
-def test_files_are_found_by_path(tmp_path: Path):
-    (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    (tmp_path / "model.csv").write_text("id,score\nc,1\na,0.5\nb,0\n", encoding="utf-8")
-    found = read_test_set(tmp_path / "people.csv", COLUMNS)
-    assert read_predictions(tmp_path / "model.csv", found.ids).tolist() == [0.0, 0.5, 1.0]
-    for read in (lambda path: read_test_set(path, COLUMNS), lambda path: read_predictions(path, ("a",))):
-        with pytest.raises(InputError, match="must be a file that can be read"):
-            read(tmp_path / "nothing.csv")
 
 
 def test_predictions_are_matched_by_identifier():

@@ -9,12 +9,17 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from core.errors import Cancelled, InputError
-from core.membership import lira, lira_from, member_split, roc, train_shadows
+from core.membership import lira_from, member_split, roc, train_shadows
 from core.membership.shadows import Shadows
 from core.membership.targets import ID3Target
 from tests.unit.membership.villagers import half, villagers
 
 N = 300
+
+
+def lira(train, p, labels, split, **settings):
+    """Train shadows and judge people by them."""
+    return lira_from(train_shadows(train, labels, split, **settings), p, labels)
 
 
 def drawn_by(split, **settings):

@@ -10,7 +10,7 @@ import pytest
 from core.datasets import build_dataset
 from core.errors import InputError
 from core.membership import column_grouping, grouped_by, member_people, table_grouping
-from core.membership.people import Grouping, pair_groups, regrouped
+from core.membership.people import Grouping, pair_groups
 from tests.unit.membership.villagers import ROLES, frame, table, villagers
 
 
@@ -118,7 +118,7 @@ def test_groups_by_other_roles_keep_the_people():
     assert grouping.names == ("others", "people of the port", "town missing")
     assert np.array_equal(grouping.codes == 1, cells["town"] == "port")
     assert np.flatnonzero(grouping.codes == 2).tolist() == [0, 1, 2, 3, 4]
-    assert regrouped(people, grouping).n == people.n
+    assert grouped_by(people, grouping).n == people.n
 
 
 def test_the_own_roles_give_the_own_groups():
@@ -134,6 +134,6 @@ def test_bad_groupings_are_refused():
     with pytest.raises(InputError, match="two different attributes, got 'town' twice"):
         grouped_by(people, ("town", "town"))
     with pytest.raises(InputError, match="must have the same length"):
-        regrouped(people, column_grouping(villagers(300), "town"))
+        grouped_by(people, column_grouping(villagers(300), "town"))
     with pytest.raises(InputError, match="must be a column of the table, got 'age'"):
         table_grouping(table(), ROLES, replace(ROLES, sensitive="age"))

@@ -27,12 +27,12 @@ from core.membership import (
     guesses,
     judge,
     ledger_of,
-    study,
     study_steps,
     summarise_curve,
     target_of,
 )
 from core.membership.study import two_sides
+from tests.unit.membership.study import study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
 

@@ -72,12 +72,20 @@ def test_any_classifier_can_be_a_target():
     from sklearn.naive_bayes import BernoulliNB
 
     people, rows = villagers(N), half(N).members
-    target = library_target(people, lambda seed: BernoulliNB())
-    assert target.indicators.shape == (N, sum(people.n_values))
-    assert (target.indicators.sum(axis=1) == len(people.names)).all()
-    place = people.n_values[0] + people.codes[:, 1]
-    assert (target.indicators[np.arange(N), place] == 1).all()
+    seen = []
+
+    class Watched(BernoulliNB):
+        def fit(self, x, y):
+            seen.append(x)
+            return super().fit(x, y)
+
+    target = library_target(people, lambda seed: Watched())
     assert np.unique(target(rows, 0)).size > 5
+    (indicators,) = seen
+    assert indicators.shape == (rows.size, sum(people.n_values))
+    assert (indicators.sum(axis=1) == len(people.names)).all()
+    place = people.n_values[0] + people.codes[rows, 1]
+    assert (indicators[np.arange(rows.size), place] == 1).all()
 
 
 def test_one_label_alone_is_what_a_library_target_says():

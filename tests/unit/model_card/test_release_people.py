@@ -20,7 +20,7 @@ from core.model_card import (
     ReleasedPeople,
     ReleaseSettings,
     advise,
-    attacker_posterior,
+    attacker_posteriors,
     in_common,
     pinned,
     project,
@@ -48,7 +48,7 @@ def people() -> ReleasedPeople:
 
 def test_the_attacker_is_calibrated_and_repeatable():
     splits = split(demo(), seed=3)
-    q = attacker_posterior(demo(), splits, splits.test, seed=3)
+    q = attacker_posteriors(demo(), splits, splits.test, seed=3)[:, 1]
     s = demo().sensitive[splits.test]
     assert q.shape == s.shape and q.mean() == pytest.approx(s.mean(), abs=0.03)
     for low, high in ((0.1, 0.4), (0.4, 0.6), (0.6, 0.9)):
@@ -63,9 +63,9 @@ def test_the_attacker_is_calibrated_and_repeatable():
 def test_the_attacker_learns_nothing_from_released_records():
     splits = split(demo(), seed=3)
     with pytest.raises(InputError, match="must not learn from released records, got 5 that are in both"):
-        attacker_posterior(demo(), splits, np.append(splits.test, splits.attack[:5]))
+        attacker_posteriors(demo(), splits, np.append(splits.test, splits.attack[:5]))
     with pytest.raises(InputError, match="group must be from 0 to 1, got 2"):
-        attacker_posterior(demo(), splits, splits.test, group=2)
+        released_people(CONFIG, demo(), models="audited", group=2)
 
 
 @pytest.mark.parametrize("family", ["mixed", "seeds", "depths", "features"])
@@ -117,7 +117,7 @@ def test_released_people_hold_what_a_study_needs():
 
 def test_given_models(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        "core.model_card.card_people.attacker_posterior", lambda _, __, rows, **told: np.full(rows.size, 0.5)
+        "core.model_card.card_people.attacker_posteriors", lambda _, __, rows, **told: np.full((rows.size, 2), 0.5)
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
     found = released_people(CONFIG, demo(), models="given", given=columns, names=["a", "b"])
