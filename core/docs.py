@@ -27,17 +27,19 @@ def studies() -> dict[str, tuple[type, str]]:
     from core.cli.attriguard import CurveSettings
     from core.cli.membership import RunSettings
     from core.cli.queries import AskSettings, RegisterSettings
-    from core.cli.reveal import RevealSettings
     from core.cli.sweep import SweepSettings
     from core.config import AuditConfig
     from core.membership.settings import MembershipSettings
     from core.model_card.study import ReleaseSettings
+    from core.queries import Answering, Asking, RevealSettings
     from core.sweep.landscape import LandscapePlan
 
     return {
         "Audit": (AuditConfig, "attribution, reveal"),
         "Sweep": (SweepSettings, "sweep"),
-        "Answers to bias queries": (RevealSettings, "reveal"),
+        "Bias queries": (Asking, "reveal"),
+        "Answers to bias queries": (Answering, "reveal"),
+        "Bias queries, what is printed": (RevealSettings, "reveal"),
         "Query desk, a test set": (RegisterSettings, "queries register"),
         "Query desk, a question": (AskSettings, "queries ask"),
         "Membership attacks": (MembershipSettings, "membership"),

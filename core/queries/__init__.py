@@ -44,6 +44,7 @@ from core.queries.reveal import (
     sizes_from_answer,
 )
 from core.queries.sensitivity import global_sensitivity, local_sensitivity, smooth_sensitivity
+from core.queries.settings import NOISES, Answering, RevealSettings
 from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, repeats_for
 
 __all__ = [
@@ -51,10 +52,12 @@ __all__ = [
     "DESIGNS",
     "MEASURED_LEAKAGES",
     "NOISELESS_ATTACKS",
+    "NOISES",
     "PROGRAMS",
     "RECOVERY_METHODS",
     "TABLE_1",
     "Answered",
+    "Answering",
     "Asking",
     "ErrorQuantiles",
     "Exact",
@@ -65,6 +68,7 @@ __all__ = [
     "QuestionAccuracy",
     "Reading",
     "Recovery",
+    "RevealSettings",
     "Rounded",
     "SmoothCauchy",
     "SmoothLaplace",

@@ -190,6 +190,9 @@ ELSEWHERE = {
     "PlannedAnswers": {"decimals": BY_STUDY, "repeats": BY_STUDY},
     "ReleasePlan": {"title": BY_FILE, "without": BY_FILE, "on": BY_STUDY},
     "ReleaseSettings": {"sizes": "one of what is published", "seed": BY_SIDEBAR},
+    "Asking": {"repeats": "follows from the number of people"},
+    "Answering": {"delta": BY_STUDY},
+    "RevealSettings": {"model_epsilon": "the Model page asks for it"},
     "MembershipSettings": {
         "accounting": BY_SECTION,
         "shadows": BY_STUDY,
