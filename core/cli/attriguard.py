@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 from core.attriguard import (
     ATTACKER_TITLES,
     PUBLISHED_CURVE,
     TABLE_ATTACKER_TITLES,
+    CurveSettings,
     GuardSettings,
     Point,
     Study,
@@ -34,9 +35,8 @@ from core.datasets import CATALOG, Ratings, demo_ratings, read_ratings
 from core.errors import DataUnavailableError, InputError
 from core.estimates import Estimate
 from core.serialize import plain
-from core.settings import Settings, from_arguments, given, params
 from core.settings import add_arguments as add_settings
-from core.study import Param
+from core.settings import from_arguments, given, params
 from core.validation import choice
 
 NAME = "attriguard"
@@ -44,16 +44,6 @@ HELP = "print how far noise on people's records misleads who infers their privat
 
 _RATINGS = ("ratings", "demo_ratings")
 _PAPER = "Jia and Gong (2018): network, noise of a network"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurveSettings(Settings):
-    """Where the curves are read off."""
-
-    budgets: Annotated[
-        tuple[float, ...] | None,
-        Param("Budgets", "Entries changed per person on average, such as 0.5,1,2.", least=0.0, some=True),
-    ] = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

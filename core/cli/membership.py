@@ -31,7 +31,6 @@ from core.membership import (
     DELETION_REMINDER,
     FEWEST_SHADOWS,
     TARGET_TITLES,
-    TARGETS,
     AttackFindings,
     CurveBand,
     CurvePoint,
@@ -61,7 +60,7 @@ from core.serialize import Result, plain
 from core.settings import Settings, from_arguments, params
 from core.settings import add_arguments as add_settings
 from core.study import Param
-from core.validation import LEAST_EPSILON, choice
+from core.validation import LEAST_EPSILON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -552,7 +551,6 @@ def _work(arguments: argparse.Namespace) -> Work:
 def _check(asked: RunSettings, settings: MembershipSettings) -> None:
     """Refuse what does not go together."""
     target, shadows = settings.target, settings.shadows
-    choice(target, TARGETS, name="--target")
     if shadows < FEWEST_SHADOWS:
         raise InputError(f"--shadows must be at least {FEWEST_SHADOWS}, got {shadows}.")
     if shadows % 2:

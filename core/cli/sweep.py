@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated
 
-from core.audit import PROTOCOLS
 from core.cli.arguments import (
     add_dataset_arguments,
     add_running_arguments,
@@ -20,19 +17,16 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, aligned, spread_words
 from core.config import AuditConfig
-from core.correction import COSTS
-from core.fairness import METRICS
 from core.files import check_place
-from core.models import METHODS
-from core.settings import Settings, from_arguments
 from core.settings import add_arguments as add_settings
-from core.study import Param
+from core.settings import from_arguments
 from core.sweep import (
     PAPER_TOLERANCES,
     TOLERANCES,
     Spread,
     SweepPoint,
     SweepRow,
+    SweepSettings,
     SweepSummary,
     grid,
     measure,
@@ -44,26 +38,6 @@ NAME = "sweep"
 HELP = "measure many configurations and print what attackers recover from each"
 
 _NAMED_TOLERANCES = {"18": TOLERANCES, "49": PAPER_TOLERANCES}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepSettings(Settings):
-    """Which configurations are measured, and which of their numbers are printed."""
-
-    methods: Annotated[
-        tuple[str, ...],
-        Param("Fair learning", "How models are trained, or all: {options}.", options=METHODS, some=True),
-    ] = METHODS[:1]
-    metrics: Annotated[
-        tuple[str, ...], Param("Fairness metrics", "Fairness metrics, or all: {options}.", options=METRICS, some=True)
-    ] = METRICS[:1]
-    tolerances: Annotated[
-        str, Param("Tolerances", "Trained for and told: 49, 18, or numbers in [0, 1] such as 0,0.01,0.1.")
-    ] = "18"
-    protocol: Annotated[
-        str, Param("Protocol", "How the exponent of the printed tables is chosen: {options}.", options=PROTOCOLS)
-    ] = PROTOCOLS[0]
-    cost: Annotated[str, Param("Cost", "Cost of the printed tables: {options}.", options=COSTS)] = COSTS[0]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

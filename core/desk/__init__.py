@@ -36,15 +36,18 @@ from core.desk.registration import (
     read_test_set,
     test_set_of,
 )
+from core.desk.settings import AskSettings, RegisterSettings
 
 __all__ = [
     "METRICS",
+    "AskSettings",
     "Columns",
     "Ledger",
     "LedgerAnswer",
     "LedgerStatus",
     "LoggedAnswer",
     "Quote",
+    "RegisterSettings",
     "Registration",
     "TestSet",
     "Verification",

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from core.desk import AskSettings
 from core.desk.prices import prices, suggested_price
 from core.errors import FairLeakError
 from core.fairness import METRIC_TITLES
 from core.fingerprint import fingerprint
+from core.settings import params
 from pages.common import desk_board as board
 from pages.common import desk_ledger, panels, shell, state
 from pages.common import desk_people as people
 from pages.common import desk_words as words
+from pages.common.controls import control
 
 if TYPE_CHECKING:
     from core.desk import Ledger, LedgerAnswer, LedgerStatus, Quote, Registration, TestSet
@@ -48,7 +51,7 @@ def show(ledger: Ledger, now: LedgerStatus | None) -> None:
         question_form(ledger, now)
 
 
-_KEPT: dict[str, Any] = {"persist_state": "session"}
+_ASKED = params(AskSettings)
 _SOURCES = {"audited": "Of the audited model", "file": "A file"}
 _EPSILON, _PRICED, _SHOWN = "desk_epsilon", "desk_priced", "desk_shown"
 
@@ -70,7 +73,7 @@ def _how(ledger: Ledger, status: LedgerStatus) -> tuple[str, float]:
     made = status.registration
     metrics = ["statistical_parity"] + (["equal_opportunity"] if (made.n_positive or 0) >= 2 else [])
     metric = panels.pick(
-        "Gap",
+        _ASKED["metric"].param.title,
         {name: METRIC_TITLES[name] for name in metrics},
         key=f"desk_metric_{len(metrics)}",
         default="statistical_parity",
@@ -94,13 +97,13 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
         if st.session_state.get(_PRICED, ("",))[0] != about or kept not in offered:
             st.session_state[_EPSILON] = suggested_price(status.remaining, least=made.least_epsilon)
         st.session_state[_PRICED] = (about, offered)
-    epsilon = st.select_slider(
-        "Price ε of a new answer",
-        offered,
-        key=_EPSILON,
+    epsilon = control(
+        _ASKED["epsilon"],
+        _EPSILON,
+        "select_slider",
+        options=offered,
         format_func=lambda value: f"{value:.10g}",
         help="Half of it means twice the noise. Nothing is charged where the past answers the question.",
-        **_KEPT,
     )
     return float(epsilon)
 
@@ -163,7 +166,7 @@ def _price(
             key="desk_asker",
             placeholder="team A, model 7",
             help="The record keeps this text and has no other field for the model.",
-            **_KEPT,
+            persist_state="session",
         )
         sure = _sure(made, quote)
         pressed = st.button(
@@ -201,11 +204,8 @@ def _quoted(
     told: dict[str, Any] = {"epsilon": epsilon, "metric": metric}
     try:
         quote = ledger.quote(made.name, test_set, scores, **told)
-        again = quote.from_past and st.toggle(
-            "Pay for a fresh look all the same",
-            key="desk_again",
-            help="New noise, combined with what is known already.",
-            **_KEPT,
+        again = quote.from_past and control(
+            _ASKED["again"], "desk_again", help="New noise, combined with what is known already."
         )
         if again:
             quote = ledger.quote(made.name, test_set, scores, **told, again=True)

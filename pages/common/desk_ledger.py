@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.datasets.columns import quoted
+from core.desk import Columns, RegisterSettings
 from core.desk.prices import everybody_else, together
 from core.errors import FairLeakError, InputError
+from core.settings import Setting, params
 from pages.common import desk_people as people
 from pages.common import desk_words as words
 from pages.common import panels, shell, state
+from pages.common.controls import control
 
 if TYPE_CHECKING:
-    from core.desk import Columns, Ledger, TestSet
+    from core.desk import Ledger, TestSet
 
 
 _FIELD, _SECRET_FIELD = "desk_place", "desk_password_field"
@@ -180,6 +183,7 @@ def _address(place: str) -> Any:
 
 _KEPT: dict[str, Any] = {"persist_state": "session"}
 _NONE = "none"
+_COLUMNS, _REGISTER = params(Columns), params(RegisterSettings)
 _SOURCES = {"file": "A file", "audited": "Test records of the audited table"}
 _REGISTER_PROBLEM = "desk_register_problem"
 
@@ -204,23 +208,22 @@ def register_form(ledger: Ledger) -> None:
             **_KEPT,
         )
     with right:
-        budget = st.number_input(
-            "Lifetime budget ε",
+        budget = control(
+            _REGISTER["budget"],
+            "desk_budget",
+            "number_input",
             min_value=0.00001,
             max_value=1000.0,
             value=1.0,
             step=0.1,
             format="%g",
-            key="desk_budget",
             help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
-            **_KEPT,
         )
     st.caption(words.price_of_size(float(budget)))
-    another = st.toggle(
-        "People registered before, for another attribute",
-        key="desk_another_attribute",
+    another = control(
+        _REGISTER["another_attribute"],
+        "desk_another_attribute",
         help="Needed where these people have a budget for another attribute. It is believed, and goes on record.",
-        **_KEPT,
     )
     pressed = st.button(
         "Register", key="desk_register", type="primary", icon=":material/how_to_reg:", disabled=found is None
@@ -282,32 +285,29 @@ def _from_file() -> tuple[TestSet, Columns] | None:
 
 def _columns(frame: Any) -> Columns:
     """Ask which column is which, and which values count."""
-    from core.desk import Columns
-
     named = [str(column) for column in frame.columns]
     left, middle, right = st.columns(3, gap="medium")
     with left:
         usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
-        identifier = st.selectbox("Identifier", named, index=usual, key="desk_id_column")
+        identifier = _choose(_COLUMNS["id"], named, "desk_id_column", value=named[usual])
     with middle:
         others = [name for name in named if name != identifier]
-        attribute = st.selectbox("Sensitive attribute", others, key="desk_attribute_column")
+        attribute = _choose(_COLUMNS["attribute"], others, "desk_attribute_column")
         values = _values(frame, attribute)
-        advantaged = st.selectbox("Advantaged group", values, key=f"desk_advantaged_{attribute}")
+        advantaged = _choose(_COLUMNS["advantaged"], values, f"desk_advantaged_{attribute}")
     with right:
         labels = [_NONE, *(name for name in others if name != attribute)]
-        at = st.selectbox(
-            "True outcome, for equal opportunity",
-            range(len(labels)),
-            format_func=labels.__getitem__,
-            key="desk_label_column",
-            help="Counts as public: those who ask may know it.",
-        )
+        told = "Counts as public: those who ask may know it."
+        at = _choose(_COLUMNS["label"], dict(enumerate(labels)), "desk_label_column", help=told)
         label = labels[at] if at else None
         positive = None
         if label is not None:
-            positive = st.selectbox("Its good value", _values(frame, label), key=f"desk_positive_{label}")
+            positive = _choose(_COLUMNS["positive"], _values(frame, label), f"desk_positive_{label}")
     return Columns(id=identifier, attribute=attribute, advantaged=advantaged, label=label, positive=positive)
+
+
+def _choose(setting: Setting, options: Any, key: str, help: str | None = None, **told: Any) -> Any:
+    return control(setting, key, "selectbox", options=options, help=help, persist_state=None, **told)
 
 
 def _values(frame: Any, column: str) -> list[str]:
