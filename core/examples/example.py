@@ -7,7 +7,7 @@ The texts lie in ``texts/NAME.toml``, with places for numbers: {x} is written as
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -56,8 +56,6 @@ class Step(Result):
         The numbers put in, and what comes out.
     task : str
         What an exercise sheet must tell besides, so that the step can be done by hand; may be empty.
-    values : mapping of str to float
-        The numbers behind the text, as core computed them.
     """
 
     title: str
@@ -67,7 +65,6 @@ class Step(Result):
     computation: str = ""
     result: str = ""
     task: str = ""
-    values: Mapping[str, float] = field(default_factory=dict)
     table: ExampleTable | None = None
 
 
@@ -128,6 +125,8 @@ class Example(Result):
     steps : tuple of Step
     lesson : str
         What to remember, with its limit.
+    numbers : mapping of str to float or str
+        What is put into the texts, as core computed it.
     source : str
         Where the method is published.
     """
@@ -142,6 +141,7 @@ class Example(Result):
     steps: tuple[Step, ...]
     lesson: str
     source: str
+    numbers: Mapping[str, float | str] = field(repr=False)
 
 
 def texts(name: str) -> dict[str, Any]:
@@ -162,7 +162,6 @@ def told(
     right: str | float,
     within: float = 0.0,
     table: Columns,
-    values: Sequence[Mapping[str, float]],
     tables: Mapping[int, Columns] | None = None,
 ) -> Example:
     """Return an example with its numbers put into its texts.
@@ -173,8 +172,6 @@ def told(
         What stands for each {name} in the texts.
     right, within
         As of `Answer`.
-    values : sequence of mappings
-        Those of each step.
     tables : mapping of int to (columns, rows)
         The tables of the steps that have one, counted from 1.
     """
@@ -188,11 +185,11 @@ def told(
 
     content = texts(name)
     words, steps = filled(content), []
-    for i, (one, found) in enumerate(zip(content["step"], values, strict=True), start=1):
+    for i, one in enumerate(content["step"], start=1):
         step = filled(one)
         caption = step.pop("caption", "")
         own = tabled(caption, tables[i]) if tables and i in tables else None
-        steps.append(Step(**step, values=found, table=own))
+        steps.append(Step(**step, table=own))
     answer = Answer(
         right=right,
         within=within,
@@ -200,7 +197,14 @@ def told(
         why=words.pop("why"),
         hint=words.pop("hint"),
     )
-    return Example(name=name, table=tabled(words.pop("caption"), table), answer=answer, steps=tuple(steps), **words)
+    return Example(
+        name=name,
+        numbers=numbers,
+        table=tabled(words.pop("caption"), table),
+        answer=answer,
+        steps=tuple(steps),
+        **words,
+    )
 
 
 class _Number(float):
