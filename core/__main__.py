@@ -45,10 +45,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     from core.cli import Console
-    from core.cli.arguments import UNUSABLE
+    from core.cli.arguments import UNUSABLE, check_files
 
     console = Console(out=sys.stdout, err=sys.stderr)
     try:
+        check_files(arguments)
         code: int = arguments.run(arguments, console)
         sys.stdout.flush()
         return code

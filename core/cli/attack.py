@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 
 from core.cli import attribution, attriguard, membership, model_card, reveal
-from core.cli.arguments import Parser
+from core.cli.arguments import Parser, check_files
 from core.cli.console import Console
 from core.errors import InputError
 
@@ -48,9 +48,9 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     parser = Parser(prog=f"python -m core {NAME} {arguments.action}", add_help=False, allow_abbrev=False)
     command.add_arguments(parser)
     keys = {_key(action): action for action in parser._actions}
-    code: int = command.run(
-        parser.parse_args([word for told in arguments.told for word in _words(told, keys)]), console
-    )
+    own = parser.parse_args([word for told in arguments.told for word in _words(told, keys)])
+    check_files(own)
+    code: int = command.run(own, console)
     return code
 
 

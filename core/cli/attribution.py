@@ -19,7 +19,6 @@ from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
 from core.correction import MEASURES, LeakAttribution, RepeatedStep, attribute_over_seeds
 from core.estimates import Estimate, over_repeats
-from core.files import check_place
 from core.leak import KINDS, LeakPoint, leak_configs, measure_leak
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
@@ -48,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure the model and its unmitigated twin for every seed, and print the attribution of both attackers."""
-    check_place(arguments.csv, what="--csv")
+    import pandas as pd
+
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
     check_epsilon(config.epsilon, (config.method,))
     configs = leak_configs(config, seeds_in(arguments.seeds))
@@ -60,10 +60,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     console.results(_printed(config, leaks))
     console.results(_delta(points, config))
     console.results(_controls(own))
-    if arguments.csv is not None:
-        import pandas as pd
-
-        write_csv(pd.concat([leak.to_frame() for leak in leaks]), arguments.csv, console)
+    write_csv(pd.concat([leak.to_frame() for leak in leaks]), arguments, console)
     return 0
 
 

@@ -22,7 +22,6 @@ from core.attriguard import (
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
-    check_files,
     data_folder_of,
     dataset_of,
     interval_cells,
@@ -67,9 +66,6 @@ class _Work:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print."""
-    import pandas as pd
-
-    check_files(arguments)
     choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
     asked = from_arguments(arguments, CurveSettings).budgets
     work = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments, console)
@@ -85,9 +81,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         raise InputError("A study needs at least one attacker, got none.")
     points = [*study.undefended(), *(point for budget in budgets for point in study.at(budget))]
     console.results(_told(study, points, budgets, work, arguments))
-    records = [_record(point, work, arguments) for point in points]
-    write_csv(pd.DataFrame(records), arguments.csv, console)
-    write_json(_everything(study, points, budgets, work, arguments), arguments.json, console)
+    write_csv([_record(point, work, arguments) for point in points], arguments, console)
+    write_json(_everything(study, points, budgets, work, arguments), arguments, console)
     return 0
 
 

@@ -52,10 +52,12 @@ def spread_words(spread: Spread | None, *, signed: bool = False, percent: bool =
     return "none" if spread is None else _words(spread.mean, spread.low, spread.high, signed=signed, percent=percent)
 
 
-def estimate_words(estimate: Estimate | None, *, signed: bool = False, percent: bool = True) -> str:
-    """Return an estimate with its interval in the same form; "none" where nothing was measured."""
+def estimate_words(
+    estimate: Estimate | None, *, signed: bool = False, percent: bool = True, nothing: str = "none"
+) -> str:
+    """Return an estimate with its interval in the same form, or what to say where nothing was measured."""
     if estimate is None or math.isnan(estimate.value):
-        return "none"
+        return nothing
     return _words(estimate.value, estimate.low, estimate.high, signed=signed, percent=percent)
 
 
@@ -71,15 +73,7 @@ def _words(value: float, low: float, high: float, *, signed: bool, percent: bool
 
 @dataclass(slots=True)
 class Console:
-    """Two streams.
-
-    Attributes
-    ----------
-    out : text stream
-        Results.
-    err : text stream
-        Progress, notes, errors.
-    """
+    """Two streams: results go out, progress, notes and errors beside them."""
 
     out: TextIO
     err: TextIO

@@ -9,6 +9,7 @@ from core.cli.console import Block, Console
 from core.datasets import CATALOG, cautions, read_table
 from core.errors import InputError
 from core.files import content_of
+from core.models.model_files import read_model
 from core.release_audit import AuditPlan, catalogue_plan, commented_plan, suggested_plan
 
 NAME = "gen-config"
@@ -72,8 +73,6 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
     attribute, label = arguments.attribute or "", arguments.label or ""
     model_file, model = None, ""
     if arguments.model is not None:
-        from core.models.model_files import read_model
-
         model = arguments.model.name
         model_file = read_model(content_of(arguments.model, what="--model"), model)
         if not model_file.feature_names:

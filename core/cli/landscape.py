@@ -6,7 +6,14 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.cli.arguments import add_dataset_arguments, add_seeds_argument, dataset_of, seeds_in, write_csv
+from core.cli.arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    add_seeds_argument,
+    dataset_of,
+    seeds_in,
+    write_csv,
+)
 from core.cli.console import Console, aligned, estimate_words
 from core.files import check_place
 from core.settings import add_arguments as add_settings
@@ -23,21 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, LandscapePlan, "metric", "train_share", "tolerances", "epsilons", "tree_share")
     add_seeds_argument(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the map as JSON, as the Start page reads it")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+    add_file_arguments(parser, "csv")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Make a map and print it."""
-    for path, name in ((arguments.out, "--out"), (arguments.csv, "--csv")):
-        check_place(path, what=name)
+    check_place(arguments.out, what="--out")
     plan = from_arguments(arguments, LandscapePlan, seeds=seeds_in(arguments.seeds))
     made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
     console.results(_printed(made))
     if arguments.out is not None:
         write_landscape(made, arguments.out)
         console.note(f"The map is in {arguments.out}.")
-    if arguments.csv is not None:
-        write_csv(made.to_frame(), arguments.csv, console)
+    write_csv(made.to_frame(), arguments, console)
     return 0
 
 

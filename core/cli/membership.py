@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
-    check_files,
     interval_cells,
     table_and_roles,
     write_csv,
@@ -34,7 +33,6 @@ from core.membership import (
     AttackFindings,
     CurveBand,
     CurvePoint,
-    DisparityResult,
     GapResult,
     GapTest,
     MemberPeople,
@@ -65,20 +63,9 @@ from core.validation import LEAST_EPSILON
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What to do, checked, before any of it.
+    """What to do, checked, before any of it: settings for each privacy budget, attacks in the order of `ATTACKS`.
 
-    Attributes
-    ----------
-    settings : tuple of MembershipSettings
-        One a privacy budget.
-    attacks : tuple of str
-        Among `core.membership.ATTACKS`, in their order.
-    train : Train or None
-        The target; None for one that its name is enough for.
-    split : MembershipSplit or None
-        Members and outsiders; None draws them from the seed.
-    theta : float in (0, 1]
-        Of FairPick, which is left out for 1.
+    Train and split are the audited model's, None for other targets. FairPick is left out where its theta is 1.
     """
 
     people: MemberPeople
@@ -96,20 +83,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit(Result):
-    """What was found.
+    """What was found at each privacy budget, and what the tree costs in truth there, inf without a bound.
 
-    Attributes
-    ----------
-    findings : tuple of MembershipFindings
-        One a privacy budget, as asked.
-    costs : tuple of float
-        What the tree costs in truth at each; inf without a bound.
-    over_epsilon : tuple of CurveBand
-        Over repeats; empty for one.
-    over_theta : tuple of (float, tuple of CurveBand)
-        Privacy budget, and what FairPick and its control change; empty unless asked for.
-    deletions : MembershipFindings or None
-        Of the target after FairPick, without attacks.
+    Over epsilon are several repeats; over theta, at each budget, what FairPick and its control change; the deletions
+    are those of FairPick at the first, without attacks.
     """
 
     work: Work
@@ -241,18 +218,23 @@ def _epsilon(found: MembershipFindings) -> str:
 
 
 def _attack_table(audit: Audit) -> str:
-    rows = []
-    for found in audit.findings:
-        for attack in found.attacks.values():
-            muted = "not measurably above chance" if attack.muted else ""
-            rates = [_NOTHING if rate is None else _words(rate) for rate in (attack.precision, attack.recall)]
-            auc = estimate_words(attack.roc.auc, percent=False)
-            rows.append([_epsilon(found), ATTACK_TITLES[attack.name], auc, *rates, muted])
+    rows = [
+        [
+            _epsilon(found),
+            ATTACK_TITLES[attack.name],
+            estimate_words(attack.roc.auc, percent=False),
+            _words(attack.precision),
+            _words(attack.recall),
+            "not measurably above chance" if attack.muted else "",
+        ]
+        for found in audit.findings
+        for attack in found.attacks.values()
+    ]
     return aligned(["epsilon", "attack", "AUC", "precision in %", "recall in %", ""], rows, left=2)
 
 
-def _words(estimate: Estimate, *, signed: bool = False) -> str:
-    return _NOTHING if math.isnan(estimate.value) else estimate_words(estimate, signed=signed)
+def _words(estimate: Estimate | None, *, signed: bool = False) -> str:
+    return estimate_words(estimate, signed=signed, nothing=_NOTHING)
 
 
 def _gap_table(audit: Audit) -> Iterator[str]:
@@ -281,22 +263,15 @@ def _gap_rows(attack: AttackFindings) -> Iterator[tuple[str, list[str], list[str
     for low in attack.low_fpr:
         why = []
         if low.group in measured:
-            cells = _three(measured[low.group], muted=attack.muted)
+            own = measured[low.group]
+            cells = [_words(getattr(own, name), signed=True) + _star(own.tests[name]) for name in _GAPS]
+            cells[0] += " muted" if attack.muted else ""
         else:
             cells = [_NOTHING] * len(_GAPS)
             why.append(left_out.get(low.group, f"{ATTACK_TITLES[attack.name]} gives scores and no verdict: no VD."))
         if low.reason:
             why.append(f"TPR gap at 1% FPR, {low.group}: {low.reason}")
         yield low.group, [*cells, _words(low.estimate, signed=True) + _star(low.test)], why
-
-
-def _three(result: DisparityResult, *, muted: bool) -> list[str]:
-    cells = []
-    for name in _GAPS:
-        estimate: Estimate = getattr(result, name)
-        mark = " muted" if muted and name == "vd" else ""
-        cells.append(_words(estimate, signed=True) + _star(result.tests[name]) + mark)
-    return cells
 
 
 def _star(test: GapTest | None) -> str:
@@ -407,7 +382,7 @@ def _gaps(attack: AttackFindings, low: GapResult) -> dict[str, Any]:
     results = () if attack.disparities is None else attack.disparities.results
     own = next((result for result in results if result.group == low.group), None)
     row: dict[str, Any] = {}
-    for name in ("vd", "fpr_gap", "advantage_gap"):
+    for name in _GAPS:
         told = name.replace("_", " ")
         row |= interval_cells(told, None if own is None else getattr(own, name))
         row[f"{told} p"] = None if own is None else own.tests[name].p_adjusted
@@ -509,9 +484,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print."""
-    import pandas as pd
-
-    check_files(arguments)
     work = _work(arguments)
     if work.settings[0].accounting == "naive":
         console.note("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
@@ -519,8 +491,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
         audit = measured(work, console)
     console.results(told(audit))
-    write_csv(pd.DataFrame(records(audit, arguments.dataset)), arguments.csv, console)
-    write_json(everything(audit, arguments.dataset), arguments.json, console)
+    write_csv(records(audit, arguments.dataset), arguments, console)
+    write_json(everything(audit, arguments.dataset), arguments, console)
     return 0
 
 

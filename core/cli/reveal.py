@@ -8,14 +8,35 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-from core.cli.arguments import add_dataset_arguments, check_epsilon, dataset_of, table_named, write_csv
+from core.cli.arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    check_epsilon,
+    dataset_of,
+    table_named,
+    write_csv,
+)
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
+from core.datasets import build_dataset
+from core.datasets.catalog import black_and_white
 from core.errors import InputError
-from core.files import check_place
-from core.queries import Answering, Asking, Leak, Mechanism, RevealSettings, Trials, repeats_for
+from core.queries import (
+    NOISELESS_ATTACKS,
+    TABLE_1,
+    Answering,
+    Asking,
+    Leak,
+    Mechanism,
+    RevealSettings,
+    Trials,
+    accuracy_limit_with_prior,
+    complete_from,
+    noiseless_row,
+    prior_given_sizes,
+    repeats_for,
+)
 from core.questions import query_pool
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, given
@@ -40,12 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, RevealSettings, "model_epsilon")
     add_settings(parser, Asking, "repeats", defaults={"repeats": None})
     add_settings(parser, AuditConfig, "method", "metric", "train_share", "seed")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+    add_file_arguments(parser, "csv")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Measure and print."""
-    check_place(arguments.csv, what="--csv")
     asked = given(arguments, Asking)
     settings, answering = from_arguments(arguments, RevealSettings), from_arguments(arguments, Answering)
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, epsilon=settings.model_epsilon)
@@ -63,12 +83,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int, console: Console) -> Iterator[str]:
     """Yield the noiseless rows as printed lines, and the numbers of questions from which on everybody is known."""
-    import pandas as pd
-
-    from core.datasets import build_dataset
-    from core.datasets.catalog import black_and_white
-    from core.queries import NOISELESS_ATTACKS, TABLE_1, complete_from, noiseless_row
-
     table, roles = black_and_white(table_named("adult", arguments))
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
     pool = query_pool(config, build_dataset(table, roles))
@@ -98,7 +112,7 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
         for attack in NOISELESS_ATTACKS:
             known = next((m for m in numbers if all(shares[k][attack] == 1.0 for k in numbers if k >= m)), None)
             yield f"  {_ATTACKS[attack]}: " + (str(known) if known is not None else f"more than {numbers[-1]}")
-    write_csv(pd.DataFrame(records), arguments.csv, console)
+    write_csv(records, arguments, console)
 
 
 def _asked(
@@ -110,8 +124,6 @@ def _asked(
     console: Console,
 ) -> Iterator[str]:
     """Yield the leakage of one way of asking."""
-    import pandas as pd
-
     mechanism = answering.mechanism()
     dataset = dataset_of(arguments)
     pool = query_pool(replace(config, roles=dataset.roles), dataset)
@@ -141,7 +153,7 @@ def _asked(
     limit = _limit(trials, mechanism)
     if limit is not None:
         yield f"What anybody with a calibrated prior and the group sizes can expect at most: {100 * limit:.1f}"
-    write_csv(pd.DataFrame(records), arguments.csv, console)
+    write_csv(records, arguments, console)
 
 
 def _answers(settings: Answering) -> str:
@@ -158,8 +170,6 @@ def _answers(settings: Answering) -> str:
 
 def _limit(trials: Trials, mechanism: Mechanism) -> float | None:
     """Return the limit for attackers with prior and sizes, where the noise keeps its epsilon."""
-    from core.queries import accuracy_limit_with_prior, prior_given_sizes
-
     if not mechanism.holds(trials.n_advantaged, trials.n_disadvantaged):
         return None
     given = prior_given_sizes(trials.prior, trials.n_advantaged)

@@ -13,6 +13,8 @@ from core.cli.console import Console
 from core.cli.verify import LARGEST_REPORT, text_of
 from core.errors import InputError
 from core.files import check_place, content_of, write_file
+from core.report import verify_report
+from core.report.verification import ENDING, OF_THIS_CODE, new_key, private_key, signature_of
 
 NAME = "sign"
 HELP = "sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt"
@@ -38,9 +40,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Sign, or make a key."""
-    from core.report import verify_report
-    from core.report.verification import ENDING, OF_THIS_CODE, new_key, private_key, signature_of
-
     if arguments.new_key is not None:
         if arguments.report is not None:
             raise InputError("REPORT must be left out with --new-key; sign it with --key afterwards.")

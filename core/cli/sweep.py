@@ -17,7 +17,6 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, aligned, spread_words
 from core.config import AuditConfig
-from core.files import check_place
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.sweep import (
@@ -54,7 +53,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     settings = from_arguments(arguments, SweepSettings)
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
     check_epsilon(config.epsilon, settings.methods)
-    check_place(arguments.csv, what="--csv")
     configs = grid(
         config,
         tolerances=_tolerances(settings.tolerances),
@@ -64,7 +62,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     )
     summary = summarise(finished(configs, arguments, console, measure=measure, result=SweepPoint))
     console.results(_printed(summary, settings, config))
-    write_csv(summary.to_frame(), arguments.csv, console)
+    write_csv(summary.to_frame(), arguments, console)
     return 0
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.cli.console import Console
 from core.errors import FairLeakError, InputError
 from core.files import MEGABYTE, content_of
-
-if TYPE_CHECKING:
-    from core.report.verification import Finding
+from core.report import verify_report
+from core.report.verification import ENDING, NOT_SIGNED, OF_THIS_CODE, Finding, signature_finding
 
 NAME = "verify"
 HELP = "judge a report (JSON or HTML) again by its own numbers, and tell whether it was altered and who signed it"
@@ -39,9 +37,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Verify and say so."""
-    from core.report import verify_report
-    from core.report.verification import OF_THIS_CODE
-
     path = Path(arguments.report)
     content = content_of(path, what="REPORT", most=LARGEST_REPORT)
     signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
@@ -56,16 +51,12 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _label(finding: Finding) -> str:
-    from core.report.verification import NOT_SIGNED
-
     if not finding.holds:
         return "BROKEN "
     return "NOTE   " if finding.told == NOT_SIGNED else "holds  "
 
 
 def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> Finding:
-    from core.report.verification import ENDING, Finding, signature_finding
-
     beside = path.with_name(f"{path.name}{ENDING}")
     signature = content_of(beside, what="The signature") if os.path.lexists(beside) else None
     try:
