@@ -39,37 +39,26 @@ from core.validation import choice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFindings(Result):
-    """How accurate and how fair the audited model is.
-
-    Attributes
-    ----------
-    accuracy_train, accuracy_test, majority_test : Estimate
-        Share of right predictions on the training and on unseen test records; of the more frequent label for everybody.
-    unfairness_train : float
-        Largest deviation of a group's rate from the overall rate on the training records: a fact about them.
-    unfairness_test : Estimate
-        The same on the test records, as an estimate for unseen people.
-    rates_train, rates_test : tuple of GroupRate
-        The rates behind these distances.
-    needs_sensitive, randomised : bool
-        See `core.models.FairModel`; False where it is not known because the predictions were given.
-    predictions : ndarray of shape (n,), uint8
-        The one draw of predictions for all records of the dataset, or those given.
-    scores : ndarray of shape (n,), in [0, 1]
-        The model's own if `scores_given`; else only labels were given, and these stand for them.
-    """
+    """How accurate and how fair the audited model is."""
 
     accuracy_train: Estimate
     accuracy_test: Estimate
     majority_test: Estimate
+    """Share of right predictions on training and unseen test records; of the more frequent label for everybody."""
     unfairness_train: float
+    """Largest deviation of a group's rate from the overall rate on the training records: a fact about them."""
     unfairness_test: Estimate
+    """The same on the test records, as an estimate for unseen people."""
     rates_train: tuple[GroupRate, ...]
     rates_test: tuple[GroupRate, ...]
+    """The rates behind these distances."""
     needs_sensitive: bool
     randomised: bool
+    """See `core.models.FairModel`; False where it is not known because the predictions were given."""
     predictions: Codes = field(repr=False)
+    """Shape (n,), uint8. The one draw of predictions for all records of the dataset, or those given."""
     scores: Floats = field(repr=False)
+    """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
     scores_given: bool = True
 
     @property
@@ -86,11 +75,8 @@ class ModelFindings(Result):
 def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
     """Train the audited model and draw its predictions once, or take those that were given, and measure it.
 
-    Raises
-    ------
-    InputError
-        If the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule of the metric or
-        the method.
+    Raises `InputError` if the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule
+    of the metric or the method.
     """
     check_cells(config.metric, dataset, splits)
     if config.method == GIVEN:
@@ -294,22 +280,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFindings(Result):
-    """What an audit found.
-
-    Attributes
-    ----------
-    groups : tuple of GroupRow
-        First group first.
-    sizes, shared : dict
-        Records by set (train, attack, validation, test), and how many equal a training record in every column used.
-    attacks : dict
-        (attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`.
-    known_shares : tuple of float
-        Shares of the groups among the records whose attribute the attacker knows.
-    strong, strong_balanced : Estimate
-        Accuracy and balanced accuracy of the strong adversary on the training records: calibrated, told nothing,
-        trained on the same records as the held-out forest.
-    """
+    """What an audit found."""
 
     config: AuditConfig
     title: str
@@ -317,14 +288,21 @@ class AuditFindings(Result):
     synthetic: bool
     group_names: tuple[str, ...]
     groups: tuple[GroupRow, ...]
+    """First group first."""
     n_features: int
     sizes: dict[str, int]
+    """Records by set: train, attack, validation, test."""
     model: ModelFindings
     attacks: dict[tuple[str, str], AttackFindings]
+    """(attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`."""
     known_shares: tuple[float, ...]
+    """Shares of the groups among the records whose attribute the attacker knows."""
     strong: Estimate
     strong_balanced: Estimate
+    """Accuracy and balanced accuracy of the strong adversary on the training records: calibrated, told nothing, trained
+    on the same records as the held-out forest."""
     shared: dict[str, int] = field(default_factory=dict)
+    """How many of a set equal a training record in every column used."""
 
     def disclose(
         self,
@@ -382,15 +360,8 @@ def audit_key(config: AuditConfig, dataset: AuditDataset) -> str:
 def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditDataset | None = None) -> AuditFindings:
     """Run a whole audit; the data may be left out only for the built-in demo.
 
-    Parameters
-    ----------
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-
-    Raises
-    ------
-    InputError
-        If the configuration or the data break a rule.
+    `report` is called with (steps done, steps in all); it may raise `core.errors.Cancelled` to stop. Raises
+    `InputError` if the configuration or the data break a rule.
     """
     pairs = [(kind, protocol) for kind in ATTACKERS for protocol in protocols_of(kind)]
     steps = len(pairs) + 2

@@ -226,14 +226,8 @@ def strongest(
     it broken one suffices, and with m attacks one may do so by chance: the lower end is the largest of the lower ends
     at level 1 - (1 - level)/m (Bonferroni).
 
-    Parameters
-    ----------
-    found : mapping of str to Estimate
-        At least one, at one level.
-    freedom : int, optional
-        Degrees of freedom where the intervals are Student's; None for normal ones.
-    within : tuple of float
-        Smallest and largest value there can be.
+    `found` holds at least one, all at one level; `freedom` are the degrees of freedom where the intervals are
+    Student's, None for normal ones; `within` are the smallest and the largest value there can be.
     """
     name = max(found, key=lambda each: found[each].value)
     own = found[name]
