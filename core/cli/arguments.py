@@ -109,9 +109,10 @@ def data_folder_of(arguments: argparse.Namespace) -> Path | None:
     return Path(local) if local else None
 
 
-def seeds_in(text: str, *, name: str = "--seeds") -> tuple[int, ...]:
+def seeds_in(text: str) -> tuple[int, ...]:
     """Return the whole numbers in a list such as "0,1,5-9"."""
     found: dict[int, None] = {}
+    name = "--seeds"
     for part in parts_of(text, name=name):
         first, dash, last = part.partition("-")
         try:

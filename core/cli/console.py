@@ -47,28 +47,16 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int =
     return Block("\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)]))
 
 
-def spread_words(spread: Spread | None, *, signed: bool = False, percent: bool = True) -> str:
-    """Return a number with its interval, such as "76.3 [75.6, 77.0]"; "none" where there is nothing."""
-    return "none" if spread is None else _words(spread.mean, spread.low, spread.high, signed=signed, percent=percent)
-
-
 def estimate_words(
-    estimate: Estimate | None, *, signed: bool = False, percent: bool = True, nothing: str = "none"
+    found: Estimate | Spread | None, *, signed: bool = False, percent: bool = True, nothing: str = "none"
 ) -> str:
-    """Return an estimate with its interval in the same form, or what to say where nothing was measured."""
-    if estimate is None or math.isnan(estimate.value):
+    """Return a number with its interval, such as "76.3 [75.6, 77.0]", or what to say where nothing was measured."""
+    value = math.nan if found is None else found.mean if isinstance(found, Spread) else found.value
+    if found is None or math.isnan(value):
         return nothing
-    return _words(estimate.value, estimate.low, estimate.high, signed=signed, percent=percent)
-
-
-def _words(value: float, low: float, high: float, *, signed: bool, percent: bool) -> str:
     scale, digits = (100, 1) if percent else (1, 4)
-    sign = "+" if signed else ""
-
-    def told(number: float) -> str:
-        return f"{scale * number:{sign}.{digits}f}"
-
-    return told(value) if math.isnan(low) else f"{told(value)} [{told(low)}, {told(high)}]"
+    told = [f"{scale * number:{'+' if signed else ''}.{digits}f}" for number in (value, found.low, found.high)]
+    return told[0] if math.isnan(found.low) else f"{told[0]} [{told[1]}, {told[2]}]"
 
 
 @dataclass(slots=True)

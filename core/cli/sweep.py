@@ -15,7 +15,7 @@ from core.cli.arguments import (
     seeds_in,
     write_csv,
 )
-from core.cli.console import Console, aligned, spread_words
+from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
@@ -93,10 +93,10 @@ def _printed(summary: SweepSummary, settings: SweepSettings, config: AuditConfig
                 f"{row.tolerance:g}",
                 str(len(row.seeds)),
                 str(row.n_true),
-                spread_words(row.majority),
-                spread_words(row.before),
+                estimate_words(row.majority),
+                estimate_words(row.before),
                 _with_missing(row.after, len(row.seeds)),
-                spread_words(row.gain, signed=True),
+                estimate_words(row.gain, signed=True),
             ]
             for row in rows
         ],
@@ -111,7 +111,7 @@ def _printed(summary: SweepSummary, settings: SweepSettings, config: AuditConfig
 
 
 def _with_missing(after: Spread | None, seeds: int) -> str:
-    words = spread_words(after)
+    words = estimate_words(after)
     return words if after is None or after.n == seeds else f"{words} ({after.n} of {seeds})"
 
 
@@ -129,9 +129,9 @@ def _models(rows: list[SweepRow]) -> Iterator[str]:
                 row.method,
                 row.metric,
                 f"{row.tolerance:g}",
-                *(spread_words(spread) for spread in (row.model_train, row.model_test, row.model_majority)),
-                *(spread_words(spread, percent=False) for spread in (row.unfairness_train, row.unfairness_test)),
-                *(spread_words(spread, percent=False) for spread in (row.difference_train, row.difference_test)),
+                *(estimate_words(spread) for spread in (row.model_train, row.model_test, row.model_majority)),
+                *(estimate_words(spread, percent=False) for spread in (row.unfairness_train, row.unfairness_test)),
+                *(estimate_words(spread, percent=False) for spread in (row.difference_train, row.difference_test)),
             ]
             for row in one.values()
         ],
