@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -45,6 +45,11 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int =
         return "  ".join(set_).rstrip()
 
     return Block("\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)]))
+
+
+def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
+    """Return `aligned` rows, at least one, each of them name of a column -> cell."""
+    return aligned(list(rows[0]), [list(row.values()) for row in rows], left=left)
 
 
 def estimate_words(

@@ -14,7 +14,7 @@ from core.cli.arguments import (
     seeds_in,
     write_csv,
 )
-from core.cli.console import Console, aligned, estimate_words
+from core.cli.console import Console, estimate_words, table
 from core.files import check_place
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
@@ -60,27 +60,25 @@ def _printed(made: Landscape) -> Iterator[str]:
         f"{_percent(controls['before'].value)}, strong attacker, told nothing {_percent(controls['strong'].value)}"
     )
     yield ""
-    header = ["tolerance", "epsilon", "recovered", "change", "model right", "unfairness", "difference"]
-    header += ["members, AUC", "told true"]
-    yield aligned(header, [_cells(cell) for cell in made.cells])
+    yield table([_cells(cell) for cell in made.cells])
     same = _percent(controls["majority_label"].value)
     yield f"Change: against before correction. Model right: of unseen people; the same answer for all {same}."
     yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
     yield f"Both on training people. Members: {MEMBER_ATTACKER}."
 
 
-def _cells(cell: MapCell) -> list[str]:
-    return [
-        "none" if cell.tolerance is None else f"{cell.tolerance:g}",
-        f"{cell.epsilon:g}",
-        estimate_words(cell.after),
-        "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
-        estimate_words(cell.accuracy),
-        estimate_words(cell.unfairness_train, percent=False),
-        estimate_words(cell.difference_train, percent=False),
-        estimate_words(cell.members, percent=False),
-        "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
-    ]
+def _cells(cell: MapCell) -> dict[str, str]:
+    return {
+        "tolerance": "none" if cell.tolerance is None else f"{cell.tolerance:g}",
+        "epsilon": f"{cell.epsilon:g}",
+        "recovered": estimate_words(cell.after),
+        "change": "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
+        "model right": estimate_words(cell.accuracy),
+        "unfairness": estimate_words(cell.unfairness_train, percent=False),
+        "difference": estimate_words(cell.difference_train, percent=False),
+        "members, AUC": estimate_words(cell.members, percent=False),
+        "told true": "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
+    }
 
 
 def _percent(value: float) -> str:

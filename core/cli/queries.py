@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from core.cli.console import Console, aligned
+from core.cli.console import Console, aligned, table
 from core.datasets.columns import quoted
 from core.desk import (
     AskSettings,
@@ -209,19 +209,19 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
     for name in ledger.names():
         status = ledger.status(name)
         made, free = status.registration, sum(one.from_past for one in status.answers)
-        numbers = [f"{x:g}" for x in (made.budget, status.spent, status.remaining)]
         rows.append(
-            [
-                name,
-                made.columns.attribute,
-                made.columns.advantaged or "1",
-                f"{made.n_people:,}",
-                *numbers,
-                f"{len(status.answers) - free} + {free}",
-            ]
+            {
+                "name": name,
+                "attribute": made.columns.attribute,
+                "advantaged": made.columns.advantaged or "1",
+                "people": f"{made.n_people:,}",
+                "budget": f"{made.budget:g}",
+                "spent": f"{status.spent:g}",
+                "left": f"{status.remaining:g}",
+                "charged + free": f"{len(status.answers) - free} + {free}",
+            }
         )
-    header = ["name", "attribute", "advantaged", "people", "budget", "spent", "left", "charged + free"]
-    console.result(aligned(header, rows, left=3) if rows else "Nothing is registered yet.")
+    console.result(table(rows, left=3) if rows else "Nothing is registered yet.")
     _tell_forms([ledger.registration(name) for name in ledger.names()], console)
     return 0
 
@@ -294,20 +294,19 @@ def _status_lines(status: LedgerStatus) -> list[str]:
         f"last hash       {status.seal}",
     ]
     if status.answers:
-        header = ["entry", "asked", "asker", "compares", "question", "gap [95%]", "charged"]
         rows = [
-            [
-                str(one.number),
-                one.asked,
-                one.asker,
-                gap_title(one.metric),
-                one.question,
-                _gap(one.gap),
-                f"{one.charged:g}",
-            ]
+            {
+                "entry": str(one.number),
+                "asked": one.asked,
+                "asker": one.asker,
+                "compares": gap_title(one.metric),
+                "question": one.question,
+                "gap [95%]": _gap(one.gap),
+                "charged": f"{one.charged:g}",
+            }
             for one in status.answers
         ]
-        lines += ["", aligned(header, rows, left=5)]
+        lines += ["", table(rows, left=5)]
     return lines
 
 

@@ -15,7 +15,7 @@ from core.cli.arguments import (
     seeds_in,
     write_csv,
 )
-from core.cli.console import Console, aligned, estimate_words
+from core.cli.console import Console, estimate_words, table
 from core.config import AuditConfig
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
@@ -82,26 +82,22 @@ def _printed(summary: SweepSummary, settings: SweepSettings, config: AuditConfig
     yield f"People whose attribute is recovered, % of those trained on ({where})"
     yield f"In brackets: {summary.level:.0%} intervals {over}. Majority: naming the larger group for everybody."
     yield ""
-    header = ["method", "metric", "attacker", "tolerance", "seeds", "true", "majority", "before", "after", "gain"]
-    yield aligned(
-        header,
-        [
-            [
-                row.method,
-                row.metric,
-                row.adversary,
-                f"{row.tolerance:g}",
-                str(len(row.seeds)),
-                str(row.n_true),
-                estimate_words(row.majority),
-                estimate_words(row.before),
-                _with_missing(row.after, len(row.seeds)),
-                estimate_words(row.gain, signed=True),
-            ]
-            for row in rows
-        ],
-        left=3,
-    )
+    told = [
+        {
+            "method": row.method,
+            "metric": row.metric,
+            "attacker": row.adversary,
+            "tolerance": f"{row.tolerance:g}",
+            "seeds": str(len(row.seeds)),
+            "true": str(row.n_true),
+            "majority": estimate_words(row.majority),
+            "before": estimate_words(row.before),
+            "after": _with_missing(row.after, len(row.seeds)),
+            "gain": estimate_words(row.gain, signed=True),
+        }
+        for row in rows
+    ]
+    yield table(told, left=3)
     if any(row.method == "dp_id3" for row in rows):
         yield f"dp_id3: a private tree trained with epsilon {config.epsilon:g}."
     yield "true: seeds in which the model kept the tolerance told. none: no guess agrees with it; with --protocol"
@@ -120,20 +116,19 @@ def _models(rows: list[SweepRow]) -> Iterator[str]:
     yield "difference between groups, which is Fairlearn's (demographic parity difference and kin)."
     yield ""
     one = {(row.method, row.metric, row.tolerance): row for row in rows}
-    header = ["method", "metric", "tolerance", "train", "test", "majority, test", "unfair, train", "unfair, test"]
-    header += ["differ, train", "differ, test"]
-    yield aligned(
-        header,
-        [
-            [
-                row.method,
-                row.metric,
-                f"{row.tolerance:g}",
-                *(estimate_words(spread) for spread in (row.model_train, row.model_test, row.model_majority)),
-                *(estimate_words(spread, percent=False) for spread in (row.unfairness_train, row.unfairness_test)),
-                *(estimate_words(spread, percent=False) for spread in (row.difference_train, row.difference_test)),
-            ]
-            for row in one.values()
-        ],
-        left=2,
-    )
+    told = [
+        {
+            "method": row.method,
+            "metric": row.metric,
+            "tolerance": f"{row.tolerance:g}",
+            "train": estimate_words(row.model_train),
+            "test": estimate_words(row.model_test),
+            "majority, test": estimate_words(row.model_majority),
+            "unfair, train": estimate_words(row.unfairness_train, percent=False),
+            "unfair, test": estimate_words(row.unfairness_test, percent=False),
+            "differ, train": estimate_words(row.difference_train, percent=False),
+            "differ, test": estimate_words(row.difference_test, percent=False),
+        }
+        for row in one.values()
+    ]
+    yield table(told, left=2)
