@@ -65,7 +65,8 @@ from core.validation import LEAST_EPSILON
 class Work:
     """What to do, checked, before any of it: settings for each privacy budget, attacks in the order of `ATTACKS`.
 
-    Train and split are the audited model's, None for other targets. FairPick is left out where its theta is 1.
+    Train and split are the audited model's, which has no repeats and no FairPick, and None for other targets. FairPick
+    is left out where its theta is 1.
     """
 
     people: MemberPeople
@@ -75,10 +76,6 @@ class Work:
     split: MembershipSplit | None
     theta: float
     repeats: int
-
-    def train_of(self, settings: MembershipSettings) -> Train:
-        """Return the target of these settings."""
-        return target_of(self.people, settings) if self.train is None else self.train
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +108,7 @@ def measured(work: Work, console: Console) -> Audit:
     deletions = None
     if work.theta < 1.0:
         deleted = replace(work.settings[0], theta=work.theta)
-        deletions = findings_of(attacked(work.people, deleted, work.train_of(deleted), split=work.split))
+        deletions = findings_of(attacked(work.people, deleted, target_of(work.people, deleted)))
     return Audit(
         work=work,
         findings=findings,
@@ -130,7 +127,8 @@ _Tick = Callable[..., None]
 
 def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> MembershipFindings:
     """Train one target and attack it."""
-    target = attacked(work.people, settings, work.train_of(settings), split=work.split)
+    train = target_of(work.people, settings) if work.train is None else work.train
+    target = attacked(work.people, settings, train, split=work.split)
     there = tuple(name for name in ATTACKS if name not in work.attacks)
     made = {guess.name: judge(target, guess) for guess in guesses(target, there=there, report=tick)}
     return replace(findings_of(target), attacks=made)
@@ -144,7 +142,7 @@ def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:
     if first.target == "dp_id3":
         epsilons = [settings.epsilon for settings in work.settings]
         return _band_of(epsilon_curve(work.people, first, epsilons=epsilons, repeats=work.repeats), tick)
-    whole = fairpick_curve(work.people, first, thetas=(1.0,), repeats=work.repeats, train=work.train_of(first))
+    whole = fairpick_curve(work.people, first, thetas=(1.0,), repeats=work.repeats)
     return _band_of((replace(point, at=math.inf) for point in whole if point.variant == "fairpick"), tick)
 
 
@@ -154,8 +152,7 @@ def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, 
         return ()
     found = []
     for settings in work.settings:
-        train, thetas = work.train_of(settings), (work.theta, 1.0)
-        curve = fairpick_curve(work.people, settings, thetas=thetas, repeats=work.repeats, train=train)
+        curve = fairpick_curve(work.people, settings, thetas=(work.theta, 1.0), repeats=work.repeats)
         found.append((settings.epsilon, _band_of(curve, tick)))
     return tuple(found)
 

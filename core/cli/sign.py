@@ -10,7 +10,7 @@ import os.path
 from pathlib import Path
 
 from core.cli.console import Console
-from core.cli.verify import LARGEST_REPORT, text_of
+from core.cli.verify import read_report
 from core.errors import InputError
 from core.files import check_place, content_of, write_file
 from core.report import verify_report
@@ -56,10 +56,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")
     key = private_key(content_of(arguments.key, what="--key"), name="--key")
-    content = content_of(arguments.report, what="REPORT", most=LARGEST_REPORT)
+    content, text = read_report(arguments.report)
     signature = arguments.report.with_name(f"{arguments.report.name}{ENDING}")
     _check_new(signature, "The signature")
-    found = verify_report(text_of(content, arguments.report), name=repr(arguments.report.name))
+    found = verify_report(text, name=repr(arguments.report.name))
     if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
         raise InputError(f"Only a report that holds is signed: {broken.told}")
     write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)
