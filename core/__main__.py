@@ -50,7 +50,7 @@ def _run(arguments: argparse.Namespace) -> int:
     console = Console(out=sys.stdout, err=sys.stderr)
     try:
         check_files(arguments)
-        code: int = arguments.run(arguments, console)
+        code: int = arguments.run(arguments, console) or 0
         sys.stdout.flush()
         return code
     except FairLeakError as error:

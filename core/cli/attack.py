@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int | None:
     """Run the study's command."""
     command = STUDIES[arguments.action]
     parser = Parser(prog=f"python -m core {NAME} {arguments.action}", add_help=False, allow_abbrev=False)
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     keys = {_key(action): action for action in parser._actions}
     own = parser.parse_args([word for told in arguments.told for word in _words(told, keys)])
     check_files(own)
-    code: int = command.run(own, console)
+    code: int | None = command.run(own, console)
     return code
 
 

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_running_arguments(parser)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure the model and its unmitigated twin for every seed, and print the attribution of both attackers."""
     import pandas as pd
 
@@ -61,7 +61,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     console.results(_delta(points, config))
     console.results(_controls(own))
     write_csv(pd.concat([leak.to_frame() for leak in leaks]), arguments, console)
-    return 0
 
 
 def _printed(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[str]:

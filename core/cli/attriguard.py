@@ -64,7 +64,7 @@ class _Work:
     budgets: tuple[float, ...]
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
     choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
     asked = from_arguments(arguments, CurveSettings).budgets
@@ -83,7 +83,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     console.results(_told(study, points, budgets, work, arguments))
     write_csv([_record(point, work, arguments) for point in points], arguments, console)
     write_json(_everything(study, points, budgets, work, arguments), arguments, console)
-    return 0
 
 
 def _on_ratings(arguments: argparse.Namespace, console: Console) -> _Work:

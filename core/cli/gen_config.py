@@ -50,12 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Print a plan."""
     plan, notes = _of_file(arguments, console) if arguments.file is not None else (_of_catalogue(arguments), {})
     text = commented_plan(plan, notes=notes, instead={"policy": _POLICY} if plan.model.kind == "predictions" else {})
     console.result(Block.of(text.rstrip("\n").split("\n")))
-    return 0
 
 
 def _of_catalogue(arguments: argparse.Namespace) -> AuditPlan:

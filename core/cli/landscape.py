@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser, "csv")
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Make a map and print it."""
     check_place(arguments.out, what="--out")
     plan = from_arguments(arguments, LandscapePlan, seeds=seeds_in(arguments.seeds))
@@ -43,7 +43,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         write_landscape(made, arguments.out)
         console.note(f"The map is in {arguments.out}.")
     write_csv(made.to_frame(), arguments, console)
-    return 0
 
 
 def _printed(made: Landscape) -> Iterator[str]:

@@ -479,7 +479,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
     work = _work(arguments)
     if work.settings[0].accounting == "naive":
@@ -490,7 +490,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     console.results(told(audit))
     write_csv(records(audit, arguments.dataset), arguments, console)
     write_json(everything(audit, arguments.dataset), arguments, console)
-    return 0
 
 
 def _work(arguments: argparse.Namespace) -> Work:

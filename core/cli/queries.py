@@ -92,7 +92,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    def action(name: str, told: str, do: Callable[[argparse.Namespace, Console], int]) -> argparse.ArgumentParser:
+    def action(
+        name: str, told: str, do: Callable[[argparse.Namespace, Console], int | None]
+    ) -> argparse.ArgumentParser:
         made = actions.add_parser(name, help=told, description=told, allow_abbrev=False)
         made.set_defaults(action_run=do)
         return made
@@ -114,9 +116,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int | None:
     """Do what was asked for."""
-    code: int = arguments.action_run(arguments, console)
+    code: int | None = arguments.action_run(arguments, console)
     return code
 
 
@@ -152,7 +154,7 @@ def _opened(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:
     return open_ledger(place, create=create)
 
 
-def _register(arguments: argparse.Namespace, console: Console) -> int:
+def _register(arguments: argparse.Namespace, console: Console) -> None:
     columns, asked = from_arguments(arguments, Columns), from_arguments(arguments, RegisterSettings)
     test_set = read_test_set(arguments.test_set, columns)
     ledger = _opened(arguments, create=True)
@@ -160,7 +162,6 @@ def _register(arguments: argparse.Namespace, console: Console) -> int:
     made = ledger.register(arguments.name, test_set, columns=columns, **values_of(asked))
     console.results(_registration_lines(made))
     console.note(f"The ledger is {ledger.place}.")
-    return 0
 
 
 def _warn(file: Path, columns: Columns, asked: RegisterSettings, console: Console) -> None:
@@ -200,11 +201,11 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _status(arguments: argparse.Namespace, console: Console) -> int:
+def _status(arguments: argparse.Namespace, console: Console) -> None:
     ledger = _opened(arguments)
     if arguments.name is not None:
         console.results(_status_lines(ledger.status(arguments.name)))
-        return 0
+        return
     rows = []
     for name in ledger.names():
         status = ledger.status(name)
@@ -223,15 +224,13 @@ def _status(arguments: argparse.Namespace, console: Console) -> int:
         )
     console.result(table(rows, left=3) if rows else "Nothing is registered yet.")
     _tell_forms([ledger.registration(name) for name in ledger.names()], console)
-    return 0
 
 
-def _export(arguments: argparse.Namespace, console: Console) -> int:
+def _export(arguments: argparse.Namespace, console: Console) -> None:
     check_place(arguments.file, what="FILE")
     seal = _opened(arguments).export(arguments.file)
     console.result(seal)
     console.note(f"The record is in {arguments.file}; note the hash elsewhere: it proves that nothing is rewritten.")
-    return 0
 
 
 def _verify(arguments: argparse.Namespace, console: Console) -> int:

@@ -64,21 +64,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser, "csv")
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
     asked = given(arguments, Asking)
     settings, answering = from_arguments(arguments, RevealSettings), from_arguments(arguments, Answering)
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, epsilon=settings.model_epsilon)
     if arguments.table:
         console.results(_noiseless_table(arguments, asked.get("repeats"), config.seed, console))
-        return 0
+        return
     check_epsilon(config.epsilon, (config.method,), flag="--model-epsilon")
     if answering.as_published and answering.noise in ("exact", "rounded", "noisy_sums"):
         raise InputError(f"--as-published needs noise that the paper has, got --noise {answering.noise}.")
     repeats = repeats_for(asked.get("n", Asking().n))
     asking = Asking(**{"repeats": repeats, **asked}, seed=config.seed)
     console.results(_asked(arguments, settings.questions, answering, asking, config, console))
-    return 0
 
 
 def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int, console: Console) -> Iterator[str]:

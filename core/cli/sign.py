@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Sign, or make a key."""
     if arguments.new_key is not None:
         if arguments.report is not None:
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         write_file(public, told, what="The public key of --new-key", new=True, mode=0o644)
         console.result(f"{private} is the private key: it has no password, so keep it where nobody else can read it.")
         console.result(f"{public} is the public key: give it to whoever verifies, by a way they trust.")
-        return 0
+        return
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")
     key = private_key(content_of(arguments.key, what="--key"), name="--key")
@@ -64,7 +64,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         raise InputError(f"Only a report that holds is signed: {broken.told}")
     write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)
     console.result(f"{signature} is the signature; keep it beside the report, and change nothing in either.")
-    return 0
 
 
 def _check_new(path: Path, what: str) -> None:

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_running_arguments(parser)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print; what is stored already is not measured again."""
     settings = from_arguments(arguments, SweepSettings)
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
@@ -63,7 +63,6 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     summary = summarise(finished(configs, arguments, console, measure=measure, result=SweepPoint))
     console.results(_printed(summary, settings, config))
     write_csv(summary.to_frame(), arguments, console)
-    return 0
 
 
 def _tolerances(text: str) -> tuple[float, ...]:
