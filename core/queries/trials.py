@@ -65,7 +65,7 @@ class Asking(Result):
     width: float = 0.1
 
     def __post_init__(self) -> None:
-        validate(self, but=("design",) if self.design == "single" else ())
+        validate(self, but=("n", "design") if self.design == "single" else ("n",))  # the pool says how many it can give
         seed_value(self.seed)
         if not 0.0 < self.width <= 1.0:
             raise InputError(f"width must be in (0, 1], got {self.width}.")
