@@ -45,11 +45,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     from core.cli import Console
-    from core.cli.arguments import UNUSABLE
+    from core.cli.arguments import UNUSABLE, check_files
 
     console = Console(out=sys.stdout, err=sys.stderr)
     try:
-        code: int = arguments.run(arguments, console)
+        check_files(arguments)
+        code: int = arguments.run(arguments, console) or 0
         sys.stdout.flush()
         return code
     except FairLeakError as error:

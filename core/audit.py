@@ -39,37 +39,26 @@ from core.validation import choice
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFindings(Result):
-    """How accurate and how fair the audited model is.
-
-    Attributes
-    ----------
-    accuracy_train, accuracy_test, majority_test : Estimate
-        Share of right predictions on the training and on unseen test records; of the more frequent label for everybody.
-    unfairness_train : float
-        Largest deviation of a group's rate from the overall rate on the training records: a fact about them.
-    unfairness_test : Estimate
-        The same on the test records, as an estimate for unseen people.
-    rates_train, rates_test : tuple of GroupRate
-        The rates behind these distances.
-    needs_sensitive, randomised : bool
-        See `core.models.FairModel`; False where it is not known because the predictions were given.
-    predictions : ndarray of shape (n,), uint8
-        The one draw of predictions for all records of the dataset, or those given.
-    scores : ndarray of shape (n,), in [0, 1]
-        The model's own if `scores_given`; else only labels were given, and these stand for them.
-    """
+    """How accurate and how fair the audited model is."""
 
     accuracy_train: Estimate
     accuracy_test: Estimate
     majority_test: Estimate
+    """Share of right predictions on training and unseen test records; of the more frequent label for everybody."""
     unfairness_train: float
+    """Largest deviation of a group's rate from the overall rate on the training records: a fact about them."""
     unfairness_test: Estimate
+    """The same on the test records, as an estimate for unseen people."""
     rates_train: tuple[GroupRate, ...]
     rates_test: tuple[GroupRate, ...]
+    """The rates behind these distances."""
     needs_sensitive: bool
     randomised: bool
+    """See `core.models.FairModel`; False where it is not known because the predictions were given."""
     predictions: Codes = field(repr=False)
+    """Shape (n,), uint8. The one draw of predictions for all records of the dataset, or those given."""
     scores: Floats = field(repr=False)
+    """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
     scores_given: bool = True
 
     @property
@@ -83,64 +72,16 @@ class ModelFindings(Result):
         return difference_of_rates(self.rates_test)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answers:
-    """What a model says of everybody."""
-
-    predictions: Codes
-    scores: Floats
-    scores_given: bool = True
-    needs_sensitive: bool = False
-    randomised: bool = False
-
-
 def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
     """Train the audited model and draw its predictions once, or take those that were given, and measure it.
 
-    Raises
-    ------
-    InputError
-        If the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule of the metric or
-        the method.
+    Raises `InputError` if the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule
+    of the metric or the method.
     """
-    y, s = dataset.labels, dataset.sensitive
-    train, test = splits.train, splits.test
     check_cells(config.metric, dataset, splits)
-    answers = _given(dataset) if config.method == GIVEN else _trained_here(config, dataset, splits)
-    drawn = answers.predictions
-    return ModelFindings(
-        accuracy_train=accuracy(y[train], drawn[train]),
-        accuracy_test=accuracy(y[test], drawn[test]),
-        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
-        unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
-        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
-        rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
-        rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
-        needs_sensitive=answers.needs_sensitive,
-        randomised=answers.randomised,
-        predictions=drawn,
-        scores=answers.scores,
-        scores_given=answers.scores_given,
-    )
-
-
-def _given(dataset: AuditDataset) -> _Answers:
-    """Return the answers that came with the table."""
-    labels = dataset.predictions
-    if labels is None:
-        raise InputError(
-            "An audit of given predictions needs a column with the model's predictions or scores, the table's roles "
-            "name none."
-        )
-    if dataset.scores is None:
-        return _Answers(predictions=labels, scores=labels.astype(np.float64), scores_given=False)
-    return _Answers(predictions=labels, scores=dataset.scores)
-
-
-def _trained_here(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> _Answers:
-    """Return the answers of a model trained here."""
-    x, y, s = dataset.features, dataset.labels, dataset.sensitive
-    train = splits.train
+    if config.method == GIVEN:
+        return _given(config, dataset, splits)
+    x, y, s, train = dataset.features, dataset.labels, dataset.sensitive, splits.train
     if config.method == "threshold_optimizer":
         _check_labels(dataset, splits)
     model = fit_model(
@@ -154,11 +95,55 @@ def _trained_here(config: AuditConfig, dataset: AuditDataset, splits: Splits) ->
         epsilon=config.epsilon,
         domains=dataset.domains,
     )
-    return _Answers(
-        predictions=model.predict(x, s, seed=config.seed),
-        scores=model.scores(x, s),
-        needs_sensitive=model.needs_sensitive,
-        randomised=model.randomised,
+    known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
+    drawn = model.predict(x, s, seed=config.seed)
+    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), **known)
+
+
+def _given(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
+    """Return the answers that came with the table, measured."""
+    labels = dataset.predictions
+    if labels is None:
+        raise InputError(
+            "An audit of given predictions needs a column with the model's predictions or scores, the table's roles "
+            "name none."
+        )
+    scores, given = dataset.scores, dataset.scores is not None
+    return _measured(
+        config,
+        dataset,
+        splits,
+        labels,
+        scores=labels.astype(np.float64) if scores is None else scores,
+        scores_given=given,
+    )
+
+
+def _measured(
+    config: AuditConfig,
+    dataset: AuditDataset,
+    splits: Splits,
+    drawn: Codes,
+    *,
+    scores: Floats,
+    scores_given: bool = True,
+    needs_sensitive: bool = False,
+    randomised: bool = False,
+) -> ModelFindings:
+    y, s, train, test = dataset.labels, dataset.sensitive, splits.train, splits.test
+    return ModelFindings(
+        accuracy_train=accuracy(y[train], drawn[train]),
+        accuracy_test=accuracy(y[test], drawn[test]),
+        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
+        unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        needs_sensitive=needs_sensitive,
+        randomised=randomised,
+        predictions=drawn,
+        scores=scores,
+        scores_given=scores_given,
     )
 
 
@@ -295,22 +280,7 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFindings(Result):
-    """What an audit found.
-
-    Attributes
-    ----------
-    groups : tuple of GroupRow
-        First group first.
-    sizes, shared : dict
-        Records by set (train, attack, validation, test), and how many equal a training record in every column used.
-    attacks : dict
-        (attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`.
-    known_shares : tuple of float
-        Shares of the groups among the records whose attribute the attacker knows.
-    strong, strong_balanced : Estimate
-        Accuracy and balanced accuracy of the strong adversary on the training records: calibrated, told nothing,
-        trained on the same records as the held-out forest.
-    """
+    """What an audit found."""
 
     config: AuditConfig
     title: str
@@ -318,14 +288,21 @@ class AuditFindings(Result):
     synthetic: bool
     group_names: tuple[str, ...]
     groups: tuple[GroupRow, ...]
+    """First group first."""
     n_features: int
     sizes: dict[str, int]
+    """Records by set: train, attack, validation, test."""
     model: ModelFindings
     attacks: dict[tuple[str, str], AttackFindings]
+    """(attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`."""
     known_shares: tuple[float, ...]
+    """Shares of the groups among the records whose attribute the attacker knows."""
     strong: Estimate
     strong_balanced: Estimate
+    """Accuracy and balanced accuracy of the strong adversary on the training records: calibrated, told nothing, trained
+    on the same records as the held-out forest."""
     shared: dict[str, int] = field(default_factory=dict)
+    """How many of a set equal a training record in every column used."""
 
     def disclose(
         self,
@@ -334,49 +311,33 @@ class AuditFindings(Result):
         adversary: str = "features",
         cost: str = "published",
         as_published: bool = False,
+        permuted: bool = False,
         solver: str = "exact",
     ) -> Disclosure:
         """Tell one adversary the tolerance; see `core.correction.disclose`.
 
         `as_published` chooses the exponent on the test records (the strong adversaries keep to their own) and raises
-        the tolerance until it is true.
+        the tolerance until it is true. `permuted` is the control: the same guess, told the tolerance as it is, with
+        permuted predictions, of its held-out records too (`core.correction.permuted_control`).
         """
-        found = self._attack(adversary, as_published)
+        found, metric = self._attack(adversary, as_published), self.config.metric
+        attacked, held_out = found.attacked, found.held_out
+        if permuted:
+            attacked = permuted_records(attacked, metric=metric, seed=self.config.seed, name="attacked")
+            held_out = permuted_records(held_out, metric=metric, seed=self.config.seed, name="held out")
         return disclose(
-            found.attacked,
-            found.held_out,
+            attacked,
+            held_out,
             tolerance=tolerance,
-            metric=self.config.metric,
+            metric=metric,
             cost=cost,
-            raise_until_true=as_published,
+            raise_until_true=as_published and not permuted,
             solver=solver,
         )
 
     def _attack(self, adversary: str, as_published: bool) -> AttackFindings:
         choice(adversary, ATTACKERS, name="adversary")
         return self.attacks[adversary, protocols_of(adversary)[-1] if as_published else PROTOCOLS[0]]
-
-    def disclose_permuted(
-        self,
-        tolerance: float,
-        *,
-        adversary: str = "features",
-        cost: str = "published",
-        as_published: bool = False,
-    ) -> Disclosure:
-        """Return the control of `disclose`: the same guess, told `tolerance` as it is, with permuted predictions.
-
-        See `core.correction.permuted_control`, which chooses its exponent on permuted held-out records as well.
-        """
-        found = self._attack(adversary, as_published)
-        metric, seed = self.config.metric, self.config.seed
-        return disclose(
-            permuted_records(found.attacked, metric=metric, seed=seed, name="attacked"),
-            permuted_records(found.held_out, metric=metric, seed=seed, name="held out"),
-            tolerance=tolerance,
-            metric=metric,
-            cost=cost,
-        )
 
     def disclose_more(
         self,
@@ -399,15 +360,8 @@ def audit_key(config: AuditConfig, dataset: AuditDataset) -> str:
 def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditDataset | None = None) -> AuditFindings:
     """Run a whole audit; the data may be left out only for the built-in demo.
 
-    Parameters
-    ----------
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-
-    Raises
-    ------
-    InputError
-        If the configuration or the data break a rule.
+    `report` is called with (steps done, steps in all); it may raise `core.errors.Cancelled` to stop. Raises
+    `InputError` if the configuration or the data break a rule.
     """
     pairs = [(kind, protocol) for kind in ATTACKERS for protocol in protocols_of(kind)]
     steps = len(pairs) + 2

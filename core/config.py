@@ -22,25 +22,16 @@ TRAINED_TOLERANCE = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditConfig(Result):
-    """Everything that defines an audit, besides the table itself.
-
-    Attributes
-    ----------
-    dataset : str
-        Name of the table.
-    roles : Roles or None
-        Roles of its columns; None for the table's own default.
-    method : str
-        Also `core.models.GIVEN`, for the predictions that came with the table; of these the tolerance is disclosed.
-    train_share : float
-        The records that do not train are halved between attacker and test. Not used where the table names the sets.
-    """
+    """Everything that defines an audit, besides the table itself."""
 
     dataset: str = "demo"
+    """Name of the table."""
     roles: Roles | None = None
+    """Roles of its columns; None for the table's own default."""
     method: Annotated[
         str, Param("Fair learning method", "How it is trained: {options}.", options=METHODS, only=("kind", ("train",)))
     ] = "exponentiated_gradient"
+    """Also `core.models.GIVEN`, for the predictions that came with the table; of these the tolerance is disclosed."""
     metric: Annotated[str, Param("Fairness metric", "The fairness metric: {options}.", options=METRICS)] = (
         "statistical_parity"
     )
@@ -64,6 +55,7 @@ class AuditConfig(Result):
             step=0.01,
         ),
     ] = 0.34
+    """The records that do not train are halved between attacker and test. Not used where the table names the sets."""
     seed: Annotated[
         int, Param("Seed", "Fixes sets, training, predictions and attackers.", least=0, most=2**32 - 1, step=1)
     ] = 42

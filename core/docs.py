@@ -23,21 +23,23 @@ def files() -> dict[str, Tables]:
 
 def studies() -> dict[str, tuple[type, str]]:
     """Return the settings that have flags: what each is called -> its class, and the commands that have them."""
-    from core.attriguard.settings import GuardSettings, TableSettings
-    from core.cli.attriguard import CurveSettings
+    from core.attriguard.settings import CurveSettings, GuardSettings, TableSettings
     from core.cli.membership import RunSettings
-    from core.cli.queries import AskSettings, RegisterSettings
-    from core.cli.reveal import RevealSettings
-    from core.cli.sweep import SweepSettings
     from core.config import AuditConfig
+    from core.desk import AskSettings, Columns, RegisterSettings
     from core.membership.settings import MembershipSettings
     from core.model_card.study import ReleaseSettings
+    from core.queries import Answering, Asking, RevealSettings
+    from core.sweep import SweepSettings
     from core.sweep.landscape import LandscapePlan
 
     return {
         "Audit": (AuditConfig, "attribution, reveal"),
         "Sweep": (SweepSettings, "sweep"),
-        "Answers to bias queries": (RevealSettings, "reveal"),
+        "Bias queries": (Asking, "reveal"),
+        "Answers to bias queries": (Answering, "reveal"),
+        "Bias queries, what is printed": (RevealSettings, "reveal"),
+        "Query desk, a file": (Columns, "queries register"),
         "Query desk, a test set": (RegisterSettings, "queries register"),
         "Query desk, a question": (AskSettings, "queries ask"),
         "Membership attacks": (MembershipSettings, "membership"),

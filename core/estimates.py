@@ -73,26 +73,26 @@ def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike, *, level: float = 0.95)
     return proportion(int(np.count_nonzero(right)), right.size, level=level)
 
 
-def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
     """Return the mean over groups of the share of the group that is recognised.
 
     The interval combines the groups' Wilson intervals by the method of variance estimates recovery
     (Zou and Donner 2008): the distances to the limits add as squares.
     """
     truth, guess = np.asarray(truth), np.asarray(guess)
-    rates = [accuracy(truth[truth == g], guess[truth == g], level=level) for g in np.unique(truth)]
-    return _mean_over_groups(rates, truth.size, least=0.0, level=level)
+    rates = [accuracy(truth[truth == g], guess[truth == g]) for g in np.unique(truth)]
+    return _mean_over_groups(rates, truth.size, least=0.0)
 
 
-def _mean_over_groups(parts: list[Estimate], n: int, *, least: float, level: float) -> Estimate:
+def _mean_over_groups(parts: list[Estimate], n: int, *, least: float) -> Estimate:
     """Return the mean of the groups' estimates, its interval by variance estimates recovery, cut to [least, 1]."""
     if not parts:
-        return not_measured(level=level)
+        return not_measured()
     k = len(parts)
     value = sum(part.value for part in parts) / k
     below = math.sqrt(sum((part.value - part.low) ** 2 for part in parts)) / k
     above = math.sqrt(sum((part.high - part.value) ** 2 for part in parts)) / k
-    return Estimate(value=value, low=max(least, value - below), high=min(1.0, value + above), n=n, level=level)
+    return Estimate(value=value, low=max(least, value - below), high=min(1.0, value + above), n=n)
 
 
 def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate:
@@ -120,9 +120,7 @@ def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate
     )
 
 
-def balanced_gain(
-    truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayLike, *, level: float = 0.95
-) -> Estimate:
+def balanced_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayLike) -> Estimate:
     """Return the change in balanced accuracy between two guesses on the same records.
 
     The groups' paired intervals (see `paired_gain`) are combined as in `balanced_accuracy`.
@@ -133,8 +131,8 @@ def balanced_gain(
     for group in np.unique(truth):
         inside = truth == group
         won, lost, size = (int(np.count_nonzero(inside & x)) for x in (now & ~was, was & ~now, True))
-        gains.append(paired_gain(won, lost, size, level=level))
-    return _mean_over_groups(gains, truth.size, least=-1.0, level=level)
+        gains.append(paired_gain(won, lost, size))
+    return _mean_over_groups(gains, truth.size, least=-1.0)
 
 
 def mean(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -226,14 +224,8 @@ def strongest(
     it broken one suffices, and with m attacks one may do so by chance: the lower end is the largest of the lower ends
     at level 1 - (1 - level)/m (Bonferroni).
 
-    Parameters
-    ----------
-    found : mapping of str to Estimate
-        At least one, at one level.
-    freedom : int, optional
-        Degrees of freedom where the intervals are Student's; None for normal ones.
-    within : tuple of float
-        Smallest and largest value there can be.
+    `found` holds at least one, all at one level; `freedom` are the degrees of freedom where the intervals are
+    Student's, None for normal ones; `within` are the smallest and the largest value there can be.
     """
     name = max(found, key=lambda each: found[each].value)
     own = found[name]

@@ -99,18 +99,11 @@ def unfairness(
 ) -> float:
     """Return the largest distance between a group's rate of positive predictions and the overall rate.
 
-    It lies in [0, 1). Raises `InputError` if an argument breaks its rule, labels are missing, or a row set is empty.
+    It lies in [0, 1). Predictions, 0 or 1, groups, numbers or names and any number of them, and true labels, 0 or 1,
+    have shape (n,); all metrics but statistical parity need the labels. Of `METRICS`, equalized odds is the larger of
+    predictive equality and equal opportunity.
 
-    Parameters
-    ----------
-    predictions : array-like of shape (n,)
-        Predictions, 0 or 1.
-    sensitive : array-like of shape (n,)
-        Group of each record: numbers or names, any number of groups.
-    metric : str
-        One of `METRICS`. Equalized odds is the larger of predictive equality and equal opportunity.
-    labels : array-like of shape (n,), optional
-        True labels, 0 or 1; needed by all metrics but statistical parity.
+    Raises `InputError` if an argument breaks its rule, labels are missing, or a row set is empty.
     """
     worst = 0.0
     for _, _, size, positive in _tallies(predictions, sensitive, metric, labels):

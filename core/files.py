@@ -52,11 +52,8 @@ def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = ""
     `what` is what the file is to the user, such as "--file"; `named` what to call it where the path is not what she
     wrote.
 
-    Raises
-    ------
-    InputError
-        If there is no such file, it is a folder, device, pipe or socket, it cannot be read, or it has over `most`
-        bytes.
+    Raises `InputError` if there is no such file, it is a folder, device, pipe or socket, it cannot be read, or it has
+    over `most` bytes.
     """
     try:
         return _read(path, most)
@@ -69,10 +66,8 @@ def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> 
 
     Links are followed. `folder` asks for a folder, or for a place where one can be made.
 
-    Raises
-    ------
-    InputError
-        If something else is there, the folder it would lie in is none or cannot be written to, or the name is too long.
+    Raises `InputError` if something else is there, the folder it would lie in is none or cannot be written to, or the
+    name is too long.
     """
     if path is None:
         return
@@ -96,10 +91,7 @@ def write_file(path: str | Path, content: bytes, *, what: str, new: bool = False
     Links are followed, unless the file is to be `new`: then what is there already, be it a link that leads nowhere, is
     left alone. A file that is replaced hands on its permissions, another one gets `mode`.
 
-    Raises
-    ------
-    InputError
-        If the file cannot be written, or is there already although it must be new.
+    Raises `InputError` if the file cannot be written, or is there already although it must be new.
     """
     check_place(path, what=what)
     place = os.path.abspath(path) if new else os.path.realpath(path)

@@ -35,36 +35,25 @@ KINDS = {"paper's": ("features", "predictions"), "strong": ("strong", "strong_pr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeakPoint(Result):
-    """One model, and where its leak comes from. Equality ignores the seconds (in all, and of the model).
-
-    Attributes
-    ----------
-    config : AuditConfig
-        Its tolerance is what the attackers are told, true or not.
-    achieved, difference_train : float
-        Unfairness and difference between groups on the training records.
-    accuracy_train, accuracy_test, majority_test : Estimate
-        Of the audited model, and of always predicting the more frequent label.
-    held_out : dict
-        Attacker kind -> accuracy on the attacker's own held-out records.
-    attributions : dict
-        Attacker (`KINDS`) -> Attribution.
-    permuted : PermutedControl
-        The paper's correction beside the same with permuted predictions.
-    unknown : ConstraintComparison
-        The paper's correction, told a tolerance raised until true, beside that of an attacker who measures it herself.
-    """
+    """One model, and where its leak comes from. Equality ignores the seconds (in all, and of the model)."""
 
     config: AuditConfig
+    """Its tolerance is what the attackers are told, true or not."""
     achieved: float
     difference_train: float
+    """Unfairness and difference between groups on the training records."""
     accuracy_train: Estimate
     accuracy_test: Estimate
     majority_test: Estimate
+    """Of the audited model, and of always predicting the more frequent label."""
     held_out: dict[str, Estimate]
+    """Attacker kind -> accuracy on the attacker's own held-out records."""
     attributions: dict[str, Attribution]
+    """Attacker (`KINDS`) -> Attribution."""
     permuted: PermutedControl
+    """The paper's correction beside the same with permuted predictions."""
     unknown: ConstraintComparison
+    """The paper's correction, told a tolerance raised until true, beside that of one who measures it herself."""
     seconds: float = field(default=0.0, compare=False)
     seconds_model: float = field(default=0.0, compare=False)
 

@@ -45,31 +45,22 @@ class Constraints:
     """Statistics in compact form: records with the same features share a pattern.
 
     Statistic k says  Σ_i weights[k, pattern[i]] · Σ_g groups[k, g] · [s_i = g]  ≤ bound[k],  or = bound[k].
-
-    Attributes
-    ----------
-    pattern : ndarray of shape (n,), int
-        Pattern of each record, from 0 to patterns - 1.
-    weights : ndarray of shape (rows, patterns)
-        The part of the features that depends on the record.
-    groups : ndarray of shape (rows, K)
-        The part that depends on the group; a unit vector for a statistic about one group.
-    bound : ndarray of shape (rows,)
-    equality : ndarray of shape (rows,), bool
-        Which rows hold with equality.
-    width : ndarray of shape (rows,), optional
-        A row that holds with equality up to a rounding: within bound ± width. 0 where left out.
-    variance : ndarray of shape (rows,), optional
-        A row that holds with equality up to noise of this variance. 0 where left out.
     """
 
     pattern: npt.NDArray[np.intp]
+    """Shape (n,), int. Pattern of each record, from 0 to patterns - 1."""
     weights: Floats
+    """Shape (rows, patterns). The part of the features that depends on the record."""
     groups: Floats
+    """Shape (rows, K). The part that depends on the group; a unit vector for a statistic about one group."""
     bound: Floats
+    """Shape (rows,)."""
     equality: Mask
+    """Shape (rows,), bool. Which rows hold with equality."""
     width: Floats | None = None
+    """Shape (rows,), optional. A row that holds with equality up to a rounding, bound ± width. 0 where left out."""
     variance: Floats | None = None
+    """Shape (rows,), optional. A row that holds with equality up to noise of this variance. 0 where left out."""
 
     def __post_init__(self) -> None:
         rows, patterns = self.weights.shape
@@ -398,32 +389,22 @@ class ProjectionStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Projection(Result):
-    """A projected posterior and how far it can be trusted.
-
-    Attributes
-    ----------
-    probability : ndarray of shape (n,) or (n, K)
-        The projected posterior, in the shape of the given one; the given one itself where nothing had to move or
-        nothing can meet the statistics.
-    status : str
-        A `ProjectionStatus`.
-    reason : str
-        One sentence on a status other than "converged"; empty otherwise.
-    multipliers : ndarray of shape (rows,)
-        λ, in the units of the statistics; at least 0 for inequalities.
-    value : float
-        Dual value in nats, at least 0: the log-loss of a truth that meets the statistics falls by at least this, in
-        all. The divergence KL(q'‖q) once converged.
-    residuals : ndarray of shape (rows,)
-        By how much E[F_k] misses its bound, in the units of the statistics; 0 for an inequality that is met.
-    """
+    """A projected posterior and how far it can be trusted."""
 
     probability: Floats
+    """Shape (n,) or (n, K). The projected posterior, in the shape of the given one; the given one itself where nothing
+    had to move or nothing can meet the statistics."""
     status: str
+    """A `ProjectionStatus`."""
     reason: str
+    """One sentence on a status other than "converged"; empty otherwise."""
     multipliers: Floats
+    """Shape (rows,). λ, in the units of the statistics; at least 0 for inequalities."""
     value: float
+    """Dual value in nats, at least 0: the log-loss of a truth that meets the statistics falls by at least this, in all.
+    The divergence KL(q'‖q) once converged."""
     residuals: Floats
+    """Shape (rows,). By how much E[F_k] misses its bound, in the statistics' units; 0 for an inequality that is met."""
     steps: int
 
     @property

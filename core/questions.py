@@ -33,22 +33,14 @@ _ASKED_LABEL = {"equal_opportunity": 1, "predictive_equality": 0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People(Result):
-    """People whose gap is asked for; arrays of shape (n,).
-
-    Attributes
-    ----------
-    sensitive : ndarray, 0 or 1
-        1 = advantaged.
-    base : ndarray, in [0, 1]
-        The audited model's scores.
-    prior : ndarray, in (0, 1)
-        P(advantaged) before any answer.
-    labels : ndarray, 0 or 1
-    """
+    """People whose gap is asked for; arrays of shape (n,)."""
 
     sensitive: Codes
+    """0 or 1; 1 = advantaged."""
     base: Floats
+    """In [0, 1]. The audited model's scores."""
     prior: Floats
+    """In (0, 1). P(advantaged) before any answer."""
     labels: Codes
 
     @property
@@ -81,10 +73,7 @@ class QueryPool(Result):
 
         `n_disadvantaged` asks for another number of the disadvantaged.
 
-        Raises
-        ------
-        InputError
-            If `n` is above the pool's size or leaves fewer than `FEWEST_IN_GROUP` of a group.
+        Raises `InputError` if `n` is above the pool's size or leaves fewer than `FEWEST_IN_GROUP` of a group.
         """
         there = self.people.sizes
         if not 2 * FEWEST_IN_GROUP <= n <= self.people.n:
@@ -122,11 +111,8 @@ def query_pool(
     Model and sets are those of dataset (with two groups) and configuration where they are left out; equalized odds is
     asked as equal opportunity, its half about label 1.
 
-    Raises
-    ------
-    InputError
-        If the attribute has more than two groups, the metric speaks of fewer than two people of a group, or the
-        audited model was given as labels alone.
+    Raises `InputError` if the attribute has more than two groups, the metric speaks of fewer than two people of a
+    group, or the audited model was given as labels alone.
     """
     if dataset.n_groups != 2:
         raise InputError(

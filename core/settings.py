@@ -48,10 +48,8 @@ _UNSEEN = ("Cc", "Cf", "Zl", "Zp")
 def parsed(content: str | bytes, *, name: str) -> dict[str, Any]:
     """Return a TOML file's content, whole; bytes are read as UTF-8, with or without a byte order mark.
 
-    Raises
-    ------
-    InputError
-        The file is too large, not UTF-8, not TOML, or nested too deeply; the sentence begins with its name.
+    Raises `InputError`: the file is too large, not UTF-8, not TOML, or nested too deeply; the sentence begins with its
+    name.
     """
     if len(content) > LARGEST:
         raise InputError(f"{name} must have at most {LARGEST:,} characters, got {len(content):,}.")
@@ -246,10 +244,7 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
 def validate(made: object, *, but: Collection[str] = (), place: Place | None = None) -> None:
     """Check every setting of an object that is in the making, `but` some; messages name them as keys of a `place`.
 
-    Raises
-    ------
-    InputError
-        On the first that breaks its rule.
+    Raises `InputError` on the first that breaks its rule.
     """
     for name, setting in params(type(made)).items():
         if name in but:
@@ -393,10 +388,7 @@ def read_table(
 
     `content` is as TOML is parsed, None for a table that is not there; `others` are further keys it may hold.
 
-    Raises
-    ------
-    InputError
-        If it is no table, has a key nobody knows, or a value breaks its rule.
+    Raises `InputError` if it is no table, has a key nobody knows, or a value breaks its rule.
     """
     if content is None:
         return {}
@@ -414,10 +406,7 @@ def read_table(
 def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[str, Any]]:
     """Return what a file tells: table -> key -> value; lists of tables are only let through.
 
-    Raises
-    ------
-    InputError
-        As of `read_table`, or if a key does not go with the value of another one.
+    Raises `InputError` as of `read_table`, or if a key does not go with the value of another one.
     """
     inner = [title for title in tables if title and not title.startswith("[")]
     others = [title.strip("[]") for title in tables if title]
@@ -461,10 +450,7 @@ def _misplaced(param: Param, title: str, value_of: Callable[[str, str], Any]) ->
 def built(cls: type[S], told: Mapping[str, Any], title: str = "", **more: Any) -> S:
     """Return settings made from what a table tells, with their defaults for the rest.
 
-    Raises
-    ------
-    InputError
-        If they break a rule they have together; its sentence begins with the table.
+    Raises `InputError` if they break a rule they have together; its sentence begins with the table.
     """
     try:
         return cls(**{name: told[name] for name in params(cls) if name in told}, **more)
@@ -487,16 +473,9 @@ def toml_text(
 ) -> str:
     """Return settings as TOML that reads back equal; keys are written in the order of `tables`.
 
-    Parameters
-    ----------
-    values : iterable of (str, mapping of str to value)
-        The tables to write, with what each key is.
-    words : mapping of str to str, optional
-        Given, a comment stands over every key, with these words for what stands in braces.
-    notes : mapping of str to str
-        Further comments: "data.label" goes over that key of [data], "data" over the table's first.
-    instead : mapping of str to str
-        Comments in the place of keys that are left out because they are empty.
+    `values` are the tables to write, with what each key is. With `words`, a comment stands over every key, with these
+    words for what stands in braces. `notes` are further comments: "data.label" goes over that key of [data], "data"
+    over the table's first; `instead` are comments in the place of keys left out because they are empty.
     """
     written = list(values)
 
@@ -555,14 +534,8 @@ def add_arguments(
     """Add a flag for each setting of a class, or for those named, in their order; what is not given has no value.
 
     A list is written with commas, as in 0.1,0.5, and "all" is every name there is; what is no list of texts or numbers
-    as in a TOML file.
-
-    Parameters
-    ----------
-    cls : type or mapping of str to type
-        Several classes share the flags of one name; the key is where a class holds, as in "on a table".
-    defaults : mapping of str to value
-        What the help tells instead of a setting's own default; None tells none.
+    as in a TOML file. Several classes share the flags of one name; their key is where a class holds, as in "on a
+    table". `defaults` are what the help tells instead of a setting's own default; None tells none.
     """
     classes = {"": cls} if isinstance(cls, type) else cls
     for name in names or dict.fromkeys(name for one in classes.values() for name in params(one)):
@@ -599,10 +572,7 @@ def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -
 def given(arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()) -> dict[str, Any]:
     """Return the settings whose flags were given: name -> value, without those that are none of this class.
 
-    Raises
-    ------
-    InputError
-        If a value breaks its rule; the sentence begins with the flag.
+    Raises `InputError` if a value breaks its rule; the sentence begins with the flag.
     """
     return {
         name: checked(setting, getattr(arguments, name), setting.flag)
@@ -646,12 +616,7 @@ def _flag_text(value: Any) -> str:
 def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Iterator[tuple[str, str, str, str, str]]:
     """Yield a row of the reference for each setting: its key, its flag, its default, its rule, what it does.
 
-    Parameters
-    ----------
-    settings : mapping of str to Setting
-        Key -> setting, as `params` has it, or a table of a file.
-    title : str
-        The file's table, "" for the outermost or for none.
+    The settings are key -> setting, as `params` has it, or a table of a file, whose title is "" for the outermost.
     """
     for key, setting in settings.items():
         default = "" if setting.default in (None, (), "", MISSING) else f"`{toml_value(setting.default)}`"

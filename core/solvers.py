@@ -27,10 +27,7 @@ def solve(program: Any, **options: Any) -> None:
     These are the steps of cvxpy's own `solve`, which warns of a solution that may be inaccurate; to silence the warning
     would change the filters of all threads.
 
-    Raises
-    ------
-    FairLeakError
-        If there is no solution, or the solver gives up.
+    Raises `FairLeakError` if there is no solution, or the solver gives up.
     """
     import cvxpy
 

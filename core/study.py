@@ -16,49 +16,34 @@ class Param:
 
     It stands beside the type of a frozen dataclass's field, ``Annotated[float, Param("Tolerance", ...)]``;
     `core.settings` reads it there.
-
-    Attributes
-    ----------
-    title : str
-        What to call it.
-    help : str
-        What it does, in whole sentences; "{options}" stands for the names that can be chosen.
-    least, most : float or None
-        Bounds of a number or of each number of a list; of a text the most characters it may have.
-    step : float or None
-        Of a slider.
-    options : mapping of str to str, or collection of str, or None
-        The names that can be chosen, with what to call each where that is said.
-    above, below : bool
-        Whether the least, or the most, is itself left out.
-    infinite : bool
-        Whether infinity is a value too.
-    some : bool
-        Whether a list must hold one item at least.
-    form : str
-        Of a text: "path" is a file in the folder of the one that names it, "day" one of the calendar, "line" and
-        "prose" are shown to people and so hold nothing invisible. "table" is a mapping, kept as pairs.
-    only : (str, tuple of str) or None
-        Key and values: the setting is told only where that key has one of these. The key is one of the same table, or
-        of another, as in "model.kind".
-    shown : bool or None
-        Whether a file tells it where it is empty (True), or only where it is not its default (False); by itself
-        it is told unless it is empty.
-    flag : str
-        Its flag, where that is not its name.
     """
 
     title: str
+    """What to call it."""
     help: str
+    """What it does, in whole sentences; "{options}" stands for the names that can be chosen."""
     least: float | None = None
     most: float | None = None
+    """Bounds of a number or of each number of a list; of a text the most characters it may have."""
     step: float | None = None
+    """Of a slider."""
     options: Collection[str] | None = None
+    """The names that can be chosen, with what to call each where that is said."""
     above: bool = False
     below: bool = False
+    """Whether the least, or the most, is itself left out."""
     infinite: bool = False
+    """Whether infinity is a value too."""
     some: bool = False
+    """Whether a list must hold one item at least."""
     form: Form = "text"
+    """Of a text: "path" is a file in the folder of the one that names it, "day" one of the calendar, "line" and "prose"
+    are shown to people and so hold nothing invisible. "table" is a mapping, kept as pairs."""
     only: tuple[str, tuple[str, ...]] | None = None
+    """Key and values: the setting is told only where that key has one of these. The key is one of the same table, or of
+    another, as in "model.kind"."""
     shown: bool | None = None
+    """Whether a file tells it where it is empty (True), or only where it is not its default (False); by itself it is
+    told unless it is empty."""
     flag: str = ""
+    """Its flag, where that is not its name."""

@@ -19,7 +19,7 @@ controls.two_groups(cached.dataset_of(table, config.roles or table.roles[0]))
 pool = bias_queries_trials.pool_of(config, table)
 
 from core.charts import draw_answer_errors, draw_leakage
-from core.queries import Exact
+from core.queries import NOISES, Exact
 from pages.common import bias_queries_sections as sections
 
 colours = shell.palette()
@@ -32,7 +32,7 @@ try:
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-mechanism = controls.mechanism(answering)
+mechanism = answering.mechanism()
 exact = Exact(absolute=answering.absolute)
 curves = [people.background(one) for one in dict.fromkeys([mechanism, exact])]
 busy = want(*curves)
@@ -67,7 +67,7 @@ def told(running: bool) -> None:
         bias_queries_trials.show(curves)
     with right:
         shell.whisper("Is the answer still worth having?", words.error_axis(m, answering))
-        drawn = draw_answer_errors(errors, controls.NOISES[answering.noise], colours)
+        drawn = draw_answer_errors(errors, NOISES[answering.noise], colours)
         panels.chart(drawn, key="errors_chart")
         st.caption(words.needed_answers(people, exact, mechanism, answering))
     with opening:

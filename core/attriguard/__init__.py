@@ -16,7 +16,7 @@ from core.attriguard.ratings_study import (
     transfer,
 )
 from core.attriguard.records import POLICIES, Noise, NoisyRecords
-from core.attriguard.settings import DEFENDERS, GuardSettings, TableSettings
+from core.attriguard.settings import DEFENDERS, CurveSettings, GuardSettings, TableSettings
 from core.attriguard.study import PUBLISHED_CURVE, Guesses, Point, Study, strongest_point
 from core.attriguard.table_guard import TableGuard
 from core.attriguard.table_study import TABLE_ATTACKER_TITLES, study_steps, study_table, table_guard, table_study
@@ -42,6 +42,7 @@ __all__ = [
     "TARGETS",
     "Compared",
     "Concentration",
+    "CurveSettings",
     "GuardSettings",
     "Guarded",
     "Guesses",

@@ -138,3 +138,13 @@ class TableSettings(Settings):
         Param("Trained at", "Budgets of the noise that some attackers are trained against.", least=0.0, some=True),
     ] = (0.1, 0.25, 0.5, 0.75)
     seed: _Seed = 42
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveSettings(Settings):
+    """Where the curves are read off."""
+
+    budgets: Annotated[
+        tuple[float, ...] | None,
+        Param("Budgets", "Entries changed per person on average, such as 0.5,1,2.", least=0.0, some=True),
+    ] = None

@@ -1,7 +1,7 @@
 """The command line's commands, one module each: `NAME`, `HELP`, `add_arguments(parser)` and `run(arguments, console)`.
 
-A command returns its exit code (0 pass, 1 fail, 2 inconclusive or not run; 3, unusable input, is what an error of
-FairLeak becomes). It prints through the console it is handed and is added to `COMMANDS` here.
+A command returns its exit code (0 pass or nothing, 1 fail, 2 inconclusive or not run; 3, unusable input, is what an
+error of FairLeak becomes). It prints through the console it is handed and is added to `COMMANDS` here.
 """
 
 from core.cli import (

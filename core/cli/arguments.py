@@ -109,9 +109,10 @@ def data_folder_of(arguments: argparse.Namespace) -> Path | None:
     return Path(local) if local else None
 
 
-def seeds_in(text: str, *, name: str = "--seeds") -> tuple[int, ...]:
+def seeds_in(text: str) -> tuple[int, ...]:
     """Return the whole numbers in a list such as "0,1,5-9"."""
     found: dict[int, None] = {}
+    name = "--seeds"
     for part in parts_of(text, name=name):
         first, dash, last = part.partition("-")
         try:
@@ -142,44 +143,45 @@ def add_running_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--store", metavar="FOLDER", help="where finished configurations are kept; 'none' keeps nothing"
     )
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+    add_file_arguments(parser, "csv")
 
 
-def add_file_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --csv and --json."""
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every number and setting to this file")
+_FILES = {"csv": "write every number to this file", "json": "write every number and setting to this file"}
+
+
+def add_file_arguments(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add --csv and --json, or one of them; `check_files` is called before the work."""
+    for name in names or _FILES:
+        parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=_FILES[name])
 
 
 def check_files(arguments: argparse.Namespace) -> None:
     """Refuse a place for --csv or --json that cannot be written, before the work rather than after."""
-    check_place(arguments.csv, what="--csv")
-    check_place(arguments.json, what="--json")
+    for name in _FILES:
+        check_place(getattr(arguments, name, None), what=f"--{name}")
 
 
 def interval_cells(name: str, estimate: Estimate | None) -> dict[str, Any]:
     """Return the cells of an estimate in a file of numbers: "name", "name low" and "name high"."""
-    ends: tuple[float | None, ...] = (None,) * 3
-    if estimate is not None:
-        ends = (estimate.value, estimate.low, estimate.high)
+    ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
     return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
 
 
-def write_csv(frame: pandas.DataFrame, path: Path | None, console: Console) -> None:
-    """Write a table where it was asked for."""
-    if path is None:
-        return
-    write_file(path, csv_of_frame(frame), what="--csv")
-    console.note(f"Every number is in {path}.")
+def write_csv(table: pandas.DataFrame | list[dict[str, Any]], arguments: argparse.Namespace, console: Console) -> None:
+    """Write a table, or rows of one, where --csv asks for it."""
+    if arguments.csv is not None:
+        import pandas as pd
+
+        write_file(arguments.csv, csv_of_frame(pd.DataFrame(table)), what="--csv")
+        console.note(f"Every number is in {arguments.csv}.")
 
 
-def write_json(content: dict[str, Any], path: Path | None, console: Console) -> None:
-    """Write results and settings where they were asked for; null stands for what is no finite number."""
-    if path is None:
-        return
-    told = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
-    write_file(path, f"{told}\n".encode(), what="--json")
-    console.note(f"Everything is in {path}.")
+def write_json(content: dict[str, Any], arguments: argparse.Namespace, console: Console) -> None:
+    """Write results and settings where --json asks for it; null stands for what is no finite number."""
+    if arguments.json is not None:
+        told = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
+        write_file(arguments.json, f"{told}\n".encode(), what="--json")
+        console.note(f"Everything is in {arguments.json}.")
 
 
 def _without_nan(value: Any) -> Any:

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 
 from core.cli import attribution, attriguard, membership, model_card, reveal
-from core.cli.arguments import Parser
+from core.cli.arguments import Parser, check_files
 from core.cli.console import Console
 from core.errors import InputError
 
@@ -42,15 +42,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int | None:
     """Run the study's command."""
     command = STUDIES[arguments.action]
     parser = Parser(prog=f"python -m core {NAME} {arguments.action}", add_help=False, allow_abbrev=False)
     command.add_arguments(parser)
     keys = {_key(action): action for action in parser._actions}
-    code: int = command.run(
-        parser.parse_args([word for told in arguments.told for word in _words(told, keys)]), console
-    )
+    own = parser.parse_args([word for told in arguments.told for word in _words(told, keys)])
+    check_files(own)
+    code: int | None = command.run(own, console)
     return code
 
 

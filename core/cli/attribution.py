@@ -15,11 +15,10 @@ from core.cli.arguments import (
     seeds_in,
     write_csv,
 )
-from core.cli.console import Console, aligned, estimate_words
+from core.cli.console import Console, aligned, estimate_words, table
 from core.config import AuditConfig
 from core.correction import MEASURES, LeakAttribution, RepeatedStep, attribute_over_seeds
 from core.estimates import Estimate, over_repeats
-from core.files import check_place
 from core.leak import KINDS, LeakPoint, leak_configs, measure_leak
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
@@ -46,9 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_running_arguments(parser)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure the model and its unmitigated twin for every seed, and print the attribution of both attackers."""
-    check_place(arguments.csv, what="--csv")
+    import pandas as pd
+
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
     check_epsilon(config.epsilon, (config.method,))
     configs = leak_configs(config, seeds_in(arguments.seeds))
@@ -60,11 +60,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     console.results(_printed(config, leaks))
     console.results(_delta(points, config))
     console.results(_controls(own))
-    if arguments.csv is not None:
-        import pandas as pd
-
-        write_csv(pd.concat([leak.to_frame() for leak in leaks]), arguments.csv, console)
-    return 0
+    write_csv(pd.concat([leak.to_frame() for leak in leaks]), arguments, console)
 
 
 def _printed(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[str]:
@@ -130,24 +126,21 @@ def _controls(own: Sequence[LeakPoint]) -> Iterator[str]:
     yield "The paper's attacker A, in %: corrected with the model's predictions, with permuted ones (control), and with"
     yield "a constraint measured on the records she knows, not told; and right guesses on her own held-out records"
     yield ""
-    header = ["seed", "before", "corrected", "permuted", "measured", "measured as", "tolerance", "A held out", "strong"]
-    rows = []
-    for point in own:
-        real, dealt, measured = point.permuted.real, point.permuted.permuted, point.unknown
-        rows.append(
-            [
-                str(point.config.seed),
-                estimate_words(real.before),
-                estimate_words(real.after),
-                estimate_words(dealt.after),
-                estimate_words(measured.estimated.after),
-                measured.estimate.metric,
-                f"{measured.estimate.tolerance:.4f}",
-                estimate_words(point.held_out["features"]),
-                estimate_words(point.held_out["strong"]),
-            ]
-        )
-    yield aligned(header, rows)
+    rows = [
+        {
+            "seed": str(point.config.seed),
+            "before": estimate_words(point.permuted.real.before),
+            "corrected": estimate_words(point.permuted.real.after),
+            "permuted": estimate_words(point.permuted.permuted.after),
+            "measured": estimate_words(point.unknown.estimated.after),
+            "measured as": point.unknown.estimate.metric,
+            "tolerance": f"{point.unknown.estimate.tolerance:.4f}",
+            "A held out": estimate_words(point.held_out["features"]),
+            "strong": estimate_words(point.held_out["strong"]),
+        }
+        for point in own
+    ]
+    yield table(rows)
     yield "none: no guess agrees with the tolerance."
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 from core.attriguard import (
     ATTACKER_TITLES,
     PUBLISHED_CURVE,
     TABLE_ATTACKER_TITLES,
+    CurveSettings,
     GuardSettings,
     Point,
     Study,
@@ -21,7 +22,6 @@ from core.attriguard import (
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
-    check_files,
     data_folder_of,
     dataset_of,
     interval_cells,
@@ -34,9 +34,8 @@ from core.datasets import CATALOG, Ratings, demo_ratings, read_ratings
 from core.errors import DataUnavailableError, InputError
 from core.estimates import Estimate
 from core.serialize import plain
-from core.settings import Settings, from_arguments, given, params
 from core.settings import add_arguments as add_settings
-from core.study import Param
+from core.settings import from_arguments, given, params
 from core.validation import choice
 
 NAME = "attriguard"
@@ -44,16 +43,6 @@ HELP = "print how far noise on people's records misleads who infers their privat
 
 _RATINGS = ("ratings", "demo_ratings")
 _PAPER = "Jia and Gong (2018): network, noise of a network"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurveSettings(Settings):
-    """Where the curves are read off."""
-
-    budgets: Annotated[
-        tuple[float, ...] | None,
-        Param("Budgets", "Entries changed per person on average, such as 0.5,1,2.", least=0.0, some=True),
-    ] = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,11 +64,8 @@ class _Work:
     budgets: tuple[float, ...]
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
-    import pandas as pd
-
-    check_files(arguments)
     choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
     asked = from_arguments(arguments, CurveSettings).budgets
     work = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments, console)
@@ -95,10 +81,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         raise InputError("A study needs at least one attacker, got none.")
     points = [*study.undefended(), *(point for budget in budgets for point in study.at(budget))]
     console.results(_told(study, points, budgets, work, arguments))
-    records = [_record(point, work, arguments) for point in points]
-    write_csv(pd.DataFrame(records), arguments.csv, console)
-    write_json(_everything(study, points, budgets, work, arguments), arguments.json, console)
-    return 0
+    write_csv([_record(point, work, arguments) for point in points], arguments, console)
+    write_json(_everything(study, points, budgets, work, arguments), arguments, console)
 
 
 def _on_ratings(arguments: argparse.Namespace, console: Console) -> _Work:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -47,39 +47,26 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int =
     return Block("\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)]))
 
 
-def spread_words(spread: Spread | None, *, signed: bool = False, percent: bool = True) -> str:
-    """Return a number with its interval, such as "76.3 [75.6, 77.0]"; "none" where there is nothing."""
-    return "none" if spread is None else _words(spread.mean, spread.low, spread.high, signed=signed, percent=percent)
+def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
+    """Return `aligned` rows, at least one, each of them name of a column -> cell."""
+    return aligned(list(rows[0]), [list(row.values()) for row in rows], left=left)
 
 
-def estimate_words(estimate: Estimate | None, *, signed: bool = False, percent: bool = True) -> str:
-    """Return an estimate with its interval in the same form; "none" where nothing was measured."""
-    if estimate is None or math.isnan(estimate.value):
-        return "none"
-    return _words(estimate.value, estimate.low, estimate.high, signed=signed, percent=percent)
-
-
-def _words(value: float, low: float, high: float, *, signed: bool, percent: bool) -> str:
+def estimate_words(
+    found: Estimate | Spread | None, *, signed: bool = False, percent: bool = True, nothing: str = "none"
+) -> str:
+    """Return a number with its interval, such as "76.3 [75.6, 77.0]", or what to say where nothing was measured."""
+    value = math.nan if found is None else found.mean if isinstance(found, Spread) else found.value
+    if found is None or math.isnan(value):
+        return nothing
     scale, digits = (100, 1) if percent else (1, 4)
-    sign = "+" if signed else ""
-
-    def told(number: float) -> str:
-        return f"{scale * number:{sign}.{digits}f}"
-
-    return told(value) if math.isnan(low) else f"{told(value)} [{told(low)}, {told(high)}]"
+    told = [f"{scale * number:{'+' if signed else ''}.{digits}f}" for number in (value, found.low, found.high)]
+    return told[0] if math.isnan(found.low) else f"{told[0]} [{told[1]}, {told[2]}]"
 
 
 @dataclass(slots=True)
 class Console:
-    """Two streams.
-
-    Attributes
-    ----------
-    out : text stream
-        Results.
-    err : text stream
-        Progress, notes, errors.
-    """
+    """Two streams: results go out, progress, notes and errors beside them."""
 
     out: TextIO
     err: TextIO

@@ -9,6 +9,7 @@ from core.cli.console import Block, Console
 from core.datasets import CATALOG, cautions, read_table
 from core.errors import InputError
 from core.files import content_of
+from core.models.model_files import read_model
 from core.release_audit import AuditPlan, catalogue_plan, commented_plan, suggested_plan
 
 NAME = "gen-config"
@@ -49,12 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Print a plan."""
     plan, notes = _of_file(arguments, console) if arguments.file is not None else (_of_catalogue(arguments), {})
     text = commented_plan(plan, notes=notes, instead={"policy": _POLICY} if plan.model.kind == "predictions" else {})
     console.result(Block.of(text.rstrip("\n").split("\n")))
-    return 0
 
 
 def _of_catalogue(arguments: argparse.Namespace) -> AuditPlan:
@@ -72,8 +72,6 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
     attribute, label = arguments.attribute or "", arguments.label or ""
     model_file, model = None, ""
     if arguments.model is not None:
-        from core.models.model_files import read_model
-
         model = arguments.model.name
         model_file = read_model(content_of(arguments.model, what="--model"), model)
         if not model_file.feature_names:

@@ -6,8 +6,15 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.cli.arguments import add_dataset_arguments, add_seeds_argument, dataset_of, seeds_in, write_csv
-from core.cli.console import Console, aligned, estimate_words
+from core.cli.arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    add_seeds_argument,
+    dataset_of,
+    seeds_in,
+    write_csv,
+)
+from core.cli.console import Console, estimate_words, table
 from core.files import check_place
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
@@ -23,22 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, LandscapePlan, "metric", "train_share", "tolerances", "epsilons", "tree_share")
     add_seeds_argument(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the map as JSON, as the Start page reads it")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+    add_file_arguments(parser, "csv")
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Make a map and print it."""
-    for path, name in ((arguments.out, "--out"), (arguments.csv, "--csv")):
-        check_place(path, what=name)
+    check_place(arguments.out, what="--out")
     plan = from_arguments(arguments, LandscapePlan, seeds=seeds_in(arguments.seeds))
     made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
     console.results(_printed(made))
     if arguments.out is not None:
         write_landscape(made, arguments.out)
         console.note(f"The map is in {arguments.out}.")
-    if arguments.csv is not None:
-        write_csv(made.to_frame(), arguments.csv, console)
-    return 0
+    write_csv(made.to_frame(), arguments, console)
 
 
 def _printed(made: Landscape) -> Iterator[str]:
@@ -55,27 +59,25 @@ def _printed(made: Landscape) -> Iterator[str]:
         f"{_percent(controls['before'].value)}, strong attacker, told nothing {_percent(controls['strong'].value)}"
     )
     yield ""
-    header = ["tolerance", "epsilon", "recovered", "change", "model right", "unfairness", "difference"]
-    header += ["members, AUC", "told true"]
-    yield aligned(header, [_cells(cell) for cell in made.cells])
+    yield table([_cells(cell) for cell in made.cells])
     same = _percent(controls["majority_label"].value)
     yield f"Change: against before correction. Model right: of unseen people; the same answer for all {same}."
     yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
     yield f"Both on training people. Members: {MEMBER_ATTACKER}."
 
 
-def _cells(cell: MapCell) -> list[str]:
-    return [
-        "none" if cell.tolerance is None else f"{cell.tolerance:g}",
-        f"{cell.epsilon:g}",
-        estimate_words(cell.after),
-        "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
-        estimate_words(cell.accuracy),
-        estimate_words(cell.unfairness_train, percent=False),
-        estimate_words(cell.difference_train, percent=False),
-        estimate_words(cell.members, percent=False),
-        "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
-    ]
+def _cells(cell: MapCell) -> dict[str, str]:
+    return {
+        "tolerance": "none" if cell.tolerance is None else f"{cell.tolerance:g}",
+        "epsilon": f"{cell.epsilon:g}",
+        "recovered": estimate_words(cell.after),
+        "change": "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
+        "model right": estimate_words(cell.accuracy),
+        "unfairness": estimate_words(cell.unfairness_train, percent=False),
+        "difference": estimate_words(cell.difference_train, percent=False),
+        "members, AUC": estimate_words(cell.members, percent=False),
+        "told true": "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
+    }
 
 
 def _percent(value: float) -> str:

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
-    check_files,
     interval_cells,
     table_and_roles,
     write_csv,
@@ -31,11 +30,9 @@ from core.membership import (
     DELETION_REMINDER,
     FEWEST_SHADOWS,
     TARGET_TITLES,
-    TARGETS,
     AttackFindings,
     CurveBand,
     CurvePoint,
-    DisparityResult,
     GapResult,
     GapTest,
     MemberPeople,
@@ -61,25 +58,15 @@ from core.serialize import Result, plain
 from core.settings import Settings, from_arguments, params
 from core.settings import add_arguments as add_settings
 from core.study import Param
-from core.validation import LEAST_EPSILON, choice
+from core.validation import LEAST_EPSILON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What to do, checked, before any of it.
+    """What to do, checked, before any of it: settings for each privacy budget, attacks in the order of `ATTACKS`.
 
-    Attributes
-    ----------
-    settings : tuple of MembershipSettings
-        One a privacy budget.
-    attacks : tuple of str
-        Among `core.membership.ATTACKS`, in their order.
-    train : Train or None
-        The target; None for one that its name is enough for.
-    split : MembershipSplit or None
-        Members and outsiders; None draws them from the seed.
-    theta : float in (0, 1]
-        Of FairPick, which is left out for 1.
+    Train and split are the audited model's, which has no repeats and no FairPick, and None for other targets. FairPick
+    is left out where its theta is 1.
     """
 
     people: MemberPeople
@@ -90,27 +77,13 @@ class Work:
     theta: float
     repeats: int
 
-    def train_of(self, settings: MembershipSettings) -> Train:
-        """Return the target of these settings."""
-        return target_of(self.people, settings) if self.train is None else self.train
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit(Result):
-    """What was found.
+    """What was found at each privacy budget, and what the tree costs in truth there, inf without a bound.
 
-    Attributes
-    ----------
-    findings : tuple of MembershipFindings
-        One a privacy budget, as asked.
-    costs : tuple of float
-        What the tree costs in truth at each; inf without a bound.
-    over_epsilon : tuple of CurveBand
-        Over repeats; empty for one.
-    over_theta : tuple of (float, tuple of CurveBand)
-        Privacy budget, and what FairPick and its control change; empty unless asked for.
-    deletions : MembershipFindings or None
-        Of the target after FairPick, without attacks.
+    Over epsilon are several repeats; over theta, at each budget, what FairPick and its control change; the deletions
+    are those of FairPick at the first, without attacks.
     """
 
     work: Work
@@ -135,7 +108,7 @@ def measured(work: Work, console: Console) -> Audit:
     deletions = None
     if work.theta < 1.0:
         deleted = replace(work.settings[0], theta=work.theta)
-        deletions = findings_of(attacked(work.people, deleted, work.train_of(deleted), split=work.split))
+        deletions = findings_of(attacked(work.people, deleted, target_of(work.people, deleted)))
     return Audit(
         work=work,
         findings=findings,
@@ -154,7 +127,8 @@ _Tick = Callable[..., None]
 
 def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> MembershipFindings:
     """Train one target and attack it."""
-    target = attacked(work.people, settings, work.train_of(settings), split=work.split)
+    train = target_of(work.people, settings) if work.train is None else work.train
+    target = attacked(work.people, settings, train, split=work.split)
     there = tuple(name for name in ATTACKS if name not in work.attacks)
     made = {guess.name: judge(target, guess) for guess in guesses(target, there=there, report=tick)}
     return replace(findings_of(target), attacks=made)
@@ -168,7 +142,7 @@ def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:
     if first.target == "dp_id3":
         epsilons = [settings.epsilon for settings in work.settings]
         return _band_of(epsilon_curve(work.people, first, epsilons=epsilons, repeats=work.repeats), tick)
-    whole = fairpick_curve(work.people, first, thetas=(1.0,), repeats=work.repeats, train=work.train_of(first))
+    whole = fairpick_curve(work.people, first, thetas=(1.0,), repeats=work.repeats)
     return _band_of((replace(point, at=math.inf) for point in whole if point.variant == "fairpick"), tick)
 
 
@@ -178,8 +152,7 @@ def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, 
         return ()
     found = []
     for settings in work.settings:
-        train, thetas = work.train_of(settings), (work.theta, 1.0)
-        curve = fairpick_curve(work.people, settings, thetas=thetas, repeats=work.repeats, train=train)
+        curve = fairpick_curve(work.people, settings, thetas=(work.theta, 1.0), repeats=work.repeats)
         found.append((settings.epsilon, _band_of(curve, tick)))
     return tuple(found)
 
@@ -242,18 +215,23 @@ def _epsilon(found: MembershipFindings) -> str:
 
 
 def _attack_table(audit: Audit) -> str:
-    rows = []
-    for found in audit.findings:
-        for attack in found.attacks.values():
-            muted = "not measurably above chance" if attack.muted else ""
-            rates = [_NOTHING if rate is None else _words(rate) for rate in (attack.precision, attack.recall)]
-            auc = estimate_words(attack.roc.auc, percent=False)
-            rows.append([_epsilon(found), ATTACK_TITLES[attack.name], auc, *rates, muted])
+    rows = [
+        [
+            _epsilon(found),
+            ATTACK_TITLES[attack.name],
+            estimate_words(attack.roc.auc, percent=False),
+            _words(attack.precision),
+            _words(attack.recall),
+            "not measurably above chance" if attack.muted else "",
+        ]
+        for found in audit.findings
+        for attack in found.attacks.values()
+    ]
     return aligned(["epsilon", "attack", "AUC", "precision in %", "recall in %", ""], rows, left=2)
 
 
-def _words(estimate: Estimate, *, signed: bool = False) -> str:
-    return _NOTHING if math.isnan(estimate.value) else estimate_words(estimate, signed=signed)
+def _words(estimate: Estimate | None, *, signed: bool = False) -> str:
+    return estimate_words(estimate, signed=signed, nothing=_NOTHING)
 
 
 def _gap_table(audit: Audit) -> Iterator[str]:
@@ -282,22 +260,15 @@ def _gap_rows(attack: AttackFindings) -> Iterator[tuple[str, list[str], list[str
     for low in attack.low_fpr:
         why = []
         if low.group in measured:
-            cells = _three(measured[low.group], muted=attack.muted)
+            own = measured[low.group]
+            cells = [_words(getattr(own, name), signed=True) + _star(own.tests[name]) for name in _GAPS]
+            cells[0] += " muted" if attack.muted else ""
         else:
             cells = [_NOTHING] * len(_GAPS)
             why.append(left_out.get(low.group, f"{ATTACK_TITLES[attack.name]} gives scores and no verdict: no VD."))
         if low.reason:
             why.append(f"TPR gap at 1% FPR, {low.group}: {low.reason}")
         yield low.group, [*cells, _words(low.estimate, signed=True) + _star(low.test)], why
-
-
-def _three(result: DisparityResult, *, muted: bool) -> list[str]:
-    cells = []
-    for name in _GAPS:
-        estimate: Estimate = getattr(result, name)
-        mark = " muted" if muted and name == "vd" else ""
-        cells.append(_words(estimate, signed=True) + _star(result.tests[name]) + mark)
-    return cells
 
 
 def _star(test: GapTest | None) -> str:
@@ -408,7 +379,7 @@ def _gaps(attack: AttackFindings, low: GapResult) -> dict[str, Any]:
     results = () if attack.disparities is None else attack.disparities.results
     own = next((result for result in results if result.group == low.group), None)
     row: dict[str, Any] = {}
-    for name in ("vd", "fpr_gap", "advantage_gap"):
+    for name in _GAPS:
         told = name.replace("_", " ")
         row |= interval_cells(told, None if own is None else getattr(own, name))
         row[f"{told} p"] = None if own is None else own.tests[name].p_adjusted
@@ -508,11 +479,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
-    import pandas as pd
-
-    check_files(arguments)
     work = _work(arguments)
     if work.settings[0].accounting == "naive":
         console.note("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
@@ -520,9 +488,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
         audit = measured(work, console)
     console.results(told(audit))
-    write_csv(pd.DataFrame(records(audit, arguments.dataset)), arguments.csv, console)
-    write_json(everything(audit, arguments.dataset), arguments.json, console)
-    return 0
+    write_csv(records(audit, arguments.dataset), arguments, console)
+    write_json(everything(audit, arguments.dataset), arguments, console)
 
 
 def _work(arguments: argparse.Namespace) -> Work:
@@ -552,7 +519,6 @@ def _work(arguments: argparse.Namespace) -> Work:
 def _check(asked: RunSettings, settings: MembershipSettings) -> None:
     """Refuse what does not go together."""
     target, shadows = settings.target, settings.shadows
-    choice(target, TARGETS, name="--target")
     if shadows < FEWEST_SHADOWS:
         raise InputError(f"--shadows must be at least {FEWEST_SHADOWS}, got {shadows}.")
     if shadows % 2:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from core.cli.arguments import add_data_argument, add_file_arguments, check_files, data_folder_of, write_csv, write_json
+from core.cli.arguments import add_data_argument, add_file_arguments, data_folder_of, write_csv, write_json
 from core.cli.console import Console, aligned, estimate_words
 from core.datasets.catalog import default_cache_folder
 from core.estimates import Estimate
@@ -298,7 +298,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Meter, measure and print."""
-    check_files(arguments)
     name = arguments.plan.name
     plan = read_release(content_of(arguments.plan, what="FILE"), name=name, instead=given(arguments, ReleaseSettings))
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
@@ -309,10 +308,14 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     report = console.counting("steps of training", every=_STEPS_PER_NOTE, first=1)
     people = people_of(plan, table, model_file=model_file, name=name, report=report)
     study = study_of(plan, people, name=name)
-    advice = None if arguments.no_advice or plan.numbers else _advice(plan, people, study, console)
+    advice = None
+    if not (arguments.no_advice or plan.numbers):
+        tell = console.counting("precisions tried", every=_STEPS_PER_NOTE, first=1)
+        release, seed = study.published.release, plan.settings.seed
+        advice = advise(people.posterior, release, sensitive=people.sensitive, seed=seed, report=tell)
     console.results(told(plan, people, study, advice))
-    write_csv(study.to_frame(), arguments.csv, console)
-    write_json(everything(plan, people, study, advice), arguments.json, console)
+    write_csv(study.to_frame(), arguments, console)
+    write_json(everything(plan, people, study, advice), arguments, console)
     return _exit_code(study)
 
 
@@ -322,9 +325,3 @@ def _exit_code(study: ReleaseStudy) -> int:
     if study.most_pinned:
         return 1
     return 0 if study.draws is None or study.draws.known else _UNDECIDED
-
-
-def _advice(plan: ReleasePlan, people: ReleasedPeople, study: ReleaseStudy, console: Console) -> Advice:
-    report = console.counting("precisions tried", every=_STEPS_PER_NOTE, first=1)
-    seed = plan.settings.seed
-    return advise(people.posterior, study.published.release, sensitive=people.sensitive, seed=seed, report=report)

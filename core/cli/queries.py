@@ -5,20 +5,35 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-from core.cli.console import Console, aligned
+from core.cli.console import Console, aligned, table
 from core.datasets.columns import quoted
+from core.desk import (
+    AskSettings,
+    Columns,
+    Ledger,
+    LedgerAnswer,
+    LedgerStatus,
+    Quote,
+    RegisterSettings,
+    Registration,
+    Verification,
+    VerifiedBudget,
+    default_ledger,
+    frame_of,
+    open_ledger,
+    predictions_of,
+    test_set_of,
+    verify_export,
+)
+from core.desk.noise import epsilon_of, millionths
+from core.desk.prices import EXACT, count_price, everybody_else, gap_title, older_form, together
+from core.errors import InputError
 from core.estimates import Estimate
 from core.files import check_place, content_of
-from core.settings import Settings, from_arguments, values_of
 from core.settings import add_arguments as add_settings
-from core.study import Param
-
-if TYPE_CHECKING:
-    from core.desk import Columns, Ledger, LedgerAnswer, LedgerStatus, Quote, Registration, Verification, VerifiedBudget
+from core.settings import from_arguments, values_of
 
 NAME = "queries"
 HELP = "answer fairness questions about a test set within a lifetime privacy budget, and keep the record"
@@ -71,67 +86,15 @@ _PLACE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RegisterSettings(Settings):
-    """What a test set is registered with, for good; budgets are text, because they are counted to the millionth."""
-
-    attribute: Annotated[str, Param("Attribute", "The column of the sensitive attribute.")]
-    advantaged: Annotated[
-        str | None,
-        Param(
-            "Advantaged",
-            "Its value that is the advantaged group, everybody else is the other one; not needed if it holds 1 and 0.",
-        ),
-    ] = None
-    id: Annotated[str, Param("Identifiers", "The column of the people's identifiers.")] = "id"
-    label: Annotated[
-        str | None, Param("Label", "The column of the true outcome, for equal opportunity; counts as public.")
-    ] = None
-    positive: Annotated[str | None, Param("Positive", "Its good value; not needed if it holds 1 and 0.")] = None
-    budget: Annotated[str, Param("Privacy budget", "Epsilon for everything ever answered, for good.")]
-    count_epsilon: Annotated[
-        str | None, Param("Price of the count", "What the noisy group size costs of it; a tenth when left out.")
-    ] = None
-    another_attribute: Annotated[
-        bool,
-        Param(
-            "Another attribute",
-            "Say, on record, that people who have a budget are registered for another attribute; it is believed.",
-        ),
-    ] = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskSettings(Settings):
-    """One question."""
-
-    epsilon: Annotated[
-        str,
-        Param(
-            "Price",
-            "Price of a new answer; half of it means twice the noise. Equal opportunity costs the count of its group "
-            "besides, once.",
-        ),
-    ]
-    metric: Annotated[
-        str,
-        Param(
-            "Metric",
-            "Who is compared, all people or those with a positive label: {options}; of scores the answer is a "
-            "difference of means, of labels one of rates.",
-            options=("statistical_parity", "equal_opportunity"),
-        ),
-    ] = "statistical_parity"
-    again: Annotated[bool, Param("Again", "Pay for a fresh look although the past has the answer.")] = False
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add register, ask, status, export and verify."""
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    def action(name: str, told: str, do: Callable[[argparse.Namespace, Console], int]) -> argparse.ArgumentParser:
+    def action(
+        name: str, told: str, do: Callable[[argparse.Namespace, Console], int | None]
+    ) -> argparse.ArgumentParser:
         made = actions.add_parser(name, help=told, description=told, allow_abbrev=False)
         made.set_defaults(action_run=do)
         return made
@@ -153,9 +116,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> int | None:
     """Do what was asked for."""
-    code: int = arguments.action_run(arguments, console)
+    code: int | None = arguments.action_run(arguments, console)
     return code
 
 
@@ -166,6 +129,7 @@ def _ledger_argument(parser: argparse.ArgumentParser) -> None:
 def _register_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="what askers will call the test set")
     parser.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="CSV with a line a person")
+    add_settings(parser, Columns, "attribute", "advantaged", "id", "label", "positive")
     add_settings(parser, RegisterSettings)
     _ledger_argument(parser)
 
@@ -186,61 +150,34 @@ def _ask_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _opened(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:
-    from core.desk import default_ledger, open_ledger
-
     place = arguments.ledger or os.environ.get("FAIRLEAK_LEDGER") or default_ledger()
     return open_ledger(place, create=create)
 
 
-def _register(arguments: argparse.Namespace, console: Console) -> int:
-    from core.desk import Columns, test_set_of
-
-    asked = from_arguments(arguments, RegisterSettings)
-    columns = Columns(
-        id=asked.id,
-        attribute=asked.attribute,
-        advantaged=asked.advantaged,
-        label=asked.label,
-        positive=asked.positive,
-    )
+def _register(arguments: argparse.Namespace, console: Console) -> None:
+    columns, asked = from_arguments(arguments, Columns), from_arguments(arguments, RegisterSettings)
     file = arguments.test_set
     test_set = test_set_of(content_of(file, what="The test set"), file.name, columns)
     ledger = _opened(arguments, create=True)
-    _warn(file, asked, console)
-    made = ledger.register(
-        arguments.name,
-        test_set,
-        budget=asked.budget,
-        columns=columns,
-        count_epsilon=asked.count_epsilon,
-        another_attribute=asked.another_attribute,
-    )
+    _warn(file, columns, asked, console)
+    made = ledger.register(arguments.name, test_set, columns=columns, **values_of(asked))
     console.results(_registration_lines(made))
     console.note(f"The ledger is {ledger.place}.")
-    return 0
 
 
-def _warn(file: Path, asked: RegisterSettings, console: Console) -> None:
+def _warn(file: Path, columns: Columns, asked: RegisterSettings, console: Console) -> None:
     """Say what cannot be taken back once it is registered."""
-    from core.desk import frame_of
-    from core.desk.noise import millionths
-    from core.desk.prices import everybody_else, together
-
     if asked.count_epsilon is not None:
         budget = millionths(asked.budget, name="budget")
         if millionths(asked.count_epsilon, name="count_epsilon") == budget:
             console.note("Note: the noisy group size takes the whole budget; nothing can be asked afterwards.")
     frame = frame_of(content_of(file, what="--test-set"), file.name)
-    others = everybody_else(frame, asked.attribute, asked.advantaged)
+    others = everybody_else(frame, columns.attribute, columns.advantaged)
     if told := together(others):
         console.note(f"Note: the disadvantaged group takes together {told}.")
 
 
 def _ask(arguments: argparse.Namespace, console: Console) -> int:
-    from core.desk import predictions_of, test_set_of
-    from core.desk.noise import epsilon_of, millionths
-    from core.errors import InputError
-
     if arguments.asker is None and not arguments.quote:
         raise InputError("--asker must say who asks, for the record.")
     ledger = _opened(arguments)
@@ -267,43 +204,39 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _status(arguments: argparse.Namespace, console: Console) -> int:
+def _status(arguments: argparse.Namespace, console: Console) -> None:
     ledger = _opened(arguments)
     if arguments.name is not None:
         console.results(_status_lines(ledger.status(arguments.name)))
-        return 0
+        return
     rows = []
     for name in ledger.names():
         status = ledger.status(name)
         made, free = status.registration, sum(one.from_past for one in status.answers)
-        numbers = [f"{x:g}" for x in (made.budget, status.spent, status.remaining)]
         rows.append(
-            [
-                name,
-                made.columns.attribute,
-                made.columns.advantaged or "1",
-                f"{made.n_people:,}",
-                *numbers,
-                f"{len(status.answers) - free} + {free}",
-            ]
+            {
+                "name": name,
+                "attribute": made.columns.attribute,
+                "advantaged": made.columns.advantaged or "1",
+                "people": f"{made.n_people:,}",
+                "budget": f"{made.budget:g}",
+                "spent": f"{status.spent:g}",
+                "left": f"{status.remaining:g}",
+                "charged + free": f"{len(status.answers) - free} + {free}",
+            }
         )
-    header = ["name", "attribute", "advantaged", "people", "budget", "spent", "left", "charged + free"]
-    console.result(aligned(header, rows, left=3) if rows else "Nothing is registered yet.")
+    console.result(table(rows, left=3) if rows else "Nothing is registered yet.")
     _tell_forms([ledger.registration(name) for name in ledger.names()], console)
-    return 0
 
 
-def _export(arguments: argparse.Namespace, console: Console) -> int:
+def _export(arguments: argparse.Namespace, console: Console) -> None:
     check_place(arguments.file, what="FILE")
     seal = _opened(arguments).export(arguments.file)
     console.result(seal)
     console.note(f"The record is in {arguments.file}; note the hash elsewhere: it proves that nothing is rewritten.")
-    return 0
 
 
 def _verify(arguments: argparse.Namespace, console: Console) -> int:
-    from core.desk import verify_export
-
     found = verify_export(arguments.file, noted=arguments.noted)
     console.results(_verification_lines(found, arguments.noted))
     _tell_forms(found.budgets, console)
@@ -312,8 +245,6 @@ def _verify(arguments: argparse.Namespace, console: Console) -> int:
 
 def _tell_forms(registered: Sequence[Registration | VerifiedBudget], console: Console) -> None:
     """Name the registrations whose identifiers are compared in an older form."""
-    from core.desk.prices import older_form
-
     for one in registered:
         if told := older_form(one.form):
             console.note(f"Note: {one.name}: {told}.")
@@ -326,8 +257,6 @@ def _refused(reason: str | None, console: Console) -> int:
 
 
 def _registration_lines(made: Registration) -> list[str]:
-    from core.desk.prices import older_form
-
     size = made.n_disadvantaged
     positives = "" if made.n_positive is None else f", {made.n_positive:,} with a positive label"
     return [
@@ -342,8 +271,6 @@ def _registration_lines(made: Registration) -> list[str]:
 
 
 def _answer_lines(answer: LedgerAnswer, columns: Columns, epsilon: float, *, labels: bool) -> list[str]:
-    from core.desk.prices import gap_title
-
     assert answer.gap is not None
     return [
         f"{gap_title(answer.metric, labels=labels)}, advantaged minus disadvantaged: {_gap(answer.gap)}",
@@ -357,8 +284,6 @@ def _answer_lines(answer: LedgerAnswer, columns: Columns, epsilon: float, *, lab
 
 
 def _status_lines(status: LedgerStatus) -> list[str]:
-    from core.desk.prices import gap_title
-
     odds = f"e^{status.spent:g}"
     lines = [
         *_registration_lines(status.registration),
@@ -371,20 +296,19 @@ def _status_lines(status: LedgerStatus) -> list[str]:
         f"last hash       {status.seal}",
     ]
     if status.answers:
-        header = ["entry", "asked", "asker", "compares", "question", "gap [95%]", "charged"]
         rows = [
-            [
-                str(one.number),
-                one.asked,
-                one.asker,
-                gap_title(one.metric),
-                one.question,
-                _gap(one.gap),
-                f"{one.charged:g}",
-            ]
+            {
+                "entry": str(one.number),
+                "asked": one.asked,
+                "asker": one.asker,
+                "compares": gap_title(one.metric),
+                "question": one.question,
+                "gap [95%]": _gap(one.gap),
+                "charged": f"{one.charged:g}",
+            }
             for one in status.answers
         ]
-        lines += ["", aligned(header, rows, left=5)]
+        lines += ["", table(rows, left=5)]
     return lines
 
 
@@ -415,8 +339,6 @@ def _sides(columns: Columns) -> str:
 
 def _made_of(charged: float, epsilon: float) -> list[str]:
     """Return what a charge is made of, where the count of a group is in it."""
-    from core.desk.prices import count_price
-
     size = count_price(charged, epsilon)
     if not size:
         return []
@@ -429,8 +351,6 @@ def _made_of(charged: float, epsilon: float) -> list[str]:
 
 def _tell_old(told: Quote | LedgerAnswer, epsilon: float, console: Console) -> None:
     """Say that a free answer is an old one, and how to pay for a new one; exact ones have no need of it."""
-    from core.desk.prices import EXACT
-
     error = told.standard_error or 0.0
     if told.from_past and error > EXACT:
         console.note(

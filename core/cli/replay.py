@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.cli.arguments import add_data_argument, data_folder_of
 from core.cli.console import Console, aligned
-from core.cli.verify import LARGEST_REPORT, text_of
+from core.cli.verify import read_report
 from core.datasets import Table, read_table
 from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
@@ -76,7 +76,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def _text(path: Path) -> str:
-    text = text_of(content_of(path, what="REPORT", most=LARGEST_REPORT), path)
+    _, text = read_report(path)
     if not text.lstrip("\ufeff \t\r\n").startswith("{"):
         raise InputError(f"REPORT must be the report.json of an internal edition, got {path.name!r}.")
     return text

@@ -6,22 +6,39 @@ The noiseless rows of table 1 of Hamman et al. (2023), recomputed and printed be
 from __future__ import annotations
 
 import argparse
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Iterator
+from dataclasses import replace
 
-from core.cli.arguments import add_dataset_arguments, check_epsilon, dataset_of, table_named, write_csv
+from core.cli.arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    check_epsilon,
+    dataset_of,
+    table_named,
+    write_csv,
+)
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
+from core.datasets import build_dataset
+from core.datasets.catalog import black_and_white
 from core.errors import InputError
-from core.files import check_place
-from core.queries import DESIGNS, Asking, Leak, Mechanism, Trials, repeats_for
+from core.queries import (
+    NOISELESS_ATTACKS,
+    TABLE_1,
+    Answering,
+    Asking,
+    Leak,
+    Mechanism,
+    RevealSettings,
+    Trials,
+    accuracy_limit_with_prior,
+    noiseless_row,
+    prior_given_sizes,
+    repeats_for,
+)
 from core.questions import query_pool
-from core.settings import Settings, from_arguments, params
 from core.settings import add_arguments as add_settings
-from core.study import Param
+from core.settings import from_arguments, given
 
 _TABLE = ((100, 25), (100, 40), (1000, 300), (1000, 400))
 _COMPLETE = {100: (25, 30, 35, 40, 45, 50, 55, 60), 1000: (200, 300, 400)}
@@ -31,61 +48,39 @@ _ATTACKS = {"l1": "l1 (paper's)", "nonnegative": "s >= 0", "box": "box, sum", "b
 NAME = "reveal"
 HELP = "print how much of an attribute answers to bias queries give away"
 
-_NOISES = ("exact", "rounded", "laplace", "cauchy", "smooth_laplace", "noisy_sums")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevealSettings(Settings):
-    """Who is asked about, how often, and how it is answered; what is None follows from the people."""
-
-    people: Annotated[int, Param("People", "People asked about.", least=4)] = 100
-    questions: Annotated[
-        tuple[int, ...] | None, Param("Questions", "Numbers of questions, such as 10,25,40.", least=0, some=True)
-    ] = None
-    design: Annotated[str, Param("Design", "How questions are made: {options}.", options=DESIGNS)] = DESIGNS[0]
-    noise: Annotated[str, Param("Noise", "How they are answered: {options}.", options=_NOISES)] = "exact"
-    epsilon: Annotated[
-        float, Param("Privacy budget", "Privacy budget of all answers together.", least=0.0, above=True)
-    ] = 5.0
-    delta: Annotated[float, Param("Delta", "Of smooth_laplace.", least=0.0, most=1.0, above=True, below=True)] = 1e-5
-    decimals: Annotated[int, Param("Decimals", "Of rounded answers.", least=0, most=15)] = 3
-    as_published: Annotated[bool, Param("As published", "Noise as the paper prints it.")] = False
-    model_epsilon: Annotated[float, params(AuditConfig)["epsilon"].param] = math.inf
-    repeats: Annotated[int | None, Param("Repeats", "Draws of people, questions and noise.", least=1)] = None
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser)
     parser.add_argument("--table", action="store_true", help="the noiseless rows of Hamman et al.'s table 1, on Adult")
-    add_settings(parser, RevealSettings)
+    add_settings(parser, Asking, "n")
+    add_settings(parser, RevealSettings, "questions")
+    add_settings(parser, Asking, "design")
+    add_settings(parser, Answering)
+    add_settings(parser, RevealSettings, "model_epsilon")
+    add_settings(parser, Asking, "repeats", defaults={"repeats": None})
     add_settings(parser, AuditConfig, "method", "metric", "train_share", "seed")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write every number to this file")
+    add_file_arguments(parser, "csv")
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
-    check_place(arguments.csv, what="--csv")
-    settings = from_arguments(arguments, RevealSettings)
+    asked = given(arguments, Asking)
+    settings, answering = from_arguments(arguments, RevealSettings), from_arguments(arguments, Answering)
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, epsilon=settings.model_epsilon)
     if arguments.table:
-        console.results(_noiseless_table(arguments, settings, config.seed, console))
-    else:
-        check_epsilon(config.epsilon, (config.method,), flag="--model-epsilon")
-        console.results(_asked(arguments, settings, config, console))
-    return 0
+        console.results(_noiseless_table(arguments, asked.get("repeats"), config.seed, console))
+        return
+    check_epsilon(config.epsilon, (config.method,), flag="--model-epsilon")
+    if answering.as_published and answering.noise in ("exact", "rounded", "noisy_sums"):
+        raise InputError(f"--as-published needs noise that the paper has, got --noise {answering.noise}.")
+    repeats = repeats_for(asked.get("n", Asking().n))
+    asking = Asking(**{"repeats": repeats, **asked}, seed=config.seed)
+    console.results(_asked(arguments, settings.questions, answering, asking, config, console))
 
 
-def _noiseless_table(
-    arguments: argparse.Namespace, settings: RevealSettings, seed: int, console: Console
-) -> Iterator[str]:
+def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int, console: Console) -> Iterator[str]:
     """Yield the noiseless rows as printed lines, and the numbers of questions from which on everybody is known."""
-    import pandas as pd
-
-    from core.datasets import build_dataset
-    from core.datasets.catalog import black_and_white
-    from core.queries import NOISELESS_ATTACKS, TABLE_1, noiseless_row
-
     table, roles = black_and_white(table_named("adult", arguments))
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
     pool = query_pool(config, build_dataset(table, roles))
@@ -94,7 +89,7 @@ def _noiseless_table(
     yield ""
     rows, records = [], []
     for i, (n, m) in enumerate(_TABLE):
-        repeats = settings.repeats or (200 if n == 100 else 5)
+        repeats = asked or (200 if n == 100 else 5)
         row = noiseless_row(pool, n, m, repeats=repeats, seed=seed)
         console.progress(i + 1, len(_TABLE), noun="rows")
         printed = next(r for r in TABLE_1 if (r.n, r.m) == (n, m) and r.epsilon == float("inf"))
@@ -107,7 +102,7 @@ def _noiseless_table(
             records.append({"n": n, "m": m, "attack": attack, "published": printed.leakage_cauchy} | found.to_dict())
     yield aligned(["", "draws", "paper", *(_ATTACKS[a] for a in NOISELESS_ATTACKS), "bits: all in"], rows)
     for n, numbers in _COMPLETE.items():
-        repeats = settings.repeats or (60 if n == 100 else 3)
+        repeats = asked or (60 if n == 100 else 3)
         console.note(f"From how many questions on everybody of {n} is known")
         shares = {m: noiseless_row(pool, n, m, repeats=repeats, seed=seed).complete for m in numbers}
         yield ""
@@ -115,30 +110,27 @@ def _noiseless_table(
         for attack in NOISELESS_ATTACKS:
             known = next((m for m in numbers if all(shares[k][attack] == 1.0 for k in numbers if k >= m)), None)
             yield f"  {_ATTACKS[attack]}: " + (str(known) if known is not None else f"more than {numbers[-1]}")
-    write_csv(pd.DataFrame(records), arguments.csv, console)
+    write_csv(records, arguments, console)
 
 
 def _asked(
-    arguments: argparse.Namespace, settings: RevealSettings, config: AuditConfig, console: Console
+    arguments: argparse.Namespace,
+    questions: tuple[int, ...] | None,
+    answering: Answering,
+    asking: Asking,
+    config: AuditConfig,
+    console: Console,
 ) -> Iterator[str]:
     """Yield the leakage of one way of asking."""
-    import pandas as pd
-
-    mechanism = _mechanism(settings)
+    mechanism = answering.mechanism()
     dataset = dataset_of(arguments)
     pool = query_pool(replace(config, roles=dataset.roles), dataset)
-    asking = Asking(
-        n=settings.people,
-        design=settings.design,
-        repeats=settings.repeats or repeats_for(settings.people),
-        seed=config.seed,
-    )
     trials = Trials(pool, asking)
-    if settings.as_published and not mechanism.holds(trials.n_advantaged, trials.n_disadvantaged):
+    if answering.as_published and not mechanism.holds(trials.n_advantaged, trials.n_disadvantaged):
         console.note(mechanism.why(True))
-    numbers = _numbers(settings, trials)
+    numbers = _numbers(questions, trials)
     model = config.method + (f", epsilon {config.epsilon:g}" if config.method == "dp_id3" else "")
-    answers = _answers(settings)
+    answers = _answers(answering)
     groups = f"{trials.n_advantaged} {pool.advantaged}, {trials.n_disadvantaged} {pool.disadvantaged}"
     yield f"{asking.n} people of {dataset.title}: {groups}"
     yield f"Questions: {asking.design}, about {pool.metric}, model {model}; answers: {answers}"
@@ -159,10 +151,10 @@ def _asked(
     limit = _limit(trials, mechanism)
     if limit is not None:
         yield f"What anybody with a calibrated prior and the group sizes can expect at most: {100 * limit:.1f}"
-    write_csv(pd.DataFrame(records), arguments.csv, console)
+    write_csv(records, arguments, console)
 
 
-def _answers(settings: RevealSettings) -> str:
+def _answers(settings: Answering) -> str:
     """Return how answers are made, in words."""
     if settings.noise == "exact":
         return "exact"
@@ -176,8 +168,6 @@ def _answers(settings: RevealSettings) -> str:
 
 def _limit(trials: Trials, mechanism: Mechanism) -> float | None:
     """Return the limit for attackers with prior and sizes, where the noise keeps its epsilon."""
-    from core.queries import accuracy_limit_with_prior, prior_given_sizes
-
     if not mechanism.holds(trials.n_advantaged, trials.n_disadvantaged):
         return None
     given = prior_given_sizes(trials.prior, trials.n_advantaged)
@@ -198,28 +188,11 @@ def _record(leak: Leak) -> dict[str, object]:
     }
 
 
-def _numbers(settings: RevealSettings, trials: Trials) -> tuple[int, ...]:
+def _numbers(questions: tuple[int, ...] | None, trials: Trials) -> tuple[int, ...]:
     most = trials.numbers[-1]
-    if settings.questions is None:
+    if questions is None:
         return trials.numbers[:: max(1, len(trials.numbers) // 8)]
-    numbers = tuple(dict.fromkeys(settings.questions))
+    numbers = tuple(dict.fromkeys(questions))
     if outside := [m for m in numbers if m > most]:
         raise InputError(f"--questions must be in 0 to {most}, got {outside[0]}.")
     return numbers
-
-
-def _mechanism(settings: RevealSettings) -> Mechanism:
-    from core import queries
-
-    noise, epsilon, published = settings.noise, settings.epsilon, settings.as_published
-    if published and noise in ("exact", "rounded", "noisy_sums"):
-        raise InputError(f"--as-published needs noise that the paper has, got --noise {noise}.")
-    made: dict[str, Callable[[], Mechanism]] = {
-        "exact": queries.Exact,
-        "rounded": lambda: queries.Rounded(settings.decimals),
-        "laplace": lambda: queries.LaplaceGlobal(epsilon, as_published=published),
-        "cauchy": lambda: queries.SmoothCauchy(epsilon, as_published=published),
-        "smooth_laplace": lambda: queries.SmoothLaplace(epsilon, settings.delta, as_published=published),
-        "noisy_sums": lambda: queries.NoisySums(epsilon),
-    }
-    return made[noise]()

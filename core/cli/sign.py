@@ -10,9 +10,11 @@ import os.path
 from pathlib import Path
 
 from core.cli.console import Console
-from core.cli.verify import LARGEST_REPORT, text_of
+from core.cli.verify import read_report
 from core.errors import InputError
 from core.files import check_place, content_of, write_file
+from core.report import verify_report
+from core.report.verification import ENDING, OF_THIS_CODE, new_key, private_key, signature_of
 
 NAME = "sign"
 HELP = "sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt"
@@ -36,11 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> None:
     """Sign, or make a key."""
-    from core.report import verify_report
-    from core.report.verification import ENDING, OF_THIS_CODE, new_key, private_key, signature_of
-
     if arguments.new_key is not None:
         if arguments.report is not None:
             raise InputError("REPORT must be left out with --new-key; sign it with --key afterwards.")
@@ -53,19 +52,18 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         write_file(public, told, what="The public key of --new-key", new=True, mode=0o644)
         console.result(f"{private} is the private key: it has no password, so keep it where nobody else can read it.")
         console.result(f"{public} is the public key: give it to whoever verifies, by a way they trust.")
-        return 0
+        return
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")
     key = private_key(content_of(arguments.key, what="--key"), name="--key")
-    content = content_of(arguments.report, what="REPORT", most=LARGEST_REPORT)
+    content, text = read_report(arguments.report)
     signature = arguments.report.with_name(f"{arguments.report.name}{ENDING}")
     _check_new(signature, "The signature")
-    found = verify_report(text_of(content, arguments.report), name=repr(arguments.report.name))
+    found = verify_report(text, name=repr(arguments.report.name))
     if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
         raise InputError(f"Only a report that holds is signed: {broken.told}")
     write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)
     console.result(f"{signature} is the signature; keep it beside the report, and change nothing in either.")
-    return 0
 
 
 def _check_new(path: Path, what: str) -> None:

@@ -8,19 +8,15 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.cli.console import Console
 from core.errors import FairLeakError, InputError
 from core.files import MEGABYTE, content_of
-
-if TYPE_CHECKING:
-    from core.report.verification import Finding
+from core.report import verify_report
+from core.report.verification import ENDING, NOT_SIGNED, OF_THIS_CODE, Finding, signature_finding
 
 NAME = "verify"
 HELP = "judge a report (JSON or HTML) again by its own numbers, and tell whether it was altered and who signed it"
-
-LARGEST_REPORT = 64 * MEGABYTE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,33 +35,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> int:
     """Verify and say so."""
-    from core.report import verify_report
-    from core.report.verification import OF_THIS_CODE
-
     path = Path(arguments.report)
-    content = content_of(path, what="REPORT", most=LARGEST_REPORT)
+    content, text = read_report(path)
     signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
-    found = verify_report(text_of(content, path), signed=arguments.fingerprint, name=repr(path.name))
+    found = verify_report(text, signed=arguments.fingerprint, name=repr(path.name))
     asked = [f for f in found.findings if not (arguments.any_code and f.name in OF_THIS_CODE)]
     asked.append(_signature(path, content, signer, str(arguments.signer)))
     if found.fingerprint:
         console.result(f"Fingerprint {found.fingerprint[:64]}")
     for finding in asked:
-        console.result(f"{_label(finding)} {finding.told}")
+        label = "NOTE   " if finding.told == NOT_SIGNED else "holds  "
+        console.result(f"{label if finding.holds else 'BROKEN '} {finding.told}")
     return 0 if all(finding.holds for finding in asked) else 1
 
 
-def _label(finding: Finding) -> str:
-    from core.report.verification import NOT_SIGNED
-
-    if not finding.holds:
-        return "BROKEN "
-    return "NOTE   " if finding.told == NOT_SIGNED else "holds  "
-
-
 def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> Finding:
-    from core.report.verification import ENDING, Finding, signature_finding
-
     beside = path.with_name(f"{path.name}{ENDING}")
     signature = content_of(beside, what="The signature") if os.path.lexists(beside) else None
     try:
@@ -76,10 +60,11 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> F
         return Finding(name="signature", holds=False, told=f"Signature cannot be checked: {error}")
 
 
-def text_of(content: bytes, path: Path) -> str:
-    """Return a report's text."""
+def read_report(path: Path) -> tuple[bytes, str]:
+    """Return a report's bytes, and the text they are."""
+    content = content_of(path, what="REPORT", most=64 * MEGABYTE)
     try:
-        return content.decode("utf-8")
+        return content, content.decode("utf-8")
     except UnicodeDecodeError:
         raise InputError(
             f"{path.name!r} must be a report of FairLeak, report.json or report.html, got no text."

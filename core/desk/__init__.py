@@ -34,15 +34,18 @@ from core.desk.registration import (
     predictions_of,
     test_set_of,
 )
+from core.desk.settings import AskSettings, RegisterSettings
 
 __all__ = [
     "METRICS",
+    "AskSettings",
     "Columns",
     "Ledger",
     "LedgerAnswer",
     "LedgerStatus",
     "LoggedAnswer",
     "Quote",
+    "RegisterSettings",
     "Registration",
     "TestSet",
     "Verification",

@@ -35,7 +35,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,7 @@ from core.datasets.read_table import read_columns
 from core.errors import InputError
 from core.queries.gaps import Floats
 from core.serialize import Result
+from core.study import Param
 from core.validation import binary_array, one_length
 
 if TYPE_CHECKING:
@@ -162,17 +163,25 @@ def _spelled(identifier: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns(Result):
-    """How a test set's file is read; public, and kept in the ledger."""
+    """How a test set's file is read; public, and kept in the ledger. A value left out goes with a column of 1 and 0."""
 
-    id: str = "id"
-    attribute: str
-    """Columns with the identifiers and the sensitive attribute."""
-    advantaged: str | None = None
-    """The attribute's value that makes somebody advantaged; None if the column holds 1 (advantaged) and 0."""
-    label: str | None = None
-    """Column with the true outcome, which equal opportunity needs."""
-    positive: str | None = None
-    """The label's good value; None if the column holds 1 and 0."""
+    id: Annotated[str, Param("Identifier", "The column of the people's identifiers.")] = "id"
+    attribute: Annotated[str, Param("Sensitive attribute", "The column of the sensitive attribute.")]
+    advantaged: Annotated[
+        str | None,
+        Param(
+            "Advantaged group",
+            "Its value that is the advantaged group, everybody else is the other one; not needed if it holds 1 and 0.",
+        ),
+    ] = None
+    label: Annotated[
+        str | None,
+        Param(
+            "True outcome, for equal opportunity",
+            "The column of the true outcome, for equal opportunity; counts as public.",
+        ),
+    ] = None
+    positive: Annotated[str | None, Param("Its good value", "Its good value; not needed if it holds 1 and 0.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -99,12 +99,6 @@ def guard_noise(name: str) -> Example:
         },
         right=float(found.size[0]),
         table=(("App", "Rated by Ana", *CITIES), apps),
-        values=[
-            _values(scores[0]),
-            {f"App {j + 1}": gains[j] for j in range(5)},
-            {"changes": float(found.size[0]), **_values(scores[-1])},
-            {"most": float(noise.size.max())},
-        ],
         tables={
             2: (
                 ("App", "Rated", *CITIES, "Gain for Cedar"),
@@ -158,13 +152,6 @@ def guard_budget(name: str) -> Example:
         right=round(100 * float(mine[0]), 6),
         within=0.5,
         table=(("Read as", "Changed ratings l", "Wanted share p"), noises),
-        values=[
-            {"wanted": free},
-            {"mu": mu},
-            {**shares, "spent": float(spent[0])},
-            {},
-            {"kept": float(kept.mean())},
-        ],
         tables={
             4: (("Budget β", *CITIES), budgets),
             5: (("Person", "Read as", "Changes l", "Shares M", "Expected changes", "Read as before"), everybody),

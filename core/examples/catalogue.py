@@ -42,10 +42,7 @@ EXAMPLES: dict[str, str] = {name: texts(name)["title"] for name in _MADE}
 def example(name: str) -> Example:
     """Return an example, computed.
 
-    Raises
-    ------
-    InputError
-        If there is none of this name.
+    Raises `InputError` if there is none of this name.
     """
     if name not in _MADE:
         raise InputError(f"example must be one of {', '.join(_MADE)}, got {name!r}.")
@@ -53,13 +50,7 @@ def example(name: str) -> Example:
 
 
 def sheet(example: Example, *, solution: bool) -> str:
-    """Return an example as a page of HTML.
-
-    Parameters
-    ----------
-    solution : bool
-        With every number; otherwise the steps' titles, words and formulas with room to write.
-    """
+    """Return an example as a page of HTML: its solution with every number, or else its steps with room to write."""
     return _environment().get_template("sheet.html").render(example=example, solution=solution)
 
 

@@ -36,8 +36,6 @@ def correction_kept(name: str) -> Example:
     correction = correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE)
     vector, moved = _vector(correction), _changed(correction)
     before, after = int((truth == _GUESS).sum()), int((truth == vector).sum())
-    numbers, first = _rates(_ACCEPTED)
-    repaired, changed = _repair(_ACCEPTED, correction)
     ways = [
         (women, correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE, group_shares=[None, women / 20]))
         for women in (10, 8, 6)
@@ -45,8 +43,8 @@ def correction_kept(name: str) -> Example:
     people = ((i + 1, _group(truth[i]), _group(_GUESS[i]), _group(vector[i])) for i in range(20))
     return told(
         name,
-        numbers
-        | repaired
+        _rates(_ACCEPTED)
+        | _repair(_ACCEPTED, correction)
         | {
             "changed": " and ".join(str(i + 1) for i in moved),
             "sex": "women" if all(truth[i] for i in moved) else "men",
@@ -60,12 +58,6 @@ def correction_kept(name: str) -> Example:
         },
         right=2.0,
         table=_shown(_ACCEPTED),
-        values=[
-            first,
-            {f"cost with {women} women": float(way.objective or 0.0) for women, way in ways},
-            changed,
-            {"before": before / 20, "after": after / 20},
-        ],
         tables={
             2: (("Women then", "People changed", "Cost", "Sum"), (_way(women, way) for women, way in ways)),
             4: (("Person", "In truth", "First guess", "Corrected guess"), people),
@@ -79,19 +71,12 @@ def correction_impossible(name: str) -> Example:
     accepted[9] = 0
     least = smallest_tolerance(accepted)
     exact = correct(_GUESS, accepted, tolerance=0.0, cost=_CONFIDENCE)
-    numbers, first = _rates(accepted)
-    repaired, changed = _repair(accepted, correct(_GUESS, accepted, tolerance=least, cost=_CONFIDENCE))
+    repaired = _repair(accepted, correct(_GUESS, accepted, tolerance=least, cost=_CONFIDENCE))
     return told(
         name,
-        numbers | repaired | {"told": str(exact.certificate.status), "least": least},
+        _rates(accepted) | repaired | {"told": str(exact.certificate.status), "least": least},
         right="Only for all 20 people together",
         table=_shown(accepted),
-        values=[
-            first,
-            {"smallest": float(exact.smallest_tolerance or 0.0)},
-            {"smallest_tolerance": least},
-            changed,
-        ],
         tables={
             3: (
                 ("Women", "Accepted", "Women's rate", "Men's rate", "Unfairness", "Difference between groups"),
@@ -111,8 +96,8 @@ def _group(code: Any) -> str:
     return "woman" if code else "man"
 
 
-def _rates(accepted: _Codes) -> tuple[dict[str, float | str], dict[str, float]]:
-    """Return what the texts say of the guesses under the promise, and the step's values."""
+def _rates(accepted: _Codes) -> dict[str, float | str]:
+    """Return what the texts say of the guesses under the promise."""
     men, women = group_rates(accepted, _GUESS, metric="statistical_parity")
     value = unfairness(accepted, _GUESS, metric="statistical_parity")
     rates = [
@@ -121,26 +106,23 @@ def _rates(accepted: _Codes) -> tuple[dict[str, float | str], dict[str, float]]:
     ]
     everybody = f"everybody {int(accepted.sum())}/20 = {number(women.overall.value)}"
     apart = difference_between_groups(accepted, _GUESS, metric="statistical_parity")
-    words: dict[str, float | str] = {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": apart}
-    return words, {"women": women.rate.value, "men": men.rate.value, "unfairness": value}
+    return {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": apart}
 
 
-def _repair(accepted: _Codes, correction: Correction) -> tuple[dict[str, float | str], dict[str, float]]:
-    """Return what the texts say of the cheapest change, and the step's values."""
+def _repair(accepted: _Codes, correction: Correction) -> dict[str, float | str]:
+    """Return what the texts say of the cheapest change."""
     changed, vector = _changed(correction), _vector(correction)
     men, women = group_rates(accepted, vector, metric="statistical_parity")
-    after, objective = unfairness(accepted, vector, metric="statistical_parity"), float(correction.objective or 0.0)
-    words: dict[str, float | str] = {
+    return {
         "who": ", ".join(f"person {i + 1} becomes a {_group(vector[i])}" for i in changed).capitalize(),
         "sum": total(_CONFIDENCE[changed], 2),
-        "objective": objective,
+        "objective": float(correction.objective or 0.0),
         "women_then": women.rate.value,
         "men_then": men.rate.value,
-        "unfairness_then": after,
+        "unfairness_then": unfairness(accepted, vector, metric="statistical_parity"),
         "apart_then": difference_between_groups(accepted, vector, metric="statistical_parity"),
         "status": str(correction.certificate.status),
     }
-    return words, {"changed": float(correction.n_changed or 0), "objective": objective, "unfairness": after}
 
 
 def _way(women: int, way: Correction) -> tuple[str | int, ...]:

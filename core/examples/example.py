@@ -7,7 +7,7 @@ The texts lie in ``texts/NAME.toml``, with places for numbers: {x} is written as
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -23,17 +23,12 @@ Cell = str | int
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleTable(Result):
-    """A table small enough to check by hand.
-
-    Attributes
-    ----------
-    rows : tuple of tuples
-        One cell a column: text as it is to be read, or a whole number.
-    """
+    """A table small enough to check by hand."""
 
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    """One cell a column: text as it is to be read, or a whole number."""
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the table as it is read."""
@@ -44,60 +39,39 @@ class ExampleTable(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step(Result):
-    """One step of the solution.
-
-    Attributes
-    ----------
-    title, words : str
-        What is done, and why.
-    formula, source : str
-        The same in symbols, and where it is published; may be empty.
-    computation, result : str
-        The numbers put in, and what comes out.
-    task : str
-        What an exercise sheet must tell besides, so that the step can be done by hand; may be empty.
-    values : mapping of str to float
-        The numbers behind the text, as core computed them.
-    """
+    """One step of the solution."""
 
     title: str
     words: str
+    """What is done, and why."""
     formula: str = ""
     source: str = ""
+    """The same in symbols, and where it is published; may be empty."""
     computation: str = ""
     result: str = ""
+    """The numbers put in, and what comes out."""
     task: str = ""
-    values: Mapping[str, float] = field(default_factory=dict)
+    """What an exercise sheet must tell besides, so that the step can be done by hand; may be empty."""
     table: ExampleTable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Result):
-    """What is right, and what to say to whoever answered.
-
-    Attributes
-    ----------
-    right : str or float
-        One of `choices`, or a number where there are none.
-    within : float
-        How far from `right` a number still counts.
-    why, hint : str
-        Said after the right answer, and after a wrong one.
-    """
+    """What is right, and what to say to whoever answered."""
 
     right: str | float
+    """One of `choices`, or a number where there are none."""
     choices: tuple[str, ...] = ()
     within: float = 0.0
+    """How far from `right` a number still counts."""
     why: str
     hint: str
+    """Said after the right answer, and after a wrong one."""
 
     def accepts(self, given: str | float) -> bool:
         """Return whether an answer is right.
 
-        Raises
-        ------
-        InputError
-            If it is not one of the choices, or not a number where one is asked for.
+        Raises `InputError` if it is not one of the choices, or not a number where one is asked for.
         """
         if self.choices:
             if given not in self.choices:
@@ -115,33 +89,25 @@ class Answer(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Example(Result):
-    """One case, from the story to what it teaches.
-
-    Attributes
-    ----------
-    name : str
-        As it stands in an address.
-    story : str
-        Who knows what, and what happens.
-    table : ExampleTable
-        What everybody sees before the question.
-    steps : tuple of Step
-    lesson : str
-        What to remember, with its limit.
-    source : str
-        Where the method is published.
-    """
+    """One case, from the story to what it teaches."""
 
     name: str
+    """As it stands in an address."""
     method: str
     title: str
     story: str
+    """Who knows what, and what happens."""
     table: ExampleTable
+    """What everybody sees before the question."""
     question: str
     answer: Answer
     steps: tuple[Step, ...]
     lesson: str
+    """What to remember, with its limit."""
     source: str
+    """Where the method is published."""
+    numbers: Mapping[str, float | str] = field(repr=False)
+    """What is put into the texts, as core computed it."""
 
 
 def texts(name: str) -> dict[str, Any]:
@@ -162,22 +128,9 @@ def told(
     right: str | float,
     within: float = 0.0,
     table: Columns,
-    values: Sequence[Mapping[str, float]],
     tables: Mapping[int, Columns] | None = None,
 ) -> Example:
-    """Return an example with its numbers put into its texts.
-
-    Parameters
-    ----------
-    numbers : mapping of str to float or str
-        What stands for each {name} in the texts.
-    right, within
-        As of `Answer`.
-    values : sequence of mappings
-        Those of each step.
-    tables : mapping of int to (columns, rows)
-        The tables of the steps that have one, counted from 1.
-    """
+    """Return an example with its numbers put in for each {name} of its texts; steps with tables count from 1."""
     put_in = {key: one if isinstance(one, str) else _Number(one) for key, one in numbers.items()}
 
     def filled(content: Mapping[str, Any]) -> dict[str, str]:
@@ -188,11 +141,11 @@ def told(
 
     content = texts(name)
     words, steps = filled(content), []
-    for i, (one, found) in enumerate(zip(content["step"], values, strict=True), start=1):
+    for i, one in enumerate(content["step"], start=1):
         step = filled(one)
         caption = step.pop("caption", "")
         own = tabled(caption, tables[i]) if tables and i in tables else None
-        steps.append(Step(**step, values=found, table=own))
+        steps.append(Step(**step, table=own))
     answer = Answer(
         right=right,
         within=within,
@@ -200,7 +153,14 @@ def told(
         why=words.pop("why"),
         hint=words.pop("hint"),
     )
-    return Example(name=name, table=tabled(words.pop("caption"), table), answer=answer, steps=tuple(steps), **words)
+    return Example(
+        name=name,
+        numbers=numbers,
+        table=tabled(words.pop("caption"), table),
+        answer=answer,
+        steps=tuple(steps),
+        **words,
+    )
 
 
 class _Number(float):

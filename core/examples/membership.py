@@ -52,15 +52,15 @@ def two_gaps(name: str) -> Example:
     verdict = np.concatenate([np.arange(10) < k for k in _FLAGGED.values()]).astype(int)
     found = vulnerability_disparity(verdict, group, member, names=("women", "men"))
     (women, men), (women_false, men_false) = found.recall, found.false_alarms
-    recalled = {"women": women.value, "men": men.value, "vd": found.vd.value}
-    net = {"advantage_gap": found.advantage_gap.value}
-    ends = {"low": found.vd.low, "high": found.vd.high}
     return told(
         name,
         {
-            **recalled,
-            **net,
-            **ends,
+            "women": women.value,
+            "men": men.value,
+            "vd": found.vd.value,
+            "advantage_gap": found.advantage_gap.value,
+            "low": found.vd.low,
+            "high": found.vd.high,
             "women_false": women_false.value,
             "men_false": men_false.value,
             "fpr_gap": found.fpr_gap.value,
@@ -72,12 +72,6 @@ def two_gaps(name: str) -> Example:
             ("Group", "In truth", "People", "Called members"),
             ((who, f"{kind}s of the training data", 10, flagged) for (who, kind), flagged in _FLAGGED.items()),
         ),
-        values=[
-            recalled,
-            {"women": women_false.value, "men": men_false.value, "fpr_gap": found.fpr_gap.value},
-            net,
-            ends,
-        ],
     )
 
 
@@ -87,7 +81,6 @@ def fairpick_deletes(name: str) -> Example:
     kept = _COUNTS - deleted
     before, after = differences(_COUNTS), differences(kept)
     share, gone = float(deleted.sum() / _COUNTS.sum()), float(deleted.sum())
-    men, women = float(deleted[0, 0]), float(deleted[1, 1])
     return told(
         name,
         {
@@ -96,20 +89,14 @@ def fairpick_deletes(name: str) -> Example:
             "share": share,
             "deleted": gone,
             "factor": 1 - _THETA * (1 - share),
-            "men": men,
-            "women": women,
+            "men": float(deleted[0, 0]),
+            "women": float(deleted[1, 1]),
         },
         right=round(gone, 6),
         table=(
             ("Cluster", "Men", "Women"),
             ((c + 1, int(_COUNTS[c, 0]), int(_COUNTS[c, 1])) for c in range(3)),
         ),
-        values=[
-            {f"cluster {c + 1}": float(before[c]) for c in range(3)},
-            {"tv": float(np.maximum(before, 0).sum()), "s": share, "deleted": gone},
-            {"men of cluster 1": men, "women of cluster 2": women},
-            {f"cluster {c + 1}": float(after[c]) for c in range(3)},
-        ],
         tables={
             4: (
                 ("Cluster", "Men", "Women", "DD before", "DD after"),
@@ -127,7 +114,7 @@ def private_split(name: str) -> Example:
     x, y = records()
     ledger = BudgetLedger(accounting="savings", asked=EPSILON, depth=1, n_attributes=2)
     small = BudgetLedger(accounting="savings", asked=1.0, depth=1, n_attributes=2)
-    each, least, small_least = ledger.attributes(0).each, _least(ledger), _least(small)
+    each = ledger.attributes(0).each
     rng = child_generator(SEED, "DP-ID3, noise")
     size = int(noisy_counts(np.array([len(y)]), ledger.size(0).each, rng)[0])
     true = [_joint(x[:, a], y) for a in range(2)]
@@ -143,18 +130,20 @@ def private_split(name: str) -> Example:
         for value, word in ((1, "yes"), (0, "no"))
     ]
     yes_no = ("no", "yes")
-    budget = {"slot": ledger.slot, "each": each, "leaf": ledger.leaf(1), "total": ledger.total}
     return told(
         name,
         {
-            **budget,
+            "slot": ledger.slot,
+            "each": each,
+            "leaf": ledger.leaf(1),
+            "total": ledger.total,
             "root": ledger.size(0).epsilon,
             "attributes": ledger.attributes(0).epsilon,
             "size": size,
             "quarter": size / 4,
-            "least": least,
+            "least": _least(ledger),
             "small_size": small.size(0).each,
-            "small_least": small_least,
+            "small_least": _least(small),
             "noisy": "; ".join(f"{row[0]} {row[2]}" for row in counts),
             "degree": exact_v[0],
             "town": exact_v[1],
@@ -172,19 +161,6 @@ def private_split(name: str) -> Example:
             ("Person", *_ATTRIBUTES, "Repaid"),
             ((i + 1, yes_no[x[i, 0]], yes_no[x[i, 1]], yes_no[y[i]]) for i in range(len(y))),
         ),
-        values=[
-            budget,
-            {"size": float(size), "least": least, "least at 1": small_least},
-            {},
-            {
-                "true degree": exact_v[0],
-                "true town": exact_v[1],
-                "noisy degree": noisy_v[0],
-                "noisy town": noisy_v[1],
-                "chosen": float(chosen),
-            },
-            {"degree": often.value},
-        ],
         tables={3: (("People with", "True counts", "Noisy counts"), counts)},
     )
 

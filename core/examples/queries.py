@@ -47,9 +47,8 @@ def flip_one(name: str) -> Example:
             "size": size,
             "shares": f"{one}/{int(side.sum())} − {other}/{int((~side).sum())}",
         },
-        right="The other group",
+        right="The advantaged group" if read else "The other group",
         table=_shown(),
-        values=[{"first": first}, {"second": second, "step": step, "read": float(read)}, {"size": size}],
     )
 
 
@@ -60,10 +59,8 @@ def flip_everybody(name: str) -> Example:
     base = float(statistical_parity_gap(_ACCEPTED, _ADVANTAGED)[0])
     recovery = recover_flips(_ACCEPTED, answers)
     assert recovery.values is not None and recovery.threshold is not None
-    n_advantaged = int(recovery.recovered.sum())
-    weights = 1 / n_advantaged - recovery.values
-    found = leakage(_ADVANTAGED, recovery.recovered)
-    whole, seventh, weight = float(answers.sum()), float(answers[_ASKED]), float(weights[0])
+    weights = 1 / recovery.recovered.sum() - recovery.values
+    whole = float(answers.sum())
     asked = ((i + 1, "accepted" if _ACCEPTED[i] else "refused", signed(float(answers[i]))) for i in range(n))
     people = (
         (
@@ -79,21 +76,16 @@ def flip_everybody(name: str) -> Example:
     return told(
         name,
         {
-            "seventh": seventh,
+            "seventh": float(answers[_ASKED]),
             "sum": whole,
             "quotient": whole / (n - 2),
             "base": base,
             "answer": float(answers[0]),
-            "weight": weight,
-            "leakage": 100 * found,
+            "weight": float(weights[0]),
+            "leakage": 100 * leakage(_ADVANTAGED, recovery.recovered),
         },
         right=float(n),
         table=(("Person", "First model", "Answer with this person flipped"), asked),
-        values=[
-            {"answer of person 7": seventh},
-            {"sum": whole, "base": base},
-            {"leakage": found, "weight of person 1": weight, "advantaged": float(n_advantaged)},
-        ],
         tables={3: (("Person", "h_i", "SP_i", "SP_i − SP_0", "v_i", "Group"), people)},
     )
 
@@ -106,7 +98,6 @@ def noisy_answer(name: str) -> Example:
     mechanism = LaplaceGlobal(_EPSILON)
     sensitivity, scale = global_sensitivity(n, m), mechanism.scale(n1, n - n1, m)
     drawn = float(mechanism.answer(_ACCEPTED, _ADVANTAGED, rng=child_generator(1, "example of noise"))[0])
-    limit = accuracy_limit(_EPSILON)
     step = 1 / (n - n1)
     budgets = (
         (
@@ -128,16 +119,10 @@ def noisy_answer(name: str) -> Example:
             "drawn_noise": drawn - exact,
             "sign": "+" if drawn >= exact else "−",
             "size_of_noise": abs(drawn - exact),
-            "limit": limit,
+            "limit": accuracy_limit(_EPSILON),
         },
         right="Larger, more than six times",
         table=_shown(),
-        values=[
-            {"sensitivity": sensitivity},
-            {"scale": scale, "ratio": scale / step},
-            {"exact": exact, "drawn": drawn},
-            {"limit": limit},
-        ],
         tables={4: (("ε", "Scale of the noise", "Right at most"), budgets)},
     )
 

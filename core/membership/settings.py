@@ -8,7 +8,8 @@ from typing import Annotated
 
 from core.models import GIVEN
 from core.models.tree_budget import ACCOUNTINGS
-from core.settings import Settings
+from core.serialize import Result
+from core.settings import validate
 from core.study import Param
 from core.validation import LEAST_EPSILON
 
@@ -26,12 +27,12 @@ TARGETS = tuple(name for name in TARGET_TITLES if name != GIVEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MembershipSettings(Settings):
+class MembershipSettings(Result):
     """What is attacked and how."""
 
     target: Annotated[
         str,
-        Param("Model under attack", "The attacked model: {options}; given: on the page alone.", options=TARGET_TITLES),
+        Param("Model under attack", "The attacked model: {options}.", options=TARGETS),
     ] = "dp_id3"
     """One of `core.membership.TARGETS`, or "given"."""
     epsilon: Annotated[
@@ -78,3 +79,6 @@ class MembershipSettings(Settings):
     ] = 1
     seed: Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)] = 42
     level: Annotated[float, Param("Level", "Of the intervals.", least=0.0, most=1.0, above=True, below=True)] = 0.95
+
+    def __post_init__(self) -> None:
+        validate(self, but=("target",) if self.target == GIVEN else ())

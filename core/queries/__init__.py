@@ -42,16 +42,19 @@ from core.queries.reveal import (
     sizes_from_answer,
 )
 from core.queries.sensitivity import global_sensitivity, local_sensitivity, smooth_sensitivity
+from core.queries.settings import NOISES, Answering, RevealSettings
 from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, repeats_for
 
 __all__ = [
     "DECODERS",
     "DESIGNS",
     "NOISELESS_ATTACKS",
+    "NOISES",
     "PROGRAMS",
     "RECOVERY_METHODS",
     "TABLE_1",
     "Answered",
+    "Answering",
     "Asking",
     "ErrorQuantiles",
     "Exact",
@@ -62,6 +65,7 @@ __all__ = [
     "QuestionAccuracy",
     "Reading",
     "Recovery",
+    "RevealSettings",
     "Rounded",
     "SmoothCauchy",
     "SmoothLaplace",

@@ -26,7 +26,14 @@ from core.errors import InputError
 from core.queries.gaps import Floats, score_matrix
 from core.validation import choice, unit_interval
 
-DESIGNS = ("jitter", "random_binary", "targeted", "bits")
+DESIGNS = {
+    "jitter": "Audited model, slightly jittered",
+    "random_binary": "Random yes and no",
+    "targeted": "One person changed at a time",
+    "bits": "Fifty people packed in one score",
+}
+"""The designs by name, and what to call each."""
+
 BITS_A_QUESTION = 50  # a double holds 53
 
 

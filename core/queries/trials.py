@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from core.queries.mechanisms import Exact, NoisySums
 from core.questions import People, QueryPool
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import choice, seed_value
+from core.settings import validate
+from core.study import Param
+from core.validation import seed_value
 
 
 def repeats_for(n: int) -> int:
@@ -46,20 +48,18 @@ def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
 class Asking(Result):
     """What is asked, of how many people and how often."""
 
-    n: int = 100
+    n: Annotated[int, Param("People", "People asked about.", least=4, flag="--people")] = 100
     """People, drawn anew from the test set in every repeat."""
-    design: str = "jitter"
+    design: Annotated[str, Param("Questions", "How questions are made: {options}.", options=DESIGNS)] = "jitter"
     """One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps)."""
-    repeats: int = 50
+    repeats: Annotated[int, Param("Repeats", "Draws of people, questions and noise.", least=1)] = 50
     seed: int = 42
     width: float = 0.1
     """Half width of the jitter, in (0, 1]."""
 
     def __post_init__(self) -> None:
-        choice(self.design, (*DESIGNS, "single"), name="design")
+        validate(self, but=("n", "design") if self.design == "single" else ("n",))  # the pool says how many it can give
         seed_value(self.seed)
-        if self.repeats < 1:
-            raise InputError(f"repeats must be at least 1, got {self.repeats}.")
         if not 0.0 < self.width <= 1.0:
             raise InputError(f"width must be in (0, 1], got {self.width}.")
 

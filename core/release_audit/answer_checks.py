@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,34 +9,14 @@ import numpy as np
 from core.datasets import AuditDataset
 from core.estimates import Estimate, over_repeats, rate_over_repeats, strongest
 from core.policy import Basis, Measurement
-from core.queries import (
-    DECODERS,
-    Asking,
-    Exact,
-    LaplaceGlobal,
-    Mechanism,
-    NoisySums,
-    Rounded,
-    SmoothCauchy,
-    Trials,
-    accuracy_limit,
-)
+from core.queries import DECODERS, Answering, Asking, Trials, accuracy_limit
 from core.questions import query_pool
 from core.release_audit.plan import PlannedAnswers
 from core.release_audit.subject import Audited
 
-_NOISY: dict[str, Callable[[float], Mechanism]] = {
-    "laplace": LaplaceGlobal,
-    "cauchy": SmoothCauchy,
-    "noisy_sums": NoisySums,
-}
-"""Ways of answering that keep a privacy budget."""
 
-
-def _mechanism(answers: PlannedAnswers) -> Mechanism:
-    if answers.mechanism == "exact":
-        return Exact()
-    return Rounded(answers.decimals) if answers.mechanism == "rounded" else _NOISY[answers.mechanism](answers.epsilon)
+def _answering(planned: PlannedAnswers) -> Answering:
+    return Answering(noise=planned.mechanism, epsilon=planned.epsilon, decimals=planned.decimals)
 
 
 def answers_of(answers: PlannedAnswers) -> str:
@@ -80,7 +59,7 @@ def planned_leakages(audited: Audited) -> dict[str, list[float]]:
     """Return balanced accuracies, one a repeat: of the prior alone ("prior"), then of every decoder."""
 
     def make() -> dict[str, list[float]]:
-        trials, mechanism = planned_trials(audited), _mechanism(audited.plan.answers)
+        trials, mechanism = planned_trials(audited), _answering(audited.plan.answers).mechanism()
         found = {"prior": trials.leakages(0, mechanism, DECODERS[0])}
         for decoder in DECODERS:
             found[decoder] = trials.leakages(audited.plan.answers.questions, mechanism, decoder)
@@ -181,7 +160,7 @@ def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
     """Return the largest balanced accuracy about one person, with the group sizes known and without."""
     if not planned.questions:
         return 0.5, 0.5
-    if planned.mechanism not in _NOISY:
+    if not _answering(planned).private:
         return 1.0, 1.0
     return accuracy_limit(planned.epsilon, sizes_known=True), accuracy_limit(planned.epsilon)
 
@@ -197,7 +176,7 @@ def targeted_leakage(audited: Audited) -> Measurement:
         return unasked("targeted_leakage", audited, value=0.5, control="a coin")
     known, unknown = declared_limits(planned)
     told: tuple[str, ...]
-    if planned.mechanism in _NOISY:
+    if _answering(planned).private:
         told = (
             f"The answers keep epsilon {planned.epsilon:g} together, over their whole life; whoever knows the group "
             "sizes is bounded by twice that.",

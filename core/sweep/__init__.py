@@ -16,6 +16,7 @@ from core.sweep.point import (
     point_key,
     tolerance_configs,
 )
+from core.sweep.settings import SweepSettings
 from core.sweep.store import FolderStore, MemoryStore
 from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise, table_three
 
@@ -27,6 +28,7 @@ __all__ = [
     "Spread",
     "SweepPoint",
     "SweepRow",
+    "SweepSettings",
     "SweepSummary",
     "environment",
     "grid",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.attriguard import GuardSettings, Study, TableSettings
+from core.attriguard import CurveSettings, GuardSettings, Study, TableSettings
 from core.errors import InputError
 from core.settings import params
 from pages.common import attriguard_people as people
@@ -236,15 +236,16 @@ def budget_slider(study: Study, value: float) -> None:
     """Draw the slider of the budget, as wide as the curves above it."""
     last = last_budget(study)
     with st.container(key="guard_budget"):
-        st.slider(
-            f"Most {study.unit} changed per person, on average over draws",
-            0.0,
-            last,
+        control(
+            params(CurveSettings)["budgets"],
+            _slider_key(study),
+            "slider",
+            label=f"Most {study.unit} changed per person, on average over draws",
+            help=None,
+            max_value=last,
             value=value,
             step=last / _STEPS,
             format="%.1f" if last >= 5 else "%.2f",
-            key=_slider_key(study),
-            **_KEPT,
         )
 
 

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from core.datasets.dataset import AuditDataset
-from core.queries import Asking, repeats_for
+from core.queries import NOISES, Answering, Asking, RevealSettings, repeats_for
 from core.questions import QueryPool
+from core.settings import params
 from pages.common import panels
-
-_KEPT: dict[str, Any] = {"persist_state": "session"}
-
-NOISES = {
-    "exact": "None",
-    "rounded": "Rounded",
-    "laplace": "Laplace",
-    "cauchy": "Cauchy",
-    "smooth_laplace": "Smooth Laplace",
-    "noisy_sums": "Noisy sums",
-}
-"""Ways to answer, and what to call them."""
+from pages.common.controls import control
 
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
 
 _PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
 
-_DESIGNS = {
-    "jitter": "Audited model, slightly jittered",
-    "random_binary": "Random yes and no",
-    "targeted": "One person changed at a time",
-    "bits": "Fifty people packed in one score",
-}
-
-DELTA = 1e-5
-"""Probability with which smooth Laplace noise may fail."""
+_ANSWERING, _ASKING, _REVEAL = params(Answering), params(Asking), params(RevealSettings)
 
 _SECTIONS = {
     "values": "Recovered values",
@@ -45,49 +25,6 @@ _SECTIONS = {
     "noise": "How much noise, and why",
     "published": "The paper's table",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answering:
-    """How answers are made.
-
-    Attributes
-    ----------
-    noise : str
-        A key of `NOISES`.
-    epsilon : float
-        Privacy budget of all answers together; unused without noise.
-    decimals : int
-        Of rounded answers.
-    """
-
-    noise: str
-    epsilon: float
-    decimals: int
-    absolute: bool
-    as_published: bool
-
-    @property
-    def private(self) -> bool:
-        """Whether a privacy budget applies."""
-        return self.noise not in ("exact", "rounded")
-
-
-def mechanism(answering: Answering, noise: str | None = None, *, epsilon: float | None = None) -> Any:
-    """Return the mechanism of these settings, or another kind of noise with the same settings."""
-    from core import queries
-
-    told: dict[str, Any] = {"absolute": answering.absolute, "as_published": answering.as_published}
-    budget = answering.epsilon if epsilon is None else epsilon
-    make: dict[str, Callable[[], Any]] = {
-        "exact": lambda: queries.Exact(absolute=answering.absolute),
-        "rounded": lambda: queries.Rounded(answering.decimals, absolute=answering.absolute),
-        "laplace": lambda: queries.LaplaceGlobal(budget, **told),
-        "cauchy": lambda: queries.SmoothCauchy(budget, **told),
-        "smooth_laplace": lambda: queries.SmoothLaplace(budget, DELTA, **told),
-        "noisy_sums": lambda: queries.NoisySums(budget, absolute=answering.absolute),
-    }
-    return make[noise or answering.noise]()
 
 
 def two_groups(dataset: AuditDataset) -> None:
@@ -102,16 +39,16 @@ def two_groups(dataset: AuditDataset) -> None:
 
 def published() -> bool:
     """Switch to the mechanisms as the paper has them."""
-    return st.toggle(
-        "As published",
-        key="answers_as_published",
+    switch: bool = control(
+        _ANSWERING["as_published"],
+        "answers_as_published",
         help=(
             "Noise scales as printed. Where they differ from ours, the printed ones promise more than they keep: the "
             "groups are not sorted by size, a group of one person breaks the formula, and the absolute gap moves by "
             "more than a half. The grey line says what differs."
         ),
-        **_KEPT,
     )
+    return switch
 
 
 def answering(as_published: bool) -> Answering:
@@ -119,7 +56,7 @@ def answering(as_published: bool) -> Answering:
     left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
     with left:
         noise = panels.pick(
-            "Noise on the answers",
+            _ANSWERING["noise"].param.title,
             NOISES,
             key="noise",
             default="cauchy",
@@ -129,15 +66,14 @@ def answering(as_published: bool) -> Answering:
         )
     with right:
         if noise == "rounded":
-            st.select_slider("Decimals of an answer", [0, 1, 2, 3, 4, 5, 6], value=3, key="decimals", **_KEPT)
+            control(_ANSWERING["decimals"], "decimals", "select_slider", options=range(7), help=None)
         elif noise != "exact":
-            st.select_slider(
-                "Privacy budget ε (all answers together)",
-                EPSILONS,
-                value=5,
-                key="answer_epsilon",
+            control(
+                _ANSWERING["epsilon"],
+                "answer_epsilon",
+                "select_slider",
+                options=EPSILONS,
                 help="Smaller is more private. Smooth Laplace also fails with probability δ = 0.00001 at most.",
-                **_KEPT,
             )
     epsilon = st.session_state.get("answer_epsilon") or 5
     decimals = st.session_state.get("decimals")
@@ -155,7 +91,8 @@ def asking(pool: QueryPool, seed: int) -> Asking:
     left, middle, right = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
     there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
     with left:
-        n = st.select_slider("People", there, value=100 if 100 in there else there[-1], key="people_asked", **_KEPT)
+        value = 100 if 100 in there else there[-1]
+        n = control(_ASKING["n"], "people_asked", "select_slider", options=there, value=value, help=None)
     with right:
         kind = panels.pick(
             "Gap",
@@ -165,20 +102,19 @@ def asking(pool: QueryPool, seed: int) -> Asking:
             help="Without its sign a gap still splits the people in two (theorem 4), with questions about one person.",
         )
     if kind == "absolute":
-        middle.selectbox("Questions", ["One person accepted at a time"], disabled=True, key="question_single")
+        middle.selectbox(
+            _ASKING["design"].param.title, ["One person accepted at a time"], disabled=True, key="question_single"
+        )
         return Asking(n=int(n), design="single", repeats=repeats_for(int(n)), seed=seed)
     with middle:
-        design = st.selectbox(
-            "Questions",
-            list(_DESIGNS),
-            key="question_design",
-            format_func=_DESIGNS.__getitem__,
+        design = control(
+            _ASKING["design"],
+            "question_design",
             help=(
                 "Each question is a model, that is a score for each person. Jittered: the audited model's scores, "
                 "moved by up to 0.1. One person changed: the audited model, with one score turned round. "
                 "Fifty packed: scores 1/2, 1/4, 1/8 and so on, which an exact answer gives away like binary digits."
             ),
-            **_KEPT,
         )
     return Asking(n=int(n), design=design, repeats=repeats_for(int(n)), seed=seed)
 
@@ -194,11 +130,10 @@ def number_of_questions(numbers: tuple[int, ...], *, live: bool) -> int:
 def questions_slider(numbers: tuple[int, ...], value: int, *, live: bool) -> None:
     """Draw the slider of the number of answered questions."""
     if live:
-        st.slider("Answered questions", 0, numbers[-1], value=value, key=_slider_key(numbers), **_KEPT)
+        told: dict[str, Any] = {"kind": "slider", "max_value": numbers[-1], "value": value}
     else:
-        st.select_slider(
-            "Answered questions", numbers, value=_nearest(numbers, value), key=_slider_key(numbers), **_KEPT
-        )
+        told = {"kind": "select_slider", "options": numbers, "value": _nearest(numbers, value)}
+    control(_REVEAL["questions"], _slider_key(numbers), help=None, **told)
 
 
 def _slider_key(numbers: tuple[int, ...]) -> str:

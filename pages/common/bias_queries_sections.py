@@ -13,7 +13,9 @@ from core.charts import draw_targeted, draw_values
 from core.charts.queries import error_words
 from core.estimates import count
 from core.queries import (
+    NOISES,
     TABLE_1,
+    Answering,
     LaplaceGlobal,
     SmoothCauchy,
     accuracy_limit,
@@ -24,7 +26,7 @@ from core.questions import QueryPool
 from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_words as words
 from pages.common import panels, shell
-from pages.common.bias_queries_controls import DELTA, EPSILONS, NOISES, Answering
+from pages.common.bias_queries_controls import EPSILONS
 from pages.common.bias_queries_trials import QueryTrials
 
 if TYPE_CHECKING:
@@ -85,9 +87,7 @@ def targeted_section(people: QueryTrials, answering: Answering) -> None:
     n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
     epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS})
     curves = {
-        NOISES[noise]: [
-            (e, float(targeted_leakage(controls.mechanism(answering, noise, epsilon=e), n1, n0))) for e in epsilons
-        ]
+        NOISES[noise]: [(e, float(targeted_leakage(answering.mechanism(noise, epsilon=e), n1, n0))) for e in epsilons]
         for noise in _TARGETED_NOISES
     }
     limits = {
@@ -129,7 +129,7 @@ def _noise(people: QueryTrials, answering: Answering) -> None:
         table = _noise_table(people, answering, m)
         st.dataframe(table, hide_index=True)
         for noise in _NOISES:
-            made = controls.mechanism(answering, noise)
+            made = answering.mechanism(noise)
             st.caption(f"**{NOISES[noise]}.** {shell.escape(made.why(answering.as_published))}")
     with right:
         shell.whisper("What is guaranteed", "Largest balanced accuracy, whatever the attacker computes")
@@ -141,10 +141,10 @@ def _noise_table(people: QueryTrials, answering: Answering, m: int) -> pandas.Da
 
     trials = people.trials
     rows = []
+    corrected: Any
+    printed: Any
     for noise in _NOISES:
-        corrected, printed = (
-            controls.mechanism(replace(answering, as_published=switch), noise) for switch in (False, True)
-        )
+        corrected, printed = (replace(answering, as_published=switch).mechanism(noise) for switch in (False, True))
         if noise == "noisy_sums":
             scales = corrected.scales(trials.ask(m, corrected, [0]).scores[0])
             here, paper = f"{error_words(scales.sums)} a sum, {error_words(scales.count)} the count", "not in the paper"
@@ -183,7 +183,7 @@ def _guarantees(people: QueryTrials, answering: Answering) -> str:
     ]
     lines = [f"| {who} | **{100 * rate:.1f}%** | {why} |" for who, rate, why in rows]
     also = (
-        f"\n\nSmooth Laplace noise may fail with probability δ = {DELTA:g}, by which each limit is larger."
+        f"\n\nSmooth Laplace noise may fail with probability δ = {answering.delta:g}, by which each limit is larger."
         if answering.noise == "smooth_laplace"
         else ""
     )

@@ -11,11 +11,9 @@ import streamlit as st
 from core.charts.queries import error_words
 from core.config import AuditConfig
 from core.estimates import Estimate, count, interval, percent, points
-from core.queries import Asking, ErrorQuantiles, Leak, needed, targeted_leakage
+from core.queries import NOISES, Answering, Asking, ErrorQuantiles, Leak, needed, targeted_leakage
 from core.questions import QueryPool
-from pages.common import bias_queries_controls as controls
 from pages.common import shell, wording
-from pages.common.bias_queries_controls import NOISES, Answering
 from pages.common.bias_queries_trials import QueryTrials
 
 _ERROR_ROWS = ("rounded", "noisy_sums", "laplace", "smooth_laplace", "cauchy")
@@ -41,7 +39,7 @@ def error_axis(m: int, answering: Answering) -> str:
 
 def errors(people: QueryTrials, answering: Answering, m: int) -> list[tuple[str, ErrorQuantiles]]:
     """Return the error of an answer for every kind of noise, the same number of questions asked."""
-    return [(NOISES[noise], people.errors(max(m, 1), controls.mechanism(answering, noise))) for noise in _ERROR_ROWS]
+    return [(NOISES[noise], people.errors(max(m, 1), answering.mechanism(noise))) for noise in _ERROR_ROWS]
 
 
 def limit(people: QueryTrials, answering: Answering) -> tuple[str, float] | None:
@@ -54,7 +52,7 @@ def limit(people: QueryTrials, answering: Answering) -> tuple[str, float] | None
 def holds(people: QueryTrials, answering: Answering) -> bool:
     """Whether the noise as it is set keeps its guarantee for these groups."""
     trials = people.trials
-    return bool(controls.mechanism(answering).holds(trials.n_advantaged, trials.n_disadvantaged))
+    return bool(answering.mechanism().holds(trials.n_advantaged, trials.n_disadvantaged))
 
 
 def chosen_error(errors: Errors, answering: Answering) -> ErrorQuantiles | None:
@@ -74,7 +72,7 @@ def finding(
         f"{percent(prior)}. Baseline: random guessing gives 50%."
     )
     if answering.as_published and answering.noise not in ("exact", "rounded", "noisy_sums"):
-        quantity += " " + controls.mechanism(answering).why(True)
+        quantity += " " + answering.mechanism().why(True)
     if answering.noise == "smooth_laplace" and answering.epsilon >= 1:
         quantity += " The theorem behind this noise is stated for ε below 1."
     error = chosen_error(errors, answering)
@@ -96,7 +94,7 @@ def finding(
     noise = "noisy sums" if sums else f"{NOISES[answering.noise]} noise"
     start, ends = f"At ε = {answering.epsilon:g}, {noise}", "" if sums else "s"
     trials = people.trials
-    named = targeted_leakage(controls.mechanism(answering), trials.n_advantaged, trials.n_disadvantaged)
+    named = targeted_leakage(answering.mechanism(), trials.n_advantaged, trials.n_disadvantaged)
     aimed = f"one question aimed at one person reaches {percent(named)} balanced accuracy"
     quantity += " Aimed at one person: the whole budget on one answer, nothing else known of them."
     typical = f"typical error {error_words(error.median)}"

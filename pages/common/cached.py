@@ -335,7 +335,7 @@ def permuted(findings: AuditFindings, dataset: AuditDataset, now: Disclosure, **
     key = (now.used, *settings.values())
     controls = _audit(findings.config, dataset).controls
     if key not in controls:
-        controls[key] = findings.disclose_permuted(now.used, **settings)
+        controls[key] = findings.disclose(now.used, permuted=True, **settings)
     return controls[key]
 
 

@@ -20,6 +20,7 @@ from core.estimates import epsilon_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.settings import Setting, params
+from core.sweep import SweepSettings
 from pages.common import panels, shell, state
 from pages.common.cached import kept_tolerance, own_table
 
@@ -30,7 +31,7 @@ EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.i
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
 
 _BOUND: dict[str, Any] = {"bind": "query-params"}
-_AUDIT = params(AuditConfig)
+_AUDIT, _SWEEP = params(AuditConfig), params(SweepSettings)
 
 
 def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **told: Any) -> Any:
@@ -153,10 +154,11 @@ def model_settings() -> None:
 
 def published_switch() -> bool:
     """Switch to the published protocol."""
-    return st.toggle(
-        "As published",
-        key="as_published",
-        persist_state="session",
+    switch: bool = control(
+        _SWEEP["protocol"],
+        "as_published",
+        "toggle",
+        value=False,
         help=(
             "The published code chooses the confidence exponent on the model owner's test records, which an attacker "
             "does not have, lets her learn from all the records she knows, and raises the tolerance in steps of 0.001 "
@@ -164,13 +166,7 @@ def published_switch() -> bool:
             "tolerance as it is."
         ),
     )
-
-
-_COSTS = {
-    "published": "Published",
-    "log_odds": "Log-odds",
-    "count": "Equal for all",
-}
+    return switch
 
 
 _ATTACKERS = {
@@ -198,17 +194,14 @@ def attacker_settings() -> dict[str, str]:
             persist_state="session",
         )
     with right:
-        cost = st.selectbox(
-            "Price of changing a guess",
-            list(_COSTS),
-            key="cost",
-            format_func=_COSTS.__getitem__,
+        cost = control(
+            _SWEEP["cost"],
+            "cost",
             help=(
                 "The correction changes the cheapest guesses. Published: the attacker's confidence, raised to the "
                 "power that works best on held-out records. Log-odds: starts from calibrated guesses and, with two "
                 "groups, finds the most probable answer. Equal for all: changes as few guesses as possible."
             ),
-            persist_state="session",
         )
     return {"adversary": adversary, "cost": cost}
 

@@ -30,9 +30,13 @@ from core.estimates import epsilon_text
 from core.fairness import METRICS
 from core.fingerprint import fingerprint
 from core.models import GIVEN
+from core.settings import params
+from core.sweep import SweepSettings
 from pages.common import cached, correction_words, panels, shell, state, wording
 from pages.common import correction_section_words as words
 from pages.common.background import Background, Job, pace
+
+_SWEEP = params(SweepSettings)
 
 
 class Sweep(Background):
@@ -182,7 +186,7 @@ def _trained_controls() -> None:
     left, right, _ = st.columns([2, 2, 3])
     with left:
         panels.pick(
-            "Tolerances",
+            _SWEEP["tolerances"].param.title,
             [18, 49],
             key="sweep_tolerances",
             default=18,
@@ -257,7 +261,8 @@ def _methods(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any
 def _methods_controls() -> None:
     left, right, _ = st.columns([2, 2, 3])
     with left:
-        panels.pick("Metrics", ["this metric", "all four metrics"], key="methods_metrics", default="this metric")
+        label = _SWEEP["metrics"].param.title
+        panels.pick(label, ["this metric", "all four metrics"], key="methods_metrics", default="this metric")
     with right:
         panels.pick("Seeds", [1, 3, 5], key="methods_seeds", default=1)
 

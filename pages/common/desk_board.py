@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from core.desk import (
+    AskSettings,
     Columns,
     Ledger,
     LedgerAnswer,
@@ -26,9 +27,11 @@ from core.errors import FairLeakError
 from core.fairness import METRIC_TITLES
 from core.files import csv_of_frame
 from core.fingerprint import fingerprint
+from core.settings import params
 from pages.common import cached, desk_ledger, panels, shell, state
 from pages.common import desk_people as people
 from pages.common import desk_words as words
+from pages.common.controls import control
 
 
 def chosen(statuses: Sequence[LedgerStatus]) -> LedgerStatus:
@@ -174,6 +177,7 @@ def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
         question_form(ledger, now)
 
 
+_ASKED = params(AskSettings)
 _SOURCES = {"audited": "Of the audited model", "file": "A file"}
 _EPSILON, _PRICED, _SHOWN = "desk_epsilon", "desk_priced", "desk_shown"
 
@@ -186,7 +190,7 @@ def question_form(ledger: Ledger, status: LedgerStatus) -> None:
         shell.whisper(f"Ask about {shell.escape(made.name)}", "The price is shown before anything is charged")
         metrics = ["statistical_parity"] + (["equal_opportunity"] if (made.n_positive or 0) >= 2 else [])
         metric = panels.pick(
-            "Gap",
+            _ASKED["metric"].param.title,
             {name: METRIC_TITLES[name] for name in metrics},
             key=f"desk_metric_{len(metrics)}",
             default="statistical_parity",
@@ -214,13 +218,13 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
         if st.session_state.get(_PRICED, ("",))[0] != about or kept not in offered:
             st.session_state[_EPSILON] = suggested_price(status.remaining, least=made.least_epsilon)
         st.session_state[_PRICED] = (about, offered)
-    epsilon = st.select_slider(
-        "Price ε of a new answer",
-        offered,
-        key=_EPSILON,
+    epsilon = control(
+        _ASKED["epsilon"],
+        _EPSILON,
+        "select_slider",
+        options=offered,
         format_func=lambda value: f"{value:.10g}",
         help="Half of it means twice the noise. Nothing is charged where the past answers the question.",
-        persist_state="session",
     )
     return float(epsilon)
 
@@ -317,11 +321,8 @@ def _quoted(
     told: dict[str, Any] = {"epsilon": epsilon, "metric": metric}
     try:
         quote = ledger.quote(made.name, test_set, scores, **told)
-        again = quote.from_past and st.toggle(
-            "Pay for a fresh look all the same",
-            key="desk_again",
-            help="New noise, combined with what is known already.",
-            persist_state="session",
+        again = quote.from_past and control(
+            _ASKED["again"], "desk_again", help="New noise, combined with what is known already."
         )
         if again:
             quote = ledger.quote(made.name, test_set, scores, **told, again=True)

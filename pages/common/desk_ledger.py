@@ -15,12 +15,14 @@ from typing import Any
 import streamlit as st
 
 from core.datasets.columns import quoted
-from core.desk import Columns, Ledger, TestSet, default_ledger, open_ledger
+from core.desk import Columns, Ledger, RegisterSettings, TestSet, default_ledger, open_ledger
 from core.desk.prices import everybody_else, together
 from core.errors import FairLeakError, InputError
+from core.settings import Setting, params
 from pages.common import desk_people as people
 from pages.common import desk_words as words
 from pages.common import panels, shell, state
+from pages.common.controls import control
 from pages.common.upload import values_of
 
 _FIELD, _SECRET_FIELD = "desk_place", "desk_password_field"
@@ -175,6 +177,7 @@ def _address(place: str) -> Any:
 
 _NONE = "none"
 _MOST_VALUES = 200
+_COLUMNS, _REGISTER = params(Columns), params(RegisterSettings)
 _SOURCES = {"file": "A file", "audited": "Test records of the audited table"}
 _REGISTER_PROBLEM = "desk_register_problem"
 
@@ -203,23 +206,23 @@ def register_form(ledger: Ledger) -> None:
         key=f"desk_new_name_{source}_{suggested[:60]}",
         persist_state="session",
     )
-    budget = right.number_input(
-        "Lifetime budget ε",
+    budget = control(
+        _REGISTER["budget"],
+        "desk_budget",
+        "number_input",
+        place=right,
         min_value=0.00001,
         max_value=1000.0,
         value=1.0,
         step=0.1,
         format="%g",
-        key="desk_budget",
         help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
-        persist_state="session",
     )
     st.caption(words.price_of_size(float(budget)))
-    another = st.toggle(
-        "People registered before, for another attribute",
-        key="desk_another_attribute",
+    another = control(
+        _REGISTER["another_attribute"],
+        "desk_another_attribute",
         help="Needed where these people have a budget for another attribute. It is believed, and goes on record.",
-        persist_state="session",
     )
     pressed = st.button(
         "Register", key="desk_register", type="primary", icon=":material/how_to_reg:", disabled=found is None
@@ -261,21 +264,21 @@ def _columns(frame: Any) -> Columns:
     named = [str(column) for column in frame.columns]
     left, middle, right = st.columns(3, gap="medium")
     usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
-    identifier = left.selectbox("Identifier", named, index=usual, key="desk_id_column")
+    identifier = _choose(left, _COLUMNS["id"], named, "desk_id_column", value=named[usual])
     others = [name for name in named if name != identifier]
-    attribute = middle.selectbox("Sensitive attribute", others, key="desk_attribute_column")
+    attribute = _choose(middle, _COLUMNS["attribute"], others, "desk_attribute_column")
     values = values_of(frame, attribute, _MOST_VALUES)
-    advantaged = middle.selectbox("Advantaged group", values, key=f"desk_advantaged_{attribute}")
+    advantaged = _choose(middle, _COLUMNS["advantaged"], values, f"desk_advantaged_{attribute}")
     labels = [_NONE, *(name for name in others if name != attribute)]
-    at = right.selectbox(
-        "True outcome, for equal opportunity",
-        range(len(labels)),
-        format_func=labels.__getitem__,
-        key="desk_label_column",
-        help="Counts as public: those who ask may know it.",
-    )
+    told = "Counts as public: those who ask may know it."
+    at = _choose(right, _COLUMNS["label"], dict(enumerate(labels)), "desk_label_column", help=told)
     label, positive = labels[at] if at else None, None
     if label is not None:
         values = values_of(frame, label, _MOST_VALUES)
-        positive = right.selectbox("Its good value", values, key=f"desk_positive_{label}")
+        positive = _choose(right, _COLUMNS["positive"], values, f"desk_positive_{label}")
     return Columns(id=identifier, attribute=attribute, advantaged=advantaged, label=label, positive=positive)
+
+
+def _choose(place: Any, setting: Setting, options: Any, key: str, *, help: str | None = None, **told: Any) -> Any:
+    """Draw the choice of one column or value of a test set's file."""
+    return control(setting, key, "selectbox", place=place, options=options, help=help, persist_state=None, **told)

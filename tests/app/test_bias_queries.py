@@ -18,6 +18,7 @@ from core.config import AuditConfig
 from core.datasets import build_dataset, demo_table
 from core.estimates import percent
 from core.queries import (
+    Answering,
     Asking,
     Exact,
     LaplaceGlobal,
@@ -32,7 +33,6 @@ from core.queries import (
 )
 from core.questions import QueryPool, query_pool
 from core.seeds import child_generator
-from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_trials
 from tests import expected
 from tests.app.conftest import Start
@@ -46,7 +46,7 @@ NOISES: dict[str, Mechanism] = {
     "rounded": Rounded(2),
     "laplace": LaplaceGlobal(20.0),
     "cauchy": SmoothCauchy(20.0),
-    "smooth_laplace": SmoothLaplace(20.0, controls.DELTA),
+    "smooth_laplace": SmoothLaplace(20.0, 1e-5),
     "noisy_sums": NoisySums(20.0),
 }
 
@@ -54,7 +54,7 @@ NOISES: dict[str, Mechanism] = {
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few repeats, and pools that earlier tests have made."""
-    monkeypatch.setattr(controls, "repeats_for", lambda n: FEW)
+    monkeypatch.setattr("pages.common.bias_queries_controls.repeats_for", lambda n: FEW)
     monkeypatch.setattr("core.questions.query_pool", lambda config, dataset, model=None: pool_of(config))
 
 
@@ -184,9 +184,7 @@ def test_absolute_gaps_are_asked_one_person_at_a_time(dashboard: Dashboard, ends
     assert_tells(dashboard, trials(design="single"), 100, Exact(absolute=True))
     for noise in ("rounded", "cauchy", "noisy_sums"):
         choose(dashboard, noise=noise)
-        made = controls.mechanism(
-            controls.Answering(noise=noise, epsilon=5.0, decimals=3, absolute=True, as_published=False)
-        )
+        made = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=True, as_published=False).mechanism()
         assert made.absolute
         assert_tells(dashboard, trials(design="single"), 100, made)
     choose(dashboard, gap_kind="signed")
@@ -216,9 +214,7 @@ def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, ends: Non
     dashboard.open("bias_queries")
     for noise in ("laplace", "cauchy"):
         choose(dashboard, noise=noise)
-        mechanism = controls.mechanism(
-            controls.Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=True)
-        )
+        mechanism = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=True).mechanism()
         assert mechanism.why(True) not in dashboard.finding
         choose(dashboard, answers_as_published=True)
         grey = dashboard.finding.split("\n", 1)[1]

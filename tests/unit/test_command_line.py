@@ -255,11 +255,11 @@ def test_data_an_audit_cannot_use_are_one_sentence(monkeypatch: pytest.MonkeyPat
 
 def test_numbers_in_tables():
     some = Spread(mean=0.12345, sd=0.1, low=0.1, high=0.2, n=2, over="seeds")
-    assert text_tables.spread_words(some) == "12.3 [10.0, 20.0]"
-    assert text_tables.spread_words(some, signed=True) == "+12.3 [+10.0, +20.0]"
-    assert text_tables.spread_words(some, percent=False) == "0.1235 [0.1000, 0.2000]"
+    assert text_tables.estimate_words(some) == "12.3 [10.0, 20.0]"
+    assert text_tables.estimate_words(some, signed=True) == "+12.3 [+10.0, +20.0]"
+    assert text_tables.estimate_words(some, percent=False) == "0.1235 [0.1000, 0.2000]"
     fact = Spread(mean=0.5, sd=float("nan"), low=float("nan"), high=float("nan"), n=1, over="")
-    assert text_tables.spread_words(fact) == "50.0" and text_tables.spread_words(None) == "none"
+    assert text_tables.estimate_words(fact) == "50.0" and text_tables.estimate_words(None) == "none"
     assert text_tables.aligned(["a", "bb"], [["xyz", "1"]]) == "a    bb\n---  --\nxyz   1"
 
 

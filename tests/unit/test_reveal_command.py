@@ -11,10 +11,9 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.cli.reveal import _NOISES
 from core.config import AuditConfig
 from core.datasets import Table, build_dataset, demo_table
-from core.queries import DECODERS, DESIGNS
+from core.queries import DECODERS, DESIGNS, NOISES
 from core.questions import QueryPool, query_pool
 from tests import samples
 
@@ -57,7 +56,7 @@ def rows(text: str) -> list[tuple[float, ...]]:
     return [tuple(float(x) for x in found) for found in re.findall(f"^{ROW}$", text, re.MULTILINE)]
 
 
-@pytest.mark.parametrize("noise", _NOISES)
+@pytest.mark.parametrize("noise", NOISES)
 def test_every_noise(noise: str, capsys: Capture):
     assert main([*SMALL, "--noise", noise, "--questions", "0,6,18", "--epsilon", "20"]) == 0
     told = capsys.readouterr()

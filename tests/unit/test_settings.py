@@ -169,14 +169,8 @@ BY_LIMIT = "the Report page's form of a limit asks for it in the unit of its che
 BY_SECTION = "a section of the page varies it, and shows what it does"
 BY_SIDEBAR = "the sidebar's seed fixes it"
 BY_TABLE = "the sidebar offers the user's own table and its attributes too"
-BY_COMMAND = "of a command; the page that does the same draws its own controls"
 BY_STUDY = "a study made from Python chooses it; the pages keep to its default"
 ELSEWHERE = {
-    **{
-        cls.__name__: dict.fromkeys(params(cls), BY_COMMAND)
-        for cls, _ in CLASSES.values()
-        if cls.__module__.startswith("core.cli.")
-    },
     "AuditConfig": {"forest": "the Correction page finds it, and a button takes it over"},
     "Roles": {name: BY_COLUMN for name in params(Roles)},
     "Limit": {name: BY_LIMIT for name in params(Limit)},
@@ -190,6 +184,16 @@ ELSEWHERE = {
     "PlannedAnswers": {"decimals": BY_STUDY, "repeats": BY_STUDY},
     "ReleasePlan": {"title": BY_FILE, "without": BY_FILE, "on": BY_STUDY},
     "ReleaseSettings": {"sizes": "one of what is published", "seed": BY_SIDEBAR},
+    "SweepSettings": {"methods": "the page compares all of them"},
+    "RegisterSettings": {"count_epsilon": "a tenth of the budget on the page"},
+    "RunSettings": {
+        "epsilons": "the slider asks for one of them",
+        "attacks": "the page runs all of them",
+        "repeats": "as many as in the paper",
+    },
+    "Asking": {"repeats": "follows from the number of people"},
+    "Answering": {"delta": BY_STUDY},
+    "RevealSettings": {"model_epsilon": "the Model page asks for it"},
     "MembershipSettings": {
         "accounting": BY_SECTION,
         "shadows": BY_STUDY,

@@ -26,16 +26,19 @@ def cells(told: Step | Example, column: str) -> list[str]:
     return [str(row[told.table.columns.index(column)]) for row in told.table.rows]
 
 
+def assert_numbers(case: Example, **wanted: float) -> None:
+    """Check numbers of an example by their names in its texts."""
+    assert {name: case.numbers[name] for name in wanted} == pytest.approx(wanted)
+
+
 @pytest.mark.parametrize(("name", "after"), [("correction", 0.9), ("correction-loses", 0.7)])
 def test_correction(name: str, after: float):
     case = example(name)
-    assert step(case, 1).values == pytest.approx({"women": 3 / 8, "men": 7 / 12, "unfairness": 1 / 8})
-    ways = {"cost with 10 women": 1.07, "cost with 8 women": 1.10, "cost with 6 women": 1.19}
-    assert step(case, 2).values == pytest.approx(ways)
+    assert case.numbers["rates"] == "women 3/8 = 0.375, men 7/12 = 0.5833, everybody 10/20 = 0.5"
+    assert_numbers(case, unfairness=1 / 8, objective=0.52 + 0.55, unfairness_then=0, before=0.8, after=after)
+    assert cells(step(case, 2), "Sum") == ["1.07", "1.10", "1.19"]
     assert cells(step(case, 2), "People changed") == ["4, 5", "4, 11", "11, 12"]
-    assert step(case, 3).values == pytest.approx({"changed": 2, "objective": 0.52 + 0.55, "unfairness": 0})
-    assert step(case, 4).values == pytest.approx({"before": 0.8, "after": after})
-    assert case.answer.accepts(2) and not case.answer.accepts(1)
+    assert case.numbers["changed"] == "4 and 5" and case.answer.accepts(2) and not case.answer.accepts(1)
 
 
 def test_both_corrections_look_alike_to_the_attacker():
@@ -59,18 +62,16 @@ def test_the_cheapest_correction_is_so_by_brute_force():
     fair = (women > 0) & (women < 20) & (2 * both == women)
     change = np.where(guess, -cost, cost).astype(np.float64)
     price = masks @ change + cost[guess].sum()
-    assert price[fair].min() == pytest.approx(step(case, 3).values["objective"], abs=1e-6)
+    assert price[fair].min() == pytest.approx(case.numbers["objective"], abs=1e-6)
 
 
 def test_correction_that_cannot_be():
     case = example("correction-impossible")
-    assert step(case, 1).values["unfairness"] == pytest.approx(0.45 - 3 / 8)
-    assert step(case, 2).values["smallest"] == pytest.approx(1 / 180)
+    assert_numbers(case, unfairness=0.45 - 3 / 8, least=1 / 180, objective=0.52, unfairness_then=1 / 180)
     assert "infeasible" in step(case, 2).result
-    assert step(case, 3).values["smallest_tolerance"] == pytest.approx(1 / 180)
     assert cells(step(case, 3), "Unfairness")[8] == "0.0056" and cells(step(case, 3), "Accepted")[8] == "4"
     assert min(map(float, cells(step(case, 3), "Unfairness"))) == 0.0056
-    assert step(case, 4).values == pytest.approx({"changed": 1, "objective": 0.52, "unfairness": 1 / 180})
+    assert case.numbers["who"] == "Person 4 becomes a woman"
     accepted = [word == "accepted" for word in cells(case, "Model says")]
     guess = [word == "woman" for word in cells(case, "Attacker guesses")]
     assert correct(guess, accepted, tolerance=1 / 181).reconstruction is None
@@ -78,18 +79,14 @@ def test_correction_that_cannot_be():
 
 def test_one_flip():
     case = example("flip")
-    assert step(case, 1).values == pytest.approx({"first": 5 / 8 - 4 / 12})
-    assert step(case, 2).values == pytest.approx({"second": 5 / 8 - 5 / 12, "step": -1 / 12, "read": 0})
-    assert step(case, 3).values == pytest.approx({"size": 12})
+    assert_numbers(case, first=5 / 8 - 4 / 12, second=5 / 8 - 5 / 12, step=-1 / 12, size=12)
     assert case.answer.accepts("The other group") and not case.answer.accepts("The advantaged group")
 
 
 def test_everybodys_flip():
     case = example("flips")
     base = 7 / 24
-    assert step(case, 1).values == pytest.approx({"answer of person 7": base - 1 / 12})
-    assert step(case, 2).values == pytest.approx({"sum": 18 * base, "base": base})
-    assert step(case, 3).values == pytest.approx({"leakage": 1, "weight of person 1": 1 / 8, "advantaged": 8})
+    assert_numbers(case, seventh=base - 1 / 12, sum=18 * base, base=base, leakage=100, weight=1 / 8)
     assert set(cells(step(case, 3), "v_i")) == {"+0.125", "−0.0833"}
     advantaged = [i + 1 for i, word in enumerate(cells(step(case, 3), "Group")) if word == "advantaged"]
     assert advantaged == [1, 2, 5, 8, 10, 11, 15, 18]
@@ -107,20 +104,17 @@ def test_everybodys_flip():
 
 def test_noise():
     case = example("noise")
-    assert step(case, 1).values == pytest.approx({"sensitivity": 21 / 38})
-    assert step(case, 2).values == pytest.approx({"scale": 21 / 38, "ratio": 12 * 21 / 38})
-    values = step(case, 3).values
-    assert values["exact"] == pytest.approx(7 / 24) and values["drawn"] != values["exact"]
-    assert step(case, 4).values == pytest.approx({"limit": 0.7310585786})
+    assert_numbers(case, sensitivity=21 / 38, scale=21 / 38, ratio=12 * 21 / 38, exact=7 / 24, limit=0.7310585786)
+    assert case.numbers["drawn"] != case.numbers["exact"]
     assert cells(step(case, 4), "Scale of the noise") == ["5.5263", "1.1053", "0.5526", "0.1105"]
     assert cells(step(case, 4), "Right at most") == ["52.5%", "62.2%", "73.1%", "99.3%"]
 
 
 def test_the_noise_of_one_person():
     case = example("panda")
-    assert step(case, 1).values == {"Ash": 6, "Birch": 0, "Cedar": -6}
-    assert list(step(case, 2).values.values()) == [4, -2, 3, 2, 1]
-    assert step(case, 3).values == {"changes": 2, "Ash": -1, "Birch": 0, "Cedar": 1}
+    assert (case.numbers["scores"], case.numbers["changes"]) == ("Ash 6, Birch 0, Cedar −6", 2)
+    assert cells(step(case, 2), "Gain for Cedar") == ["+4", "−2", "+3", "+2", "+1"]
+    assert case.numbers["scores_then"] == "Ash −1, Birch 0, Cedar 1"
     assert [cells(step(case, 3), city)[1] for city in ("Ash", "Birch", "Cedar")] == ["1", "1", "−2"]
     sizes = [[int(cells(step(case, 4), f"To {city}")[i]) for city in ("Ash", "Birch", "Cedar")] for i in range(8)]
     assert sizes == [[0, 2, 2], [2, 0, 2], [1, 1, 0], [0, 2, 1], [1, 0, 1], [0, 1, 3], [1, 0, 2], [2, 1, 0]]
@@ -131,9 +125,7 @@ def test_the_noise_of_one_person():
 
 def test_the_budget():
     case = example("budget")
-    assert step(case, 1).values == pytest.approx({"wanted": 1.6})
-    assert step(case, 2).values == pytest.approx({"mu": 0.6})
-    assert step(case, 3).values == pytest.approx({"Ash": 0.5, "Birch": 0.25, "Cedar": 0.25, "spent": 1})
+    assert_numbers(case, wanted=1.6, mu=0.6, Ash=0.5, Birch=0.25, Cedar=0.25, spent=1)
     assert cells(step(case, 4), "Ash") == ["100.0%", "75.0%", "50.0%", "25.0%", "20.0%"]
     shares = cells(step(case, 5), "Shares M")
     assert shares[0] == "0.5, 0.25, 0.25" and shares[2] == "0.2, 0.4, 0.4"
@@ -143,19 +135,15 @@ def test_the_budget():
 
 def test_two_gaps():
     case = example("gaps")
-    assert step(case, 1).values == pytest.approx({"women": 0.8, "men": 0.6, "vd": 0.2})
-    assert step(case, 2).values == pytest.approx({"women": 0.7, "men": 0.2, "fpr_gap": 0.5})
-    assert step(case, 3).values == pytest.approx({"advantage_gap": -0.3})
-    assert step(case, 4).values["low"] < 0 < step(case, 4).values["high"]
+    assert_numbers(case, women=0.8, men=0.6, vd=0.2, women_false=0.7, men_false=0.2, fpr_gap=0.5, advantage_gap=-0.3)
+    assert case.numbers["low"] < 0 < case.numbers["high"]
     assert "It holds 0" in step(case, 4).result
 
 
 def test_fairpick():
     case = example("fairpick")
-    assert list(step(case, 1).values.values()) == pytest.approx([-0.5, 0.5, 0])
-    assert step(case, 2).values == pytest.approx({"tv": 0.5, "s": 0.2, "deleted": 4})
-    assert list(step(case, 3).values.values()) == pytest.approx([2, 2])
-    assert list(step(case, 4).values.values()) == pytest.approx([-0.375, 0.375, 0])
+    assert_numbers(case, share=0.2, deleted=4, men=2, women=2)
+    assert (case.numbers["before"], case.numbers["after"]) == ("−0.5, +0.5, 0", "−0.375, +0.375, 0")
     assert cells(step(case, 4), "Men") == ["5", "1", "2"] and cells(step(case, 4), "Women") == ["2", "4", "2"]
     assert case.answer.accepts(4)
 
@@ -173,22 +161,18 @@ def entropy_score(text: list[str]) -> float:
 
 def test_a_private_split():
     case = example("split")
-    assert step(case, 1).values == pytest.approx({"slot": 2, "each": 1, "leaf": 4, "total": 8})
-    assert step(case, 2).values["least"] == pytest.approx(math.sqrt(2) / 2)
-    assert step(case, 2).values["least at 1"] == pytest.approx(4 * math.sqrt(2))
+    assert_numbers(case, slot=2, each=1, leaf=4, total=8, least=math.sqrt(2) / 2, small_least=4 * math.sqrt(2))
     assert cells(step(case, 3), "True counts") == ["8, 2", "2, 8", "6, 4", "4, 6"]
-    noisy, values = cells(step(case, 3), "Noisy counts"), step(case, 4).values
-    assert values["true degree"] == pytest.approx(-14.4386, abs=1e-4)
-    assert values["true town"] == pytest.approx(-19.4190, abs=1e-4)
-    assert values["noisy degree"] == pytest.approx(entropy_score(noisy[:2]))
-    assert values["noisy town"] == pytest.approx(entropy_score(noisy[2:]))
+    noisy = cells(step(case, 3), "Noisy counts")
+    assert_numbers(case, degree=-14.438562, town=-19.419012)
+    assert_numbers(case, noisy_degree=entropy_score(noisy[:2]), noisy_town=entropy_score(noisy[2:]))
     assert case.answer.accepts(1.0)
 
 
 def test_the_private_split_is_the_trees_own():
     x, y = records()
     tree = DPID3Classifier(EPSILON, 1, SEED, domains=[2, 2], classes=[0, 1]).fit(x, y)
-    assert tree.tree_.attribute[0] == step(example("split"), 4).values["chosen"]
+    assert ("degree", "lives in town")[tree.tree_.attribute[0]] == example("split").numbers["first"]
     assert tree.budget_ledger_.total == EPSILON
     stopped = [
         DPID3Classifier(1.0, 1, seed, domains=[2, 2], classes=[0, 1]).fit(x, y).depth_ == 0 for seed in range(99)
