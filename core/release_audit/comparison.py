@@ -60,20 +60,11 @@ _ABSENT = "(absent)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference(Result):
-    """One value that is not equal.
+    """One value that is not equal, at a `path` such as "measurements[correction_gain].estimate.low".
 
-    Attributes
-    ----------
-    path : str
-        Where it stands, such as "measurements[correction_gain].estimate.low".
-    kind : str
-        Key of `BOUNDS`.
-    old, new : str, float, int, bool or None
-        "(absent)" for what only the other report has; the number of items for lists of different lengths.
-    bound : float
-        How far apart the two may lie; 0 where they must be equal, nan where they are no numbers.
-    within : bool
-        Whether they lie within the bound.
+    `kind` is a key of `BOUNDS`; `bound` how far apart the two may lie, 0 where they must be equal, nan where they are
+    no numbers. "(absent)" stands for what only the other report has, the number of items for lists of different
+    lengths.
     """
 
     path: str
@@ -86,16 +77,10 @@ class Difference(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Result):
-    """Two reports of one audit.
+    """Two reports of one audit, of which `compared` values were looked at.
 
-    Attributes
-    ----------
-    compared : int
-        Values looked at.
-    differences : tuple of Difference
-        What is not equal to the bit, in the order of the reports.
-    environment : tuple of Difference
-        Versions, kind of machine and code that are not the same; no difference of numbers.
+    `differences` are what is not equal to the bit, in the order of the reports; `environment` are versions, kind of
+    machine and code that are not the same.
     """
 
     compared: int

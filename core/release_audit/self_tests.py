@@ -13,7 +13,6 @@ import os
 import queue
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from typing import IO
 import core
 from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, proportion
+from core.files import write_file
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.release_audit.result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
 from core.release_audit.self_test_trials import TRIALS, Trial
@@ -113,14 +113,10 @@ def _runs_of(trial: Trial, runs: int) -> tuple[int, int]:
     return nulls, max(_FEWEST, math.ceil(nulls / 2))
 
 
-_FORMAT = 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept(Result):
-    """What a file holds: the results, and what they rest on."""
+    """What a file holds: the results, what they rest on, and the SHA-256 of both."""
 
-    format: int
     rests_on: str
     tests: tuple[SelfTest, ...]
     digest: str
@@ -143,7 +139,7 @@ def cached_self_test(
     if kept is not None:
         return kept
     tests = self_test(seed=seed, runs=runs, report=report)
-    _write(kept_file(folder), _kept(tests, _rests_on(seed, runs)))
+    _keep(tests, folder, _rests_on(seed, runs))
     return tests
 
 
@@ -153,9 +149,7 @@ def there(folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS) -> tupl
         kept = loads(kept_file(folder).read_text(encoding="utf-8"), _Kept)
     except (OSError, UnicodeDecodeError, RecordError):
         return None
-    digest = content_fingerprint(*kept.tests)
-    fits = kept.format == _FORMAT and kept.rests_on == _rests_on(seed, runs) and kept.digest == digest
-    return kept.tests if fits else None
+    return kept.tests if kept == _kept(kept.tests, _rests_on(seed, runs)) else None
 
 
 def _rests_on(seed: int, runs: int) -> str:
@@ -163,7 +157,7 @@ def _rests_on(seed: int, runs: int) -> str:
 
 
 def _kept(tests: tuple[SelfTest, ...], rests_on: str) -> _Kept:
-    return _Kept(format=_FORMAT, rests_on=rests_on, tests=tests, digest=content_fingerprint(*tests))
+    return _Kept(rests_on=rests_on, tests=tests, digest=content_fingerprint(rests_on, *tests))
 
 
 def kept_file(folder: Path) -> Path:
@@ -171,21 +165,11 @@ def kept_file(folder: Path) -> Path:
     return Path(folder) / f"self-test-{code_fingerprint()}.json"
 
 
-def _write(file: Path, kept: _Kept) -> None:
-    """Write whole or not at all: into a file of another name, then renamed; of two at once the later one stays."""
-    half: str | None = None
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=file.parent, suffix=".part", delete=False) as made:
-            half = made.name
-            made.write(dumps(kept).encode())
-            made.flush()
-            os.fsync(made.fileno())
-        os.replace(half, file)
-    except OSError:
-        if half is not None:
-            with contextlib.suppress(OSError):
-                Path(half).unlink(missing_ok=True)
+def _keep(tests: tuple[SelfTest, ...], folder: Path, rests_on: str) -> None:
+    """Write the results where that is possible; of two at once the later ones stay."""
+    with contextlib.suppress(OSError, InputError):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_file(kept_file(folder), dumps(_kept(tests, rests_on)).encode(), what="the self-test's file")
 
 
 _CODE = f"from {__name__} import child; child()"

@@ -302,16 +302,9 @@ FEWEST_KNOWN = 10
 class AttackedPeople:
     """The test people, with what the reader knows of them and the truth to judge the attack by.
 
-    Attributes
-    ----------
-    predictions, labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), 0 to K - 1
-    prior : ndarray of shape (n, K), rows adding up to 1
-        The reader's probability of each group from features and label.
-    group_names : tuple of K str
-        As the report names them.
-    posterior : ndarray of shape (n, K), rows adding up to 1, or None
-        What the release meter's attacker makes of each; None where it was not trained, and `reason` says why.
+    `predictions` and `labels`, 0 or 1, and `sensitive`, 0 to K - 1, are of shape (n,); the groups have the report's
+    names. `prior`, shape (n, K), is the reader's probability of each group from features and label; `posterior`, of the
+    same shape, what the release meter's attacker makes of each, None where it was not trained, and `reason` says why.
     """
 
     predictions: npt.NDArray[np.uint8] = field(repr=False)
@@ -339,13 +332,7 @@ class AttackedPeople:
 
 
 def attacked_people(dataset: AuditDataset, splits: Splits, model: ModelFindings, *, seed: int) -> AttackedPeople:
-    """Return the test people with the audited model's predictions, and what features and label tell of each.
-
-    Raises
-    ------
-    InputError
-        If the attack or validation records do not hold every group.
-    """
+    """Return the test people; InputError if the attack or validation records do not hold every group."""
     rows = splits.test
     posterior, reason = _posterior(dataset, splits, seed)
     return AttackedPeople(

@@ -141,14 +141,8 @@ _LONGEST_BRIEF = 64
 class CheckRow:
     """One check of a report, with everything a reader is shown of it in words.
 
-    Attributes
-    ----------
-    verdict : CheckVerdict
-        With its measurement.
-    value, interval : str
-        Such as "+7.0 points" and "95%: 6.5 to 7.4"; "no value" and "" where there is none.
-    control, limit, source, decided : str
-        Empty where there is none.
+    `value` and `interval` are such as "+7.0 points" and "95%: 6.5 to 7.4", "no value" and "" where there is none; other
+    texts are empty then.
     """
 
     verdict: CheckVerdict

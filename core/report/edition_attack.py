@@ -90,11 +90,7 @@ def statements_of(
     """Return what the groups' summaries state about people with these predictions and labels, each of shape (n,).
 
     With `exact` the rates have every digit, so that each gives a whole number; otherwise they are read as rounded.
-
-    Raises
-    ------
-    InputError
-        If the document names a group the people do not have, or counts more of them than there are.
+    InputError if the document names a group the people do not have, or counts more of them than there are.
     """
     names = [strict(name) for name in group_names]
     found: list[Statement] = []
@@ -268,36 +264,15 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionAttack(Result):
-    """What a reader recovers from an edition's fairness numbers.
+    """What a reader recovers from an edition's fairness numbers; `reason` says why there is no result, if there is none.
 
-    Attributes
-    ----------
-    reason : str
-        Why there is no result; empty when there is one.
-    people : int
-        Test people attacked.
-    numbers : int
-        Fairness numbers in the edition that speak of them: sizes, rates, unfairness, ratio.
-    equations : int
-        Linearly independent statements these amount to, beyond what predictions and labels tell.
-    exact : int
-        How many of these give a whole number, as an exact answer to a bias question does.
-    before, after : Estimate
-        Balanced accuracy of the guess from the prior alone, and with the edition.
-    gain : Estimate
-        Change in balanced accuracy.
-    accuracy_before, accuracy_after, accuracy_gain : Estimate
-        The same for plain accuracy of the likeliest group.
-    bits : float
-        Bits by which the log-loss of the truth falls, over all people together; nan where not run.
-    prior_bits : float
-        Bits the truth costs under the prior: what there is to learn.
-    pinned : int
-        People whose group was open before and is nearly certain after.
-    pinned_right : int or None
-        How many of them rightly so; None where the rates are withheld.
-    told : str
-        The result in a few sentences.
+    `numbers` counts the edition's fairness numbers that speak of the test `people`: sizes, rates, unfairness, ratio.
+    They amount to so many linearly independent `equations` beyond what predictions and labels tell, `exact` of which
+    give a whole number, as an exact answer to a bias question does. `before` and `after` are balanced accuracies of the
+    guess from the prior alone and with the edition, `gain` the change; those with "accuracy_" are of plain accuracy of
+    the likeliest group. The log-loss of the truth, over all people together, is `prior_bits` under the prior and falls
+    by `bits`; nan where not run. `pinned` people were open before and are nearly certain after, `pinned_right` of them
+    rightly; None where the rates are withheld. `told` is the result in a few sentences.
     """
 
     outcome: Outcome
@@ -433,18 +408,9 @@ def _without_rates(found: EditionAttack) -> EditionAttack:
         if found.equations
         else "No size or rate of a group on the test records stands in this edition. "
     )
-    return EditionAttack(
-        outcome=found.outcome,
-        reason=found.reason,
-        people=found.people,
-        numbers=found.numbers,
-        equations=found.equations,
-        exact=found.exact,
-        pinned=found.pinned,
-        pinned_right=None,
-        told=f"{told}How much the strongest decoder recovers with what is printed is withheld: it may tell counts of a "
-        f"group. {_NOT_TRIED}",
-    )
+    kept = {name: getattr(found, name) for name in ("outcome", "reason", "people", "numbers", "equations", "exact")}
+    told += "How much the strongest decoder recovers with what is printed is withheld: it may tell counts of a group."
+    return EditionAttack(**kept, pinned=found.pinned, pinned_right=None, told=f"{told} {_NOT_TRIED}")
 
 
 def people_text(number: int) -> str:

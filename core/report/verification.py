@@ -47,13 +47,7 @@ class Finding(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification(Result):
-    """Everything that was verified about one report.
-
-    Attributes
-    ----------
-    fingerprint : str
-        As the report states it; empty where it states none.
-    """
+    """Everything that was verified about one report; `fingerprint` is as it states it, empty where it states none."""
 
     fingerprint: str
     findings: tuple[Finding, ...]
@@ -312,14 +306,8 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     """Return whether a file is signed, and by whom as far as that is known.
 
     `signature` is the signature's file, if there is one; `signer` the PEM of the public key it must be signed with,
-    None to take the key that comes with the signature; `name` what sentences call the signer's file.
-
-    Raises
-    ------
-    InputError
-        If the signer's file is no public key.
-    FairLeakError
-        If the package that checks signatures is not installed.
+    None to take the key that comes with the signature; `name` what sentences call the signer's file. InputError if that
+    is no public key.
     """
     wanted = None if signer is None else public_key(signer, name=name)
     if signature is None:
