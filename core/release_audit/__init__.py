@@ -3,7 +3,6 @@
 from core.release_audit.comparison import BOUNDS, Comparison, Difference, Sameness, same_numbers
 from core.release_audit.fairness_checks import false_promise
 from core.release_audit.plan import (
-    PLAN_SCHEMA,
     AuditPlan,
     DataPlan,
     GuardPlan,
@@ -17,7 +16,6 @@ from core.release_audit.plan import (
     read_plan,
 )
 from core.release_audit.result import (
-    REPORT_SCHEMA,
     DataSummary,
     GroupSummary,
     ModelSummary,
@@ -35,8 +33,6 @@ from core.release_audit.suggestion import catalogue_plan, kept_tolerance, sugges
 
 __all__ = [
     "BOUNDS",
-    "PLAN_SCHEMA",
-    "REPORT_SCHEMA",
     "AuditPlan",
     "Comparison",
     "DataPlan",

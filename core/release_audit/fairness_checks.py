@@ -132,10 +132,7 @@ def correction_gain(audited: Audited) -> Measurement:
 def false_promise(promised: float, achieved: float) -> str:
     """Return in one sentence that a promise is false, and what the attackers were told; "" where it is true.
 
-    Parameters
-    ----------
-    promised, achieved : float
-        The plan's tolerance, and the unfairness on the attacked records.
+    `promised` is the plan's tolerance, `achieved` the unfairness on the attacked records.
     """
     return _false(promised, true_tolerance(promised, achieved))
 

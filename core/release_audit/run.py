@@ -234,10 +234,8 @@ def audit_with_people(
 
     Parameters
     ----------
-    table : Table
-        What `core.release_audit.load_table` returns for it.
-    model_file : ModelFile, optional
-        What `core.release_audit.load_model` returns for it.
+    table, model_file
+        What `core.release_audit.load_table` and `load_model` return for the plan.
     self_tests : sequence of SelfTest, or callable
         FairLeak's tests of itself, for the report; one that failed blocks the release. A function is called when
         everything is measured, so that they can be made meanwhile.

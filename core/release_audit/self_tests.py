@@ -52,20 +52,10 @@ def self_test(
 ) -> tuple[SelfTest, ...]:
     """Try FairLeak's attacks and verdicts on models that are known to leak, or not to.
 
-    Parameters
-    ----------
-    seed : int
-        Same seed, same models; run i of a trial is the same however many runs there are.
-    runs : int, at least 10
-        Null models of every trial; an attack that takes long makes fewer. Of planted leaks, which are caught or missed
-        by far, half as many are made, of both at least 10.
-    report : callable, optional
-        Called with (models done, models in all); may raise `core.errors.Cancelled` to stop.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
+    Every trial has `runs` null models, at least 10; an attack that takes long makes fewer. Of planted leaks, which are
+    caught or missed by far, half as many are made, of both at least 10. Run i of a trial is the same however many runs
+    there are. `report` is called with (models done, models in all) and may raise `core.errors.Cancelled` to stop.
+    InputError if the seed or `runs` break their rule.
     """
     seed_value(seed)
     if isinstance(runs, bool) or not isinstance(runs, int) or runs < _FEWEST:
@@ -127,13 +117,8 @@ def cached_self_test(
 ) -> tuple[SelfTest, ...]:
     """Return `self_test`, from a folder if it was done before with this code, these packages and this kind of machine.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there. A file in it that is damaged or of another origin is written anew. Where it cannot be
-        written to, the test is done all the same, and again the next time.
-    seed, runs, report
-        As for `self_test`; there is nothing to report where the results are there.
+    The folder is made if it is not there; a file in it that is damaged or of another origin is written anew. Where it
+    cannot be written to, the test is done all the same, and again the next time.
     """
     kept = there(folder, seed=seed, runs=runs)
     if kept is not None:
@@ -186,13 +171,7 @@ def self_test_apart(
 ) -> tuple[SelfTest, ...]:
     """Return `cached_self_test`, made by a process of its own unless it is there.
 
-    Parameters
-    ----------
-    folder, seed, runs
-        As for `cached_self_test`.
-    report : callable, optional
-        Called several times a second with (models done, models in all); what it raises ends the process and is raised
-        here.
+    `report` is called several times a second; what it raises ends the process and is raised here.
 
     Raises
     ------

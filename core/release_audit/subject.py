@@ -26,7 +26,6 @@ from core.model_card import attacker_posteriors
 from core.policy import CHECKS, Basis, Measurement, Outcome
 from core.questions import reader_prior
 from core.release_audit.plan import AuditPlan, OutputsPlan
-from core.validation import binary_array, group_array, one_length
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -55,42 +54,34 @@ class Progress:
             self._report(self.done, self.total)
 
 
+@dataclass(eq=False)
 class Audited:
     """What is audited.
 
     `config` is the plan's, with the roles the dataset was built with; `model_notes` tell how a model file answered.
     """
 
-    def __init__(
-        self,
-        plan: AuditPlan,
-        config: AuditConfig,
-        dataset: AuditDataset,
-        splits: Splits,
-        model: ModelFindings,
-        progress: Progress,
-        *,
-        model_notes: tuple[str, ...] = (),
-    ) -> None:
-        self.model_notes = model_notes
-        self.plan, self.config, self.dataset = plan, config, dataset
-        self.splits, self.model, self.progress = splits, model, progress
-        self._found: dict[str, Any] = {}
-        self._broken: dict[str, Exception] = {}
+    plan: AuditPlan
+    config: AuditConfig
+    dataset: AuditDataset
+    splits: Splits
+    model: ModelFindings
+    progress: Progress
+    model_notes: tuple[str, ...] = field(default=(), kw_only=True)
+    _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once under this name; what broke once breaks again at once."""
-        if name in self._broken:
-            raise self._broken[name]
-        if name not in self._found:
+        if name not in self._made:
             try:
-                self._found[name] = make()
+                self._made[name] = make()
             except Cancelled:
                 raise
             except Exception as error:
-                self._broken[name] = error
-                raise
-        found: T = self._found[name]
+                self._made[name] = error
+        found: T = self._made[name]
+        if isinstance(found, Exception):
+            raise found
         return found
 
     @property
@@ -145,14 +136,7 @@ class Audited:
 
 
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
-    """Return the table a plan names.
-
-    Parameters
-    ----------
-    folder : Path
-        The plan's folder, from which its files are told.
-    data_folder, cache_folder : Path or None
-        For datasets of the catalogue, as for `core.datasets.load`.
+    """Return the table a plan names: a file told from the plan's `folder`, or a dataset as of `core.datasets.load`.
 
     Raises
     ------
@@ -169,10 +153,7 @@ def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache
 def load_model(plan: AuditPlan, *, folder: Path) -> ModelFile | None:
     """Return the model file a plan names; None if it names none.
 
-    Raises
-    ------
-    InputError
-        If the file is not in the folder, cannot be read, or is refused by `core.models.model_files.read_model`.
+    InputError if the file is not in the folder, cannot be read, or is refused by `core.models.model_files.read_model`.
     """
     if plan.model.kind != "file":
         return None
@@ -182,13 +163,7 @@ def load_model(plan: AuditPlan, *, folder: Path) -> ModelFile | None:
 
 
 def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
-    """Return the content of the policy file a plan names; None if it names none.
-
-    Raises
-    ------
-    InputError
-        If the file is not in the folder or cannot be read.
-    """
+    """Return the text of the policy file a plan names, None if it names none; InputError if it cannot be read."""
     if not plan.policy:
         return None
     try:
@@ -200,10 +175,7 @@ def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
 def dataset_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
     """Return the dataset of a plan: its table with roles, and the answers of its model file where there is one.
 
-    Raises
-    ------
-    InputError
-        If a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
+    InputError if a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
     """
     return dataset_and_notes(plan, table, model_file=model_file)[0]
 
@@ -316,17 +288,6 @@ class AttackedPeople:
     reason: str = "the attacker of the release meter was not trained"
 
     def __post_init__(self) -> None:
-        n, k = len(self.predictions), len(self.group_names)
-        if k < 2:
-            raise InputError(f"The attacked people must be in at least 2 groups, got {k}.")
-        one_length(predictions=self.predictions, labels=self.labels, sensitive=self.sensitive, prior=self.prior)
-        binary_array(self.predictions, name="predictions")
-        binary_array(self.labels, name="labels")
-        group_array(self.sensitive, k, name="sensitive")
-        if np.shape(self.prior) != (n, k):
-            raise InputError(f"prior must have shape ({n}, {k}), got {np.shape(self.prior)}.")
-        if self.posterior is not None and np.shape(self.posterior) != (n, k):
-            raise InputError(f"posterior must have shape ({n}, {k}), got {np.shape(self.posterior)}.")
         if np.unique(self.sensitive).size < 2:
             raise InputError("The attacked people must be of at least 2 groups, got one.")
 

@@ -453,12 +453,8 @@ def document(
 def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: int = THRESHOLD) -> ReportMeter:
     """Return what the reports of an audit give away by their fairness numbers; a meter that breaks is a result.
 
-    Parameters
-    ----------
-    people : AttackedPeople or None
-        The test people, None where the attacker that knows them beforehand could not be trained.
-    threshold : int
-        Of the disclosure edition.
+    The people are None where the attacker that knows them beforehand could not be trained; `threshold` is that of the
+    disclosure edition.
     """
     if people is None:
         return meter_report({}, None, threshold=threshold)

@@ -178,12 +178,7 @@ def meter_report(
     """Meter the forms of a report's numbers; without people the result says so.
 
     `documents` has form -> the document whose groups' summaries have the numbers in this form; `threshold` is that of
-    the disclosure edition.
-
-    Raises
-    ------
-    InputError
-        If the people are not those of the documents.
+    the disclosure edition. InputError if the people are not those of the documents.
     """
     if people is None:
         return not_metered("nobody could work out what an attacker knows of the test people beforehand", threshold)

@@ -149,22 +149,18 @@ def _environment() -> Environment:
 
 
 def _shown(told: Document) -> dict[str, Any]:
-    """Return everything the template inserts."""
+    """Return everything the template inserts: the document's own entries, and what is made of them."""
     rows = check_rows(told)
     at_least = {row["check"]: row["at_least"] for row in told["verdict"]["checks"]}
     asked = [row for row in rows if row.verdict.verdict != "not_asked"]
     own = {table.name: table for table in report_tables(told)}
     tables = [table for name, table in own.items() if name.startswith("table-")]
-    data = told["data"]
     meter = told.get("release_meter")
     gone = {"tables": not tables, "meter": not meter, "edition": told["edition"] != "disclosure"}
     level = number_of(told["policy"]["level"])
     return {
-        "edition": told["edition"],
-        "fingerprint": told["fingerprint"],
-        "title": told["plan"]["title"] or data["title"],
-        "headline": told["verdict"]["headline"],
-        "detail": told["verdict"]["detail"],
+        **told,
+        "title": told["plan"]["title"] or told["data"]["title"],
         "day": str(told["times"].get("started", ""))[:10],
         "logo": _logo(),
         "ring": _ring(told["verdict"]["overall"]),
@@ -176,12 +172,10 @@ def _shown(told: Document) -> dict[str, Any]:
         "bullets": {row.verdict.check: bullet(row, at_least=at_least[row.verdict.check]) for row in asked},
         "rows": rows,
         "contents": [(id_, name) for id_, name in _CONTENTS if not gone.get(id_)],
-        "policy": told["policy"],
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
-        "data": data,
-        "n_people": count(data["n"]),
-        "sets": ", ".join(f"{name} {_count(number)}" for name, number in _by_size(data["sets"])),
+        "n_people": count(told["data"]["n"]),
+        "sets": ", ".join(f"{name} {_count(number)}" for name, number in _by_size(told["data"]["sets"])),
         "model": _model(told),
         "model_notes": told["model"]["notes"],
         "group_chart": group_chart(told["groups"]),
@@ -189,9 +183,6 @@ def _shown(told: Document) -> dict[str, Any]:
         "audit_tables": [
             (joined(table), line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)
         ],
-        "self_tests": told["self_tests"],
-        "withheld": told["withheld"],
-        "attack": told["edition_attack"],
         "meter": meter,
         "bits_here": BITS_OF_THE_METER,
         "bits_there": BITS_OF_THE_EDITION,

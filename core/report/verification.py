@@ -59,16 +59,9 @@ class Verification(Result):
 
 
 def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Verification:
-    """Verify a report, JSON or page.
+    """Verify a report, JSON or page, by the content of its file, which sentences call by its `name`.
 
-    Parameters
-    ----------
-    text : str
-        The file's content.
-    signed : str, optional
-        The fingerprint, or its beginning of at least 8 digits, as it stands on a signed page.
-    name : str, optional
-        What to call the file in sentences.
+    `signed` is the fingerprint, or its beginning of at least 8 digits, as it stands on a signed page.
 
     Raises
     ------

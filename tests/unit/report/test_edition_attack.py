@@ -119,8 +119,6 @@ def test_people_of_another_audit_are_refused():
     few = AttackedPeople(**{k: v if k == "group_names" else v[::3] for k, v in people_of().items()})
     with pytest.raises(InputError, match="must not have more than the 4,975 people attacked"):
         disclosure_edition(sample(), people=few)
-    with pytest.raises(InputError, match=r"prior must have shape \(14924, 2\)"):
-        replace(people(), prior=np.zeros((14924, 3)))
 
 
 def test_independent_statements_are_counted_by_hand():
