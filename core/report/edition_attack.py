@@ -166,20 +166,11 @@ def _fits_others(
     document: Mapping[str, Any], part: str, hits: int, sizes: dict[int, int], accepted: int, n: int
 ) -> bool:
     """Whether this many accepted people of group 1 would give the unfairness and the ratio that are printed."""
-    from core.fairness import unfairness
-
     gap, ratio = _gap(document, part), _ratio(document, part)
-    if gap is not None:
-        sensitive, predictions = np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
-        sensitive[: sizes[1]] = 1
-        predictions[:hits] = 1
-        predictions[sizes[1] : sizes[1] + accepted - hits] = 1
-        if not _near(unfairness(predictions, sensitive, metric="statistical_parity"), gap):
-            return False
-    if ratio is not None and min(sizes.values()) > 0 and accepted:
-        rates = (hits / sizes[1], (accepted - hits) / sizes[0])
-        return _near(min(rates) / max(rates), ratio)
-    return True
+    rates = [k / size for k, size in ((hits, sizes[1]), (accepted - hits, sizes[0])) if size]
+    if gap is not None and not _near(max(abs(rate - accepted / n) for rate in rates), gap):
+        return False
+    return ratio is None or len(rates) < 2 or not accepted or _near(min(rates) / max(rates), ratio)
 
 
 def _gap(document: Mapping[str, Any], part: str) -> Mapping[str, Any] | None:
@@ -376,17 +367,15 @@ def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
 def _told(found: dict[str, Any], attribute: str) -> str:
     if not found["equations"]:
         return (
-            "No size or rate of a group on the test records stands in this edition, so the decoder had nothing to add "
-            f"to features and labels alone: {percent(found['before'])} of {attribute}, balanced over the groups. "
-            f"{_NOT_TRIED}"
+            f"{_NOTHING}, so the decoder had nothing to add to features and labels alone: {percent(found['before'])} "
+            f"of {attribute}, balanced over the groups. {_NOT_TRIED}"
         )
     exact = {0: "none of them exact", found["equations"]: "all of them exact"}.get(
         found["exact"], f"{found['exact']} of them exact"
     )
-    gain, equations = found["gain"], "equation" if found["equations"] == 1 else "equations"
+    gain = found["gain"]
     return (
-        f"Its {found['numbers']} fairness numbers amount to {found['equations']} linear {equations} about "
-        f"{count(found['people'])} test people, {exact}. "
+        f"{_amount(found)}, {exact}. "
         f"The strongest decoder, which also knows everybody's features, label and prediction, recovers {attribute} of "
         f"{percent(found['after'])} with them (95%: {interval(found['after'])}) and of {percent(found['before'])} from "
         f"features and label alone: {points(gain)}, 95%: {_signed(gain.low)} to {_signed(gain.high)}, balanced over "
@@ -396,21 +385,26 @@ def _told(found: dict[str, Any], attribute: str) -> str:
     )
 
 
+_NOTHING = "No size or rate of a group on the test records stands in this edition"
 _NOT_TRIED = "What the verdicts and the numbers of the attacks tell besides was not tried."
+
+
+def _amount(found: Mapping[str, Any]) -> str:
+    return (
+        f"Its {found['numbers']} fairness numbers amount to {found['equations']} linear "
+        f"{'equation' if found['equations'] == 1 else 'equations'} about {count(found['people'])} test people"
+    )
 
 
 def _without_rates(found: EditionAttack) -> EditionAttack:
     """Return the attack without what hangs on how many were named rightly."""
-    equations = "equation" if found.equations == 1 else "equations"
+    names = ("outcome", "reason", "people", "numbers", "equations", "exact", "pinned")
+    kept = {name: getattr(found, name) for name in names}
     told = (
-        f"Its {found.numbers} fairness numbers amount to {found.equations} linear {equations} about {found.people:,} "
-        "test people. "
-        if found.equations
-        else "No size or rate of a group on the test records stands in this edition. "
+        f"{_amount(kept) if found.equations else _NOTHING}. How much the strongest decoder recovers with what is "
+        f"printed is withheld: it may tell counts of a group. {_NOT_TRIED}"
     )
-    kept = {name: getattr(found, name) for name in ("outcome", "reason", "people", "numbers", "equations", "exact")}
-    told += "How much the strongest decoder recovers with what is printed is withheld: it may tell counts of a group."
-    return EditionAttack(**kept, pinned=found.pinned, pinned_right=None, told=f"{told} {_NOT_TRIED}")
+    return EditionAttack(**kept, pinned_right=None, told=told)
 
 
 def people_text(number: int) -> str:

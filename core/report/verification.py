@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import FairLeakError, InputError
@@ -244,43 +244,35 @@ _MEANS = "The signer answers for the numbers; only `replay` on the same table me
 
 def new_key() -> tuple[bytes, bytes]:
     """Return a new private key and its public key, as PEM."""
-    crypto = _cryptography()
-    key = crypto.ed25519.Ed25519PrivateKey.generate()
+    forms = _part_of("hazmat.primitives.serialization")
+    key = _part_of(_KEYS).Ed25519PrivateKey.generate()
     return (
-        key.private_bytes(
-            crypto.serialization.Encoding.PEM,
-            crypto.serialization.PrivateFormat.PKCS8,
-            crypto.serialization.NoEncryption(),
-        ),
-        key.public_key().public_bytes(
-            crypto.serialization.Encoding.PEM, crypto.serialization.PublicFormat.SubjectPublicKeyInfo
-        ),
+        key.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption()),
+        key.public_key().public_bytes(forms.Encoding.PEM, forms.PublicFormat.SubjectPublicKeyInfo),
     )
 
 
 def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
     """Read an Ed25519 key in PEM without a password; of anything else nothing is told."""
-    crypto = _cryptography()
-    found = _read_key(lambda: crypto.serialization.load_pem_private_key(pem, password=None))
-    if not isinstance(found, crypto.ed25519.Ed25519PrivateKey):
+    found = _read_key(lambda forms: forms.load_pem_private_key(pem, password=None))
+    if not isinstance(found, _part_of(_KEYS).Ed25519PrivateKey):
         raise InputError(f"{name} must be an Ed25519 private key in PEM without a password, got something else.")
     return found
 
 
 def public_key(pem: bytes, *, name: str) -> Ed25519PublicKey:
     """Read an Ed25519 public key in PEM."""
-    crypto = _cryptography()
-    found = _read_key(lambda: crypto.serialization.load_pem_public_key(pem))
-    if not isinstance(found, crypto.ed25519.Ed25519PublicKey):
+    found = _read_key(lambda forms: forms.load_pem_public_key(pem))
+    if not isinstance(found, _part_of(_KEYS).Ed25519PublicKey):
         raise InputError(f"{name} must be an Ed25519 public key in PEM, got something else.")
     return found
 
 
-def _read_key(load: Callable[[], Any]) -> Any:
+def _read_key(load: Callable[[Any], Any]) -> Any:
     """Return the key; None where it is none."""
     try:
-        return load()
-    except (ValueError, TypeError, _cryptography().UnsupportedAlgorithm):
+        return load(_part_of("hazmat.primitives.serialization"))
+    except (ValueError, TypeError, _part_of("exceptions").UnsupportedAlgorithm):
         return None
 
 
@@ -312,7 +304,7 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     told = _text(key.public_bytes_raw())
     try:
         key.verify(signed, content)
-    except _cryptography().InvalidSignature:
+    except _part_of("exceptions").InvalidSignature:
         return _finding(
             False, f"Signature does not hold: the file is not what the owner of the key {told} signed, if they did."
         )
@@ -338,26 +330,20 @@ def _read(signature: bytes) -> tuple[Ed25519PublicKey, bytes]:
     if found.get("kind") != _KIND or found.get("algorithm") != "Ed25519":
         raise InputError("A signature must call itself one.")
     key, signed = (base64.b64decode(found[part], validate=True) for part in ("public_key", "signature"))
-    return _cryptography().ed25519.Ed25519PublicKey.from_public_bytes(key), signed
+    return _part_of(_KEYS).Ed25519PublicKey.from_public_bytes(key), signed
 
 
 def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode("ascii")
 
 
-def _cryptography() -> Any:
-    """Return the parts of the package that are used here."""
-    try:
-        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-        from cryptography.hazmat.primitives import serialization
-        from cryptography.hazmat.primitives.asymmetric import ed25519
+_KEYS = "hazmat.primitives.asymmetric.ed25519"
 
-        return SimpleNamespace(
-            ed25519=ed25519,
-            serialization=serialization,
-            InvalidSignature=InvalidSignature,
-            UnsupportedAlgorithm=UnsupportedAlgorithm,
-        )
+
+def _part_of(package: str) -> Any:
+    """Return a part of the package cryptography."""
+    try:
+        return importlib.import_module(f"cryptography.{package}")
     except ImportError:
         raise FairLeakError(
             "A signature needs the package cryptography; install what requirements-signing.txt lists."
