@@ -35,9 +35,9 @@ _NOISY: dict[str, Callable[[float], Mechanism]] = {
 
 
 def _mechanism(answers: PlannedAnswers) -> Mechanism:
-    if answers.mechanism == "exact":
-        return Exact()
-    return Rounded(answers.decimals) if answers.mechanism == "rounded" else _NOISY[answers.mechanism](answers.epsilon)
+    if answers.mechanism in _NOISY:
+        return _NOISY[answers.mechanism](answers.epsilon)
+    return Exact() if answers.mechanism == "exact" else Rounded(answers.decimals)
 
 
 def answers_of(answers: PlannedAnswers) -> str:

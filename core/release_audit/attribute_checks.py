@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import Outputs, ReleasedAttack, attack_released, decimals_of
+from core.arrays import Floats
 from core.attriguard import TABLE_ATTACKER_TITLES, Study, TableSettings, table_study
 from core.attriguard.table_study import study_steps
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, paired_gain, strongest
@@ -33,8 +34,6 @@ _LEAST_EACH = 20
 
 _CLOSED = 0.02
 """Largest gain with which a leak counts as closed."""
-
-Floats = npt.NDArray[np.float64]
 
 
 def outputs_text(outputs: OutputsPlan) -> str:

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import Estimate, count, strongest
 from core.membership import (
@@ -72,7 +72,7 @@ def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
     return audited.once("member guesses", make)
 
 
-def _on_shadows(audited: Audited, scores: npt.NDArray[np.float64], split: MembershipSplit) -> list[MemberGuess]:
+def _on_shadows(audited: Audited, scores: Floats, split: MembershipSplit) -> list[MemberGuess]:
     """Return LiRA and boosting on the same shadows, whose scores have the decimals of those that are released."""
     config, labels, decimals = audited.config, audited.dataset.labels, audited.plan.outputs.decimals
     target = audited_target(config, audited.dataset)
@@ -137,7 +137,7 @@ def _of_each(audited: Audited, name: str, make: Callable[[MemberGuess], T]) -> d
     return audited.once(name, lambda: {key: make(guess) for key, guess in member_guesses(audited).items()})
 
 
-def _inside(audited: Audited, guess: MemberGuess) -> npt.NDArray[np.uint8]:
+def _inside(audited: Audited, guess: MemberGuess) -> Codes:
     return np.isin(guess.rows, audited.splits.train).astype(np.uint8)
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.audit import ModelFindings
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
@@ -95,11 +95,11 @@ class Audited:
         return self.model.scores_given
 
     @property
-    def released_scores(self) -> npt.NDArray[np.float64] | None:
+    def released_scores(self) -> Floats | None:
         """Everybody's score with the decimals it is released with; None where labels alone are released."""
         return self.scores_of(self.plan.outputs)
 
-    def scores_of(self, outputs: OutputsPlan) -> npt.NDArray[np.float64] | None:
+    def scores_of(self, outputs: OutputsPlan) -> Floats | None:
         """Return everybody's score as a release would give it; None where it gives labels alone."""
         if not self.has_scores or outputs.released != "scores":
             return None
@@ -264,8 +264,6 @@ def missing(check: str, audited: Audited) -> str:
     return ""
 
 
-Floats = npt.NDArray[np.float64]
-
 FEWEST_KNOWN = 10
 """People of each group the release meter's attacker learns from at least: two in each of its five folds."""
 
@@ -279,9 +277,9 @@ class AttackedPeople:
     same shape, what the release meter's attacker makes of each, None where it was not trained, and `reason` says why.
     """
 
-    predictions: npt.NDArray[np.uint8] = field(repr=False)
-    labels: npt.NDArray[np.uint8] = field(repr=False)
-    sensitive: npt.NDArray[np.uint8] = field(repr=False)
+    predictions: Codes = field(repr=False)
+    labels: Codes = field(repr=False)
+    sensitive: Codes = field(repr=False)
     prior: Floats = field(repr=False)
     group_names: tuple[str, ...]
     posterior: Floats | None = field(default=None, repr=False)
@@ -307,7 +305,7 @@ def attacked_people(dataset: AuditDataset, splits: Splits, model: ModelFindings,
     )
 
 
-def _posterior(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[npt.NDArray[np.float64] | None, str]:
+def _posterior(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[Floats | None, str]:
     """Return what the release meter's attacker makes of the test people, or why it could not be trained."""
     known = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
     if known.min() < FEWEST_KNOWN:

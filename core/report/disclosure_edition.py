@@ -64,6 +64,13 @@ _BEHIND = {
 }
 """Rate -> the counts behind it: all, those that count, those that do not."""
 
+_ELSEWHERE = {
+    "elsewhere": ("count", "test"),
+    "labelled elsewhere": ("labelled", "positive"),
+    "not labelled elsewhere": ("not labelled", "negative"),
+}
+"""Records of a group outside the test: printed nowhere, and differences of what is."""
+
 # On the test records a group's rates come from one two-by-two table, label by prediction; the groups add up to
 # everybody's totals, which are taken to be known. All records with their labels are another table; what it holds beyond
 # the test records is told by the difference, and protected like any other count.
@@ -75,14 +82,9 @@ _ADD_UP = (
     ("negative", "false positive", "true negative"),
     ("accepted", "true positive", "false positive"),
     ("rejected", "false negative", "true negative"),
-    ("count", "test", "elsewhere"),
-    ("labelled", "positive", "labelled elsewhere"),
-    ("not labelled", "negative", "not labelled elsewhere"),
-    ("elsewhere", "labelled elsewhere", "not labelled elsewhere"),
+    *((whole, tested, rest) for rest, (whole, tested) in _ELSEWHERE.items()),
+    tuple(_ELSEWHERE),
 )
-
-_ELSEWHERE = ("elsewhere", "labelled elsewhere", "not labelled elsewhere")
-"""Records of a group outside the test: printed nowhere, and differences of what is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,18 +128,17 @@ def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple
 def _counts(groups: Sequence[Document]) -> dict[_Cell, int]:
     counts: dict[_Cell, int] = {}
     for place, group in enumerate(groups):
+        own: dict[str, int] = {}
         for rate, (all_, hits, misses) in _BEHIND.items():
             n, value = int(group[rate]["n"] or 0), number_of(group[rate]["value"])
             count = round(value * n) if n and value == value else 0
-            counts |= {(str(place), all_): n, (str(place), hits): count, (str(place), misses): n - count}
-        own = {kind: counts[str(place), kind] for _, kind in tuple(counts) if (str(place), kind) in counts}
-        counts[str(place), "accepted"] = own["true positive"] + own["false positive"]
-        counts[str(place), "rejected"] = own["false negative"] + own["true negative"]
-        counts[str(place), "test"] = own["positive"] + own["negative"]
-        counts[str(place), "count"] = own["labelled"] + own["not labelled"]
-        counts[str(place), "elsewhere"] = counts[str(place), "count"] - counts[str(place), "test"]
-        counts[str(place), "labelled elsewhere"] = own["labelled"] - own["positive"]
-        counts[str(place), "not labelled elsewhere"] = own["not labelled"] - own["negative"]
+            own |= {all_: n, hits: count, misses: n - count}
+        own["accepted"] = own["true positive"] + own["false positive"]
+        own["rejected"] = own["false negative"] + own["true negative"]
+        own["test"] = own["positive"] + own["negative"]
+        own["count"] = own["labelled"] + own["not labelled"]
+        own |= {rest: own[whole] - own[tested] for rest, (whole, tested) in _ELSEWHERE.items()}
+        counts |= {(str(place), kind): number for kind, number in own.items()}
     for kind in dict.fromkeys(kind for _, kind in counts):
         counts["", kind] = sum(counts[str(place), kind] for place in range(len(groups)))
     return counts

@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import (
     Estimate,
@@ -58,8 +58,6 @@ _METRIC_OF = {"test_rate": "statistical_parity", "test_tpr": "equal_opportunity"
 _MOST_TRIED = 50
 """Numbers of accepted people tried against unfairness and ratio; where more are left, these are hardly finer."""
 
-Bits = npt.NDArray[np.uint8]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
@@ -81,8 +79,8 @@ class Statement:
 
 def statements_of(
     document: Mapping[str, Any],
-    predictions: Bits,
-    labels: Bits,
+    predictions: Codes,
+    labels: Codes,
     group_names: Sequence[str],
     *,
     exact: bool = False,
@@ -125,15 +123,10 @@ def _possible(rate: Mapping[str, Any]) -> range:
     n, value = int(rate["n"]), number_of(rate["value"])
     half = 0.5 * 10.0 ** -decimals_of(number_of(rate["low"]), number_of(rate["high"]))
     low, high = max(0, int(np.ceil((value - half) * n - 1e-9))), min(n, int(np.floor((value + half) * n + 1e-9)))
-    wide = range(low, high + 1)
-    told = [k for k in wide if _printed_alike(proportion(k, n, level=number_of(rate["level"])), rate)]
+    wide, stated = range(low, high + 1), tuple(number_of(rate[name]) for name in ("value", "low", "high"))
+    found = {k: proportion(k, n, level=number_of(rate["level"])) for k in wide}
+    told = [k for k, one in found.items() if printed(one.value, one.low, one.high) == stated]
     return range(told[0], told[-1] + 1) if told else wide
-
-
-def _printed_alike(estimate: Estimate, rate: Mapping[str, Any]) -> bool:
-    return printed(estimate.value, estimate.low, estimate.high) == tuple(
-        number_of(rate[name]) for name in ("value", "low", "high")
-    )
 
 
 def _linked(
@@ -226,7 +219,7 @@ def independent(statements: Iterable[Statement], k: int) -> int:
     return int(np.linalg.matrix_rank(np.vstack([known, *rows]))) - 4 if rows else 0
 
 
-def constraints_of(statements: Sequence[Statement], predictions: Bits, labels: Bits, k: int) -> Constraints | None:
+def constraints_of(statements: Sequence[Statement], predictions: Codes, labels: Codes, k: int) -> Constraints | None:
     """Return the statements as what a projection has to meet; None where there are none.
 
     Statements that say nothing beyond the others are left out: exact ones first, then the narrowest.
@@ -250,12 +243,10 @@ def constraints_of(statements: Sequence[Statement], predictions: Bits, labels: B
 _UNSURE, _SURE = (0.05, 0.95), 0.995
 """Somebody is pinned whose group was open before (5 to 95%) and is beyond 99.5% after."""
 
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionAttack(Result):
-    """What a reader recovers from an edition's fairness numbers; `reason` says why there is no result, if there is none.
+    """What a reader recovers from an edition's fairness numbers; `reason` says why if there is no result.
 
     `numbers` counts the edition's fairness numbers that speak of the test `people`: sizes, rates, unfairness, ratio.
     They amount to so many linearly independent `equations` beyond what predictions and labels tell, `exact` of which
@@ -354,7 +345,7 @@ def _measured(
     )
 
 
-def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
+def _balanced(probability: Floats) -> Codes:
     """Return the guess of the highest expected balanced accuracy: the group that is most above its mean."""
     from core.queries import balanced_guess
 

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core.estimates import count, interval, percent
 from core.model_card import (
@@ -168,8 +167,6 @@ _SIZES = {(1, 1): "size", (0, 1): "size_label_1", (1, 0): "size_label_0"}
 """Whether people with label 0 and with label 1 are counted -> the statistic, the size."""
 
 _MODEL = "model 1"
-
-Floats = npt.NDArray[np.float64]
 
 
 def meter_report(
