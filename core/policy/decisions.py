@@ -204,11 +204,8 @@ def judge(
     sensitive attribute is called. Where FairLeak's test of itself failed for an attack (`failed_tests`), no release
     passes: what would pass is inconclusive, as a detector that is known to be wrong has found nothing.
 
-    Raises
-    ------
-    InputError
-        The policy breaks a rule; a measurement is of no known check, is the second of its check, or holds a number its
-        check cannot take.
+    InputError if the policy breaks a rule, or a measurement is of no known check, is the second of its check, or holds
+    a number its check cannot take.
     """
     check_policy(policy)
     found = _by_check(measurements)

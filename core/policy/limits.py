@@ -153,20 +153,10 @@ def _place(item: int, check: object) -> Place:
 
 
 def read_policy(text: str | bytes, *, name: str) -> Policy:
-    """Return the policy a file holds.
+    """Return the policy a file holds; bytes are read as UTF-8, messages begin with the file's name.
 
-    Parameters
-    ----------
-    text : str or bytes
-        The file, whole; bytes are read as UTF-8.
-    name : str
-        The file's name, for messages.
-
-    Raises
-    ------
-    InputError
-        The file breaks a rule of the format; the one sentence begins with its name. A policy and each of its limits
-        must say by whom, when and why; only the source may be left out.
+    InputError if the file breaks a rule of the format. A policy and each of its limits must say by whom, when and why;
+    only the source may be left out.
     """
     content = parsed(text, name=name)
     with naming(name):

@@ -101,13 +101,10 @@ class Comparison(Result):
 
 
 def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
-    """Compare two reports.
+    """Compare two reports as read from their JSON: nested dicts and lists of texts, numbers, booleans and None.
 
-    Parameters
-    ----------
-    old, new : mapping
-        Reports as read from their JSON: nested dicts and lists of texts, numbers, booleans and None. Left out are
-        "times", the report's own "fingerprint", and of the provenance versions, machine and code, which are told apart.
+    Left out are "times", the report's own "fingerprint", and of the provenance versions, machine and code, which are
+    told apart.
     """
     environment = tuple(_Walk(same=True).compare(_environment(old), _environment(new), "provenance"))
     walk = _Walk(same=not environment)

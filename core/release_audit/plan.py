@@ -252,11 +252,8 @@ PLAN_TABLES: Tables = {"": params(AuditPlan), **SOURCE, **{title: params(part) f
 def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
     """Read a plan, TOML in UTF-8; `name` is what to call the file in sentences.
 
-    Raises
-    ------
-    InputError
-        If the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one sentence
-        with file, key, rule and value.
+    InputError if the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one
+    sentence with file, key, rule and value.
     """
     content = parsed(text, name=name)
     with naming(name):
@@ -345,11 +342,8 @@ def _values(plan: AuditPlan) -> Iterator[tuple[str, dict[str, Any]]]:
 def plan_of(report: Mapping[str, Any]) -> AuditPlan:
     """Return the plan of a report, as `core.report.from_json` returns it.
 
-    Raises
-    ------
-    InputError
-        If there is no plan in it, one that this version of FairLeak does not know, or one that no plan file could say:
-        it must keep every rule of `core.release_audit.read_plan`.
+    InputError if there is no plan in it, one that this version of FairLeak does not know, or one that no plan file
+    could say: it must keep every rule of `core.release_audit.read_plan`.
     """
     told = report.get("plan")
     if not isinstance(told, dict) or told.get("schema") != PLAN_SCHEMA:

@@ -171,12 +171,8 @@ def self_test_apart(
 ) -> tuple[SelfTest, ...]:
     """Return `cached_self_test`, made by a process of its own unless it is there.
 
-    `report` is called several times a second; what it raises ends the process and is raised here.
-
-    Raises
-    ------
-    FairLeakError
-        If the process cannot be started, or ends without results.
+    `report` is called several times a second; what it raises ends the process and is raised here. FairLeakError if the
+    process cannot be started, or ends without results.
     """
     kept = there(folder, seed=seed, runs=runs)
     if kept is not None:

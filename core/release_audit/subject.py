@@ -138,12 +138,8 @@ class Audited:
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
     """Return the table a plan names: a file told from the plan's `folder`, or a dataset as of `core.datasets.load`.
 
-    Raises
-    ------
-    InputError
-        If the file is not in the folder, cannot be read, or is no table.
-    DataUnavailableError
-        If the dataset can be neither read nor fetched.
+    InputError if the file is not in the folder, cannot be read, or is no table; DataUnavailableError if the dataset can
+    be neither read nor fetched.
     """
     if plan.data.file:
         return read_table(_content(folder, plan.data.file, "data.file"), Path(plan.data.file).name)

@@ -34,10 +34,7 @@ _MOST_DECIMALS = 6
 def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
     """Return a plan for a dataset of `core.datasets.CATALOG`, by one of its groupings' keys or, when empty, the first.
 
-    Raises
-    ------
-    InputError
-        If there is no such dataset or attribute.
+    InputError if there is no such dataset or attribute.
     """
     entry = CATALOG[choice(dataset, CATALOG, name="dataset")]
     chosen = choice(attribute, entry.attributes, name="attribute") if attribute else next(iter(entry.attributes))
@@ -121,12 +118,8 @@ def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
 def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
     """Return the smallest tolerance, in steps of 0.001, that given predictions keep to on the records attacked.
 
-    Metric, training share and seed of the configuration say which records these are, and what is kept to.
-
-    Raises
-    ------
-    InputError
-        If there are no predictions, or the records are too few to be divided into sets.
+    Metric, training share and seed of the configuration say which records these are, and what is kept to. InputError if
+    there are no predictions, or the records are too few to be divided into sets.
     """
     if dataset.predictions is None:
         raise InputError("A tolerance that is kept to needs predictions, got none.")

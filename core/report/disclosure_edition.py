@@ -427,20 +427,11 @@ def document(
     people: AttackedPeople | None = None,
     threshold: int = THRESHOLD,
 ) -> Document:
-    """Return the report of an audit, sealed with its fingerprint; that for others is attacked and metered before.
+    """Return the report of an audit, sealed with its fingerprint, in the edition "internal" or "disclosure".
 
-    Parameters
-    ----------
-    edition : {"internal", "disclosure"}
-    people : AttackedPeople, optional
-        The test people, whom the disclosure edition is attacked on; without them it says that it was not.
-    threshold : int, at least 2
-        Counts below it are withheld from the disclosure edition.
-
-    Raises
-    ------
-    InputError
-        If there is no such edition, the threshold is below 2 or the people are not those of the audit.
+    That for others is attacked on the test people and metered before; without them it says that it was not. Counts
+    below the threshold, at least 2, are withheld from it. InputError if there is no such edition, the threshold is
+    below 2 or the people are not those of the audit.
     """
     choice(edition, EDITIONS, name="edition")
     if edition == "internal":

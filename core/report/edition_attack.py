@@ -61,15 +61,20 @@ _MOST_TRIED = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """The number of people of one group in some patterns lies between `low` and `high`.
-
-    `patterns` are four of 0 or 1: which patterns (prediction + 2 · label) are counted.
-    """
+    """How many of a group there are, in all or with a label, or accepted of these, lies between `low` and `high`."""
 
     group: int
-    patterns: tuple[int, int, int, int]
+    label: int | None
+    accepted: bool
     low: int
     high: int
+
+    @property
+    def patterns(self) -> tuple[int, ...]:
+        """Which of the four patterns, prediction + 2 · label, are counted: 0 or 1 each."""
+        return tuple(
+            int(self.label in (None, pattern >> 1) and (pattern & 1 or not self.accepted)) for pattern in range(4)
+        )
 
     @property
     def exact(self) -> bool:
@@ -195,17 +200,12 @@ def numbers_of(document: Mapping[str, Any]) -> int:
 
 
 def _stated(label: int | None, sizes: dict[int, int], hits: dict[int, range]) -> list[Statement]:
-    """Return a size and a number of accepted people as statements."""
-    inside = [label in (None, pattern >> 1) for pattern in range(4)]
-    everybody = tuple(int(i) for i in inside)
-    accepted = tuple(int(i and pattern & 1) for pattern, i in enumerate(inside))
+    """Return sizes and numbers of accepted people as statements."""
     found = []
     for group, size in sizes.items():
-        found.append(Statement(group=group, patterns=everybody, low=size, high=size))  # type: ignore[arg-type]
-        left = hits.get(group)
-        if left is not None and len(left):
-            ends = {"low": left[0], "high": left[-1]}
-            found.append(Statement(group=group, patterns=accepted, **ends))  # type: ignore[arg-type]
+        found.append(Statement(group=group, label=label, accepted=False, low=size, high=size))
+        if left := hits.get(group):
+            found.append(Statement(group=group, label=label, accepted=True, low=left[0], high=left[-1]))
     return found
 
 
@@ -277,22 +277,11 @@ class EditionAttack(Result):
 
 
 def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None, *, rates: bool = True) -> EditionAttack:
-    """Attack an edition with the fairness numbers that stand in it.
+    """Attack an edition, as `core.report.document` makes it, with the fairness numbers that stand in it.
 
-    Parameters
-    ----------
-    document : mapping
-        The edition, as `core.report.document` makes it.
-    people : AttackedPeople or None
-        The test people; None where they are not at hand, which is a result that says so.
-    rates : bool
-        Whether the result says how many were named rightly, and how much of the truth was learned. Where counts of a
-        group are withheld these may tell them to whoever knows the prior.
-
-    Raises
-    ------
-    InputError
-        If the people are not those of the document.
+    That the test people are not at hand is a result that says so. `rates` says whether the result tells how many were
+    named rightly, and how much of the truth was learned: where counts of a group are withheld these may tell them to
+    whoever knows the prior. InputError if the people are not those of the document.
     """
     if people is None:
         return _without(Outcome.NOT_RUN, "the test people were not at hand when it was written", document)

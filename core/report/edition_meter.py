@@ -162,9 +162,9 @@ _DISTANCE = (
 """How far the projection is from the exact posterior."""
 
 
-_STATISTICS = {(1, 1): "sp_rate", (0, 1): "tpr_rate", (1, 0): "fpr_rate"}
-_SIZES = {(1, 1): "size", (0, 1): "size_label_1", (1, 0): "size_label_0"}
-"""Whether people with label 0 and with label 1 are counted -> the statistic, the size."""
+_STATISTICS = {None: "sp_rate", 1: "tpr_rate", 0: "fpr_rate"}
+_SIZES = {None: "size", 1: "size_label_1", 0: "size_label_0"}
+"""Label of the people who are counted, None for all -> the statistic, the size."""
 
 _MODEL = "model 1"
 
@@ -263,29 +263,17 @@ def published_of(statements: Iterable[Statement], people: AttackedPeople, group:
     other.
     """
     two = len(people.group_names) == 2
-    asked = [s for s in statements if s.group == group or two]
-    sizes = {(s.group, part): s.low for s in asked if (part := _part(s)) and not _about_accepted(s)}
-    there = {(1, 1): len(people.labels), (0, 1): int(people.labels.sum()), (1, 0): int((people.labels == 0).sum())}
+    asked, labels = [s for s in statements if s.group == group or two], people.labels
+    sizes = {(s.group, s.label): s.low for s in asked if not s.accepted}
+    there = {None: len(labels), 1: int(labels.sum()), 0: int((labels == 0).sum())}
     values: dict[tuple[str, str], float | tuple[float, float]] = {}
-    for (member, part), size in sizes.items():
-        if there[part]:
-            values["", _SIZES[part]] = float(size if member == group else there[part] - size)
+    for (member, label), size in sizes.items():
+        if there[label]:
+            values["", _SIZES[label]] = float(size if member == group else there[label] - size)
     for s in asked:
-        part = _part(s)
-        size = sizes.get((s.group, part), 0)
-        if _about_accepted(s) and 0 < size < there[part]:
-            values[_MODEL, f"{_STATISTICS[part]}_{int(s.group == group)}"] = (s.low / size, s.high / size)
+        size = sizes.get((s.group, s.label), 0)
+        if s.accepted and 0 < size < there[s.label]:
+            values[_MODEL, f"{_STATISTICS[s.label]}_{int(s.group == group)}"] = (s.low / size, s.high / size)
     if not values:
         return None
-    labels = people.labels
-    release = Release(people.predictions, labels=labels, statistics=("sp_rate",))
-    return Published.from_values(release, values)
-
-
-def _part(statement: Statement) -> tuple[int, int]:
-    """Return whether people with label 0 and with label 1 are counted; patterns are prediction + 2 · label."""
-    return statement.patterns[1], statement.patterns[3]
-
-
-def _about_accepted(statement: Statement) -> bool:
-    return not (statement.patterns[0] or statement.patterns[2])
+    return Published.from_values(Release(people.predictions, labels=labels, statistics=("sp_rate",)), values)

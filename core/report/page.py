@@ -327,13 +327,7 @@ class _Findings(HTMLParser):
 
 
 def embedded_document(page: str) -> Document:
-    """Return the document that stands at the end of a page, unchecked.
-
-    Raises
-    ------
-    InputError
-        If the page holds none.
-    """
+    """Return the document that stands at the end of a page, unchecked; InputError if the page holds none."""
     reader = _Findings()
     reader.feed(page)
     reader.close()

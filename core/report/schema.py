@@ -221,10 +221,7 @@ def to_json(document: Document) -> str:
 def from_json(text: str) -> Document:
     """Read a report's JSON and check it against the schema; whether its fingerprint holds is for `verify_report`.
 
-    Raises
-    ------
-    InputError
-        If it is no strict JSON, no report, of another version, or breaks the schema; the message says where.
+    InputError if it is no strict JSON, no report, of another version, or breaks the schema; the message says where.
     """
     found = parse_json(text)
     error = schema_error(found)

@@ -62,6 +62,16 @@ def three(prefix: str) -> tuple[str, ...]:
     return (prefix, f"{prefix} low", f"{prefix} high")
 
 
+def _of_rows(name: str, title: str, rows: Sequence[Mapping[str, Cell]]) -> ReportTable:
+    """Return a table of rows, at least one, that all have the same columns."""
+    return ReportTable(name=name, title=title, columns=tuple(rows[0]), rows=tuple(tuple(row.values()) for row in rows))
+
+
+def _of_estimate(prefix: str, found: Mapping[str, Any] | None) -> dict[str, Cell]:
+    """Return the cells of an estimate by their columns."""
+    return dict(zip(three(prefix), ends(found), strict=True))
+
+
 def ends(found: Mapping[str, Any] | None) -> tuple[Cell, ...]:
     """Return the cells of an estimate."""
     return (None, None, None) if found is None else (found["value"], found["low"], found["high"])
@@ -94,26 +104,24 @@ def meter_numbers(document: Mapping[str, Any]) -> ReportTable:
 
 def meter_words(document: Mapping[str, Any]) -> ReportTable:
     """Return the release meter for the page, a row a form."""
-    columns = (
-        "Numbers of",
-        "Group, against the rest",
-        "Numbers",
-        "Bits predicted",
-        "Bits measured",
-        "About all together",
-        "Pinned down",
-    )
     rows = []
     for f in document["release_meter"]["forms"]:
         bits, joint, prior = estimate_of(f["bits"]), number_of(f["joint_bits"]), number_of(f["prior_bits"])
         assert bits is not None
         span = f"{_tenth(bits.value)} ({_tenth(bits.low)} to {_tenth(bits.high)})"
         right = f", {count(f['pinned_right'])} rightly" if f["pinned"] else ""
-        pinned = f"{count(f['pinned'])} of {count(f['unsure'])} unsure before{right}"
-        together = f"{_tenth(joint)} of {_tenth(prior)}"
-        predicted = _tenth(number_of(f["df_bits"]))
-        rows.append((FORM_TITLES[f["form"]], f["group"], f["numbers"], predicted, span, together, pinned))
-    return ReportTable(name="release-meter", title="Bits beyond the features", columns=columns, rows=tuple(rows))
+        rows.append(
+            {
+                "Numbers of": FORM_TITLES[f["form"]],
+                "Group, against the rest": f["group"],
+                "Numbers": f["numbers"],
+                "Bits predicted": _tenth(number_of(f["df_bits"])),
+                "Bits measured": span,
+                "About all together": f"{_tenth(joint)} of {_tenth(prior)}",
+                "Pinned down": f"{count(f['pinned'])} of {count(f['unsure'])} unsure before{right}",
+            }
+        )
+    return _of_rows("release-meter", "Bits beyond the features", rows)
 
 
 def _tenth(bits: float) -> str:
@@ -184,46 +192,35 @@ def _free(title: str, taken: set[str]) -> str:
 
 
 def _checks(document: Mapping[str, Any]) -> ReportTable:
-    columns = (
-        "check", "title", "verdict", "blocks", "item", "limit", "at least", "unit", "source", "basis", "outcome",
-        *three("value"), "level", "n", *three("control"), "control name", "decided low", "decided high", "p value",
-        "p adjusted", "attacked", "knows", "assumptions", "reason", "why",
-    )  # fmt: skip
     measurements = {m["check"]: m for m in document["measurements"]}
     rows = []
     for row in document["verdict"]["checks"]:
         limit, found = row["limit"], measurements.get(row["check"], {})
         estimate, decided = found.get("estimate"), row["decided"]
         rows.append(
-            (
-                row["check"],
-                row["title"],
-                row["verdict"],
-                _yes(row["blocks"]),
-                row["item"] or None,
-                limit and limit["value"],
-                _yes(row["at_least"]),
-                row["unit"],
-                limit and (limit["source"] or NO_SOURCE),
-                found.get("basis"),
-                found.get("outcome"),
-                *ends(estimate),
-                estimate and estimate["level"],
-                estimate and estimate["n"],
-                *ends(found.get("control")),
-                found.get("control_name"),
-                decided and decided["low"],
-                decided and decided["high"],
-                row["p_value"],
-                row["p_adjusted"],
-                found.get("attacked"),
-                found.get("knows"),
-                " ".join(found.get("assumptions", ())),
-                found.get("reason"),
-                row["why"],
-            )
+            {
+                **{name: row[name] for name in ("check", "title", "verdict")},
+                "blocks": _yes(row["blocks"]),
+                "item": row["item"] or None,
+                "limit": limit and limit["value"],
+                "at least": _yes(row["at_least"]),
+                "unit": row["unit"],
+                "source": limit and (limit["source"] or NO_SOURCE),
+                **{name: found.get(name) for name in ("basis", "outcome")},
+                **_of_estimate("value", estimate),
+                **{name: estimate and estimate[name] for name in ("level", "n")},
+                **_of_estimate("control", found.get("control")),
+                "control name": found.get("control_name"),
+                **{f"decided {end}": decided and decided[end] for end in ("low", "high")},
+                "p value": row["p_value"],
+                "p adjusted": row["p_adjusted"],
+                **{name: found.get(name) for name in ("attacked", "knows")},
+                "assumptions": " ".join(found.get("assumptions", ())),
+                "reason": found.get("reason"),
+                "why": row["why"],
+            }
         )
-    return ReportTable(name="checks", title="Verdicts", columns=columns, rows=tuple(rows))
+    return _of_rows("checks", "Verdicts", rows)
 
 
 def _yes(value: bool) -> str:
@@ -263,10 +260,8 @@ def _group_numbers(document: Mapping[str, Any]) -> ReportTable:
 
 
 def _groups(document: Mapping[str, Any]) -> ReportTable:
-    columns = (
-        "Group", "Records", "Positive labels", "Accepted in test", "Accepted, positive label",
-        "Accepted, negative label",
-    )  # fmt: skip
+    names = ("Positive labels", "Accepted in test", "Accepted, positive label", "Accepted, negative label")
+    columns = ("Group", "Records", *names)
     rows = []
     for group in document["groups"]:
         records = "withheld" if group["count"] is None else count(group["count"])

@@ -61,12 +61,8 @@ class Verification(Result):
 def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Verification:
     """Verify a report, JSON or page, by the content of its file, which sentences call by its `name`.
 
-    `signed` is the fingerprint, or its beginning of at least 8 digits, as it stands on a signed page.
-
-    Raises
-    ------
-    InputError
-        If it is no report, or `signed` no fingerprint.
+    `signed` is the fingerprint, or its beginning of at least 8 digits, as it stands on a signed page. InputError if the
+    text is no report, or `signed` no fingerprint.
     """
     wanted = "".join(signed.split()).lower()
     if signed and (len(wanted) < 8 or not set(wanted) <= set("0123456789abcdef")):

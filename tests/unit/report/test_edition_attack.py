@@ -122,13 +122,14 @@ def test_people_of_another_audit_are_refused():
 
 
 def test_independent_statements_are_counted_by_hand():
-    def of(group_, *patterns):
-        return Statement(group=group_, patterns=patterns, low=1, high=1)
+    def of(group_, label=None, accepted=False):
+        return Statement(group=group_, label=label, accepted=accepted, low=1, high=1)
 
+    assert of(0).patterns == (1, 1, 1, 1) and of(0, 1, True).patterns == (0, 0, 0, 1)
     assert independent([], 2) == 0
-    assert independent([of(0, 1, 1, 1, 1), of(1, 1, 1, 1, 1)], 2) == 1  # the second is the rest
-    assert independent([of(0, 1, 1, 1, 1), of(0, 0, 1, 0, 1), of(0, 1, 0, 1, 0)], 2) == 2
-    assert independent([of(g, 1, 1, 1, 1) for g in range(3)], 3) == 2
+    assert independent([of(0), of(1)], 2) == 1  # the second is the rest
+    assert independent([of(0), of(0, 0), of(0, 1)], 2) == 2
+    assert independent([of(g) for g in range(3)], 3) == 2
 
 
 @settings(max_examples=100)
