@@ -315,12 +315,9 @@ def _row(row: CheckVerdict) -> dict[str, str | float | int | bool]:
         **_interval("control_", found.control if found else None, with_value=True),
         "control_name": found.control_name if found else "",
         "why": row.why,
-        "attacked": found.attacked if found else "",
-        "knows": found.knows if found else "",
+        **{name: getattr(found, name, "") for name in ("attacked", "knows")},
         "assumptions": " ".join(found.assumptions) if found else "",
-        "author": limit.author if limit else "",
-        "date": limit.date if limit else "",
-        "rationale": limit.rationale if limit else "",
+        **{name: getattr(limit, name, "") for name in ("author", "date", "rationale")},
         "source": source_text(limit) if limit else "",
     }
 
