@@ -35,7 +35,7 @@ What is not protected:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
@@ -87,24 +87,7 @@ _ADD_UP = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hidden:
-    """What of the groups is withheld: cells are (place of the group, which of its records are counted).
-
-    `any_size` says whether the size of a group, in all, in the test or by label there, is printed nowhere; that follows
-    from what is printed, and so tells nothing of the counts that are not.
-    """
-
-    cells: frozenset[tuple[str, str]]
-    any_size: bool
-
-    @property
-    def any_count(self) -> bool:
-        """Whether anything is."""
-        return bool(self.cells)
-
-
-def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple[list[Document], Hidden]:
+def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple[list[Document], frozenset[_Cell]]:
     """Return the groups' summaries for others, and the counts withheld; `notes` is told what and why."""
     groups: list[Document] = found["groups"]
     counts = _counts(groups)
@@ -121,8 +104,7 @@ def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple
     small = {cell for cell in protected if counts[cell] < threshold}
     shown = [_shown(group, name, hidden) for group, name in zip(groups, names, strict=True)]
     _tell(groups, hidden, small, threshold, notes)
-    printed = ("count", *_BEHIND)
-    return shown, Hidden(cells=hidden, any_size=any(group[name] is None for group in shown for name in printed))
+    return shown, hidden
 
 
 def _counts(groups: Sequence[Document]) -> dict[_Cell, int]:
@@ -306,7 +288,9 @@ def cut_edition(audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
     found["edition"] = "disclosure"
     found["release_meter"] = None  # that of the internal edition tells counts
     found["groups"], hidden = disclosed_groups(found, threshold, notes)
-    compared, sizes_hidden = not hidden.any_count, hidden.any_size or trained_sizes
+    # that a size is printed nowhere follows from what is printed, and so tells nothing of the counts that are not
+    unsized = any(group[name] is None for group in found["groups"] for name in ("count", *_BEHIND))
+    compared, sizes_hidden = not hidden, unsized or trained_sizes
     found["plan"] = disclosed_plan(found["plan"], plan, found["data"]["title"])
     found["data"] = disclosed_data(found["data"], plan, threshold)
     found["model"] = disclosed_model(

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from core.errors import InputError
-from core.estimates import count, interval, percent, tolerance_text
+from core.estimates import count, tolerance_text
 from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, largest_difference
 from core.policy import VERDICT_TITLES
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
 from core.report.charts import BASIS_WORDS, COLOURS, GLYPHS, bullet, clean, element, group_chart, line_chart
 from core.report.document import METRIC_RATES, CheckRow, Document, check_rows
 from core.report.edition_meter import BITS_OF_THE_EDITION, BITS_OF_THE_METER
-from core.report.tables import joined, page_tables, provenance_rows, report_tables
+from core.report.tables import count_words, joined, page_tables, provenance_rows, rate_words, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -175,7 +175,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
         "n_people": count(told["data"]["n"]),
-        "sets": ", ".join(f"{name} {_count(number)}" for name, number in _by_size(told["data"]["sets"])),
+        "sets": ", ".join(f"{name} {count_words(number)}" for name, number in _by_size(told["data"]["sets"])),
         "model": _model(told),
         "model_notes": told["model"]["notes"],
         "group_chart": group_chart(told["groups"]),
@@ -254,23 +254,10 @@ def _model(told: Document) -> list[tuple[str, str]]:
         (f"{UNFAIRNESS_TITLE}, test records", "withheld" if gap is None else _between(gap)),
         (f"{difference}, training records", "withheld" if on_training != on_training else f"{on_training:.3f}"),
         (f"{difference}, test records", _difference(told)),
-        ("Accuracy on training records", _rate(model["accuracy_train"])),
-        ("Accuracy on test records", _rate(model["accuracy_test"])),
-        ("The more frequent label for all", _rate(model["majority_test"])),
+        ("Accuracy on training records", rate_words(model["accuracy_train"])),
+        ("Accuracy on test records", rate_words(model["accuracy_test"])),
+        ("The more frequent label for all", rate_words(model["majority_test"])),
     ]
-
-
-def _rate(found: Mapping[str, Any] | None) -> str:
-    if found is None:
-        return "withheld"
-    estimate = estimate_of(found)
-    if estimate is None or estimate.value != estimate.value:
-        return "not measured"
-    return f"{percent(estimate)} ({interval(estimate)})"
-
-
-def _count(number: int | None) -> str:
-    return "withheld" if number is None else count(number)
 
 
 def _by_size(sets: Mapping[str, int | None]) -> list[tuple[str, int | None]]:

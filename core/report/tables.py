@@ -264,19 +264,24 @@ def _groups(document: Mapping[str, Any]) -> ReportTable:
     columns = ("Group", "Records", *names)
     rows = []
     for group in document["groups"]:
-        records = "withheld" if group["count"] is None else count(group["count"])
-        rows.append((group["group"], records, *(rate_words(group[rate]) for rate in GROUP_RATES)))
+        rates = (rate_words(group[rate], of=True) for rate in GROUP_RATES)
+        rows.append((group["group"], count_words(group["count"]), *rates))
     return ReportTable(name="groups", title="Groups, with 95% intervals", columns=columns, rows=tuple(rows))
 
 
-def rate_words(found: Mapping[str, Any] | None) -> str:
-    """Write a rate as "12.3% (11.8 to 12.9%) of 4,821"."""
-    if found is None:
-        return "withheld"
+def count_words(number: int | None) -> str:
+    """Write a count that may be withheld."""
+    return "withheld" if number is None else count(number)
+
+
+def rate_words(found: Mapping[str, Any] | None, *, of: bool = False) -> str:
+    """Write a rate that may be withheld as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
     estimate = estimate_of(found)
-    if estimate is None or estimate.value != estimate.value:
-        return "no records"
-    return f"{percent(estimate)} ({interval(estimate)}) of {count(estimate.n)}"
+    if estimate is None:
+        return "withheld"
+    if estimate.value != estimate.value:
+        return "no records" if of else "not measured"
+    return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
 
 
 def _self_test_numbers(document: Mapping[str, Any]) -> ReportTable:
@@ -294,7 +299,7 @@ def _self_tests(document: Mapping[str, Any]) -> ReportTable:
     columns = ("Attack", "False alarms", "Planted leaks caught", "Result", "What was planted")
     rows = []
     for t in document["self_tests"]:
-        rates = (rate_words(t["false_alarms"]), rate_words(t["detected"]))
+        rates = (rate_words(t[name], of=True) for name in ("false_alarms", "detected"))
         rows.append((t["attack"], *rates, "✓ passed" if t["passed"] else "✕ failed", t["told"]))
     return ReportTable(name="self-test", title="Self-test, with 95% intervals", columns=columns, rows=tuple(rows))
 
