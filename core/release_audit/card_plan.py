@@ -36,7 +36,7 @@ from core.model_card.card_people import MODELS, SETS, released_rows
 from core.model_card.published_counts import SIZE_PARTS, each_number
 from core.models import GIVEN
 from core.release_audit.plan import SOURCE, AuditPlan, read_source, source_values
-from core.release_audit.subject import config_of, dataset_of, roles_of
+from core.release_audit.subject import dataset_of, roles_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import (
@@ -308,7 +308,7 @@ def people_of(
     else:
         with named(name, "[data]"):
             dataset = dataset_of(plan.source, table, model_file=model_file)
-        config = config_of(plan.source, dataset)
+        config = replace(plan.source.config, roles=dataset.roles)
     group = _group(plan, dataset, name)
     for feature in plan.without:
         if feature not in dataset.feature_names:

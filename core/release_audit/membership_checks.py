@@ -141,9 +141,6 @@ def _inside(audited: Audited, guess: MemberGuess) -> Codes:
     return np.isin(guess.rows, audited.splits.train).astype(np.uint8)
 
 
-RANDOM = "random guessing"
-"""The baseline's name."""
-
 AVERAGE = "1% FPR is an average over people; for some non-members the chance of being called a member is far higher."
 """What a rate pooled over people does not say (Jälkö et al. 2026)."""
 
@@ -233,7 +230,7 @@ def _best(
         check=check,
         estimate=estimate,
         control=Estimate(value=chance, low=chance, high=chance, n=n or estimate.n),
-        control_name=RANDOM,
+        control_name="random guessing",
         attacked=(
             f"Who of {members + outsiders:,} people is among the {members:,} the model was trained on, by "
             f"{_TITLES[name]}, the best of {len(member_guesses(audited))} attacks tried."
@@ -260,17 +257,13 @@ def membership_gap(audited: Audited) -> Measurement:
         control_name="no difference",
         attacked=(
             f"Who of {audited.splits.train.size + audited.splits.test.size:,} people was in the training data, by "
-            f"{_TITLES[name]}: {_shares(gap)}."
+            f"{_TITLES[name]}: TPR at 1% FPR {100 * gap.rates[0].value:.1f}% among {gap.group} and "
+            f"{100 * gap.rates[1].value:.1f}% among {gap.others}."
         ),
         knows=knows(audited, name),
         assumptions=(*assumptions(audited), AVERAGE, "Each group has a threshold of its own."),
         details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
     )
-
-
-def _shares(gap: GapResult) -> str:
-    own, others = (100 * rate.value for rate in gap.rates)
-    return f"TPR at 1% FPR {own:.1f}% among {gap.group} and {others:.1f}% among {gap.others}"
 
 
 def _folded(gap: Estimate) -> Estimate:

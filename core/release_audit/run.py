@@ -40,7 +40,6 @@ from core.release_audit.subject import (
     AttackedPeople,
     Audited,
     Progress,
-    config_of,
     dataset_and_notes,
     missing,
     not_run,
@@ -279,7 +278,7 @@ def audited_of(
 ) -> Audited:
     """Return what a plan audits, trained or taken as given, before any attack; parameters as of `audit_with_people`."""
     dataset, notes = dataset_and_notes(plan, table, model_file=model_file)
-    config = config_of(plan, dataset)
+    config = replace(plan.config, roles=dataset.roles)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
     model = train_model(config, dataset, splits)

@@ -206,11 +206,6 @@ def dataset_and_notes(
     return build_dataset(table, roles), notes
 
 
-def config_of(plan: AuditPlan, dataset: AuditDataset) -> AuditConfig:
-    """Return the plan's configuration with the roles the dataset was built with."""
-    return replace(plan.config, roles=dataset.roles)
-
-
 def roles_of(plan: AuditPlan, table: Table) -> Roles:
     """Return the roles of the table's columns; a table that suggests none under the plan's attribute is refused."""
     if plan.config.roles is not None:

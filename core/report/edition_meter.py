@@ -43,8 +43,6 @@ FORM_TITLES = {
 }
 """Form -> what to call it."""
 
-CONTROL_UNKNOWN = "Without it there is no control."
-
 METER_WITHHELD = (
     "What the release meter read in this edition before it was written is told in the internal edition alone: counts "
     "of a group are withheld here, and bits and pinned people may tell them."
@@ -208,7 +206,7 @@ def not_metered(reason: str, threshold: int, *, outcome: MeterOutcome = MeterOut
         reason=reason,
         threshold=threshold,
         told=f"What the fairness numbers give away was not metered: {reason}.",
-        control=CONTROL_UNKNOWN,
+        control="Without it there is no control.",
     )
 
 
