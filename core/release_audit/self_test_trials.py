@@ -68,11 +68,7 @@ _CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Drawn:
-    """People.
-
-    `features`, shape (n, 4), have values 0, 1, 2 and are independent given the group; labels and groups are of shape
-    (n,).
-    """
+    """People; features, shape (n, 4), are 0, 1 or 2 and independent given the group; the rest is of shape (n,)."""
 
     features: Ints
     labels: Codes

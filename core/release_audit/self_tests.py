@@ -74,16 +74,8 @@ def self_test(
                 if report is not None:
                     report(done, total)
             called.append(proportion(leaks, number))
-        alarms, detected = called
-        found.append(
-            SelfTest(
-                attack=trial.attack,
-                false_alarms=alarms,
-                detected=detected,
-                passed=passes(alarms, detected),
-                told=trial.told,
-            )
-        )
+        rates = dict(zip(("false_alarms", "detected"), called, strict=True))
+        found.append(SelfTest(attack=trial.attack, **rates, passed=passes(**rates), told=trial.told))
     return tuple(found)
 
 

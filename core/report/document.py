@@ -114,9 +114,7 @@ def _row(row: CheckVerdict, attribute: str) -> dict[str, Any]:
 
 
 def _table(title: str, rows: Any) -> dict[str, Any]:
-    columns: dict[str, None] = {}
-    for row in rows:
-        columns.update(dict.fromkeys(map(str, row)))
+    columns = dict.fromkeys(str(name) for row in rows for name in row)
     cells = [{str(name): value for name, value in row.items()} for row in rows]
     return {"title": title, "columns": list(columns), "rows": [[row.get(name) for name in columns] for row in cells]}
 

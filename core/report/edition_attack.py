@@ -112,11 +112,8 @@ def statements_of(
             sizes[group] = size = int(rate["n"])
             if size > rows.sum():
                 raise InputError(f"A group must not have more than the {rows.sum():,} people attacked, got {size:,}.")
-            if exact:
-                told = round(number_of(rate["value"]) * size)
-                hits[group] = range(told, told + 1)
-            else:
-                hits[group] = _possible(rate)
+            told = round(number_of(rate["value"]) * size)
+            hits[group] = range(told, told + 1) if exact else _possible(rate)
         if not exact:
             hits = _linked(document, part, sizes, hits, accepted, len(names), int(rows.sum()))
         found += _stated(label, sizes, hits)

@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any
 
 from core.errors import InputError
+from core.estimates import Estimate
 from core.report.canonical import json_text, parse_json
 from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, Document
 
@@ -102,10 +103,6 @@ def report_schema() -> Schema:
         "release_meter": _or_null(_of(ReportMeter)) | {"description": _METER},
         "times": times | {"description": _TIMES},
     }
-    estimate = {name: _of(float) for name in ("value", "low", "high")} | {
-        "n": _of(int),
-        "level": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-    }
     number = {"anyOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]}
     told = "A value with its interval, the records it rests on, and the interval's level."
     return {
@@ -116,7 +113,7 @@ def report_schema() -> Schema:
         **_object(content, ("release_meter",)),
         "$defs": {
             "number": number | {"description": "A number; null for none, inf and -inf for infinities."},
-            "estimate": _object(estimate) | {"description": told},
+            "estimate": _record(Estimate) | {"description": told},
             "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
             "check": {"enum": list(CHECKS)},
             "limit": _record(Limit),
@@ -167,6 +164,7 @@ def _known() -> dict[tuple[str, str], Schema]:
 
     check, version = {"$ref": "#/$defs/check"}, {"type": "integer"}
     return {
+        ("Estimate", "level"): {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         ("Check", "unit"): {"enum": list(RANGES)},
         ("CheckVerdict", "check"): check,
         ("Limit", "check"): check,

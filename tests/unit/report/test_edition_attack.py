@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.model_card import attacker_posterior, attacker_posteriors
 from core.projection import project
-from core.report import AttackedPeople, attack_edition, attacked_people, document
+from core.release_audit.subject import attacked_people
+from core.report import AttackedPeople, document
 from core.report.canonical import decimals_of, printed, strict
-from core.report.edition_attack import Statement, constraints_of, independent, statements_of
+from core.report.edition_attack import Statement, attack_edition, constraints_of, independent, statements_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
 

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.report import document, withheld_counts
+from core.report import document
 from core.report.canonical import strict
 from core.report.disclosure_edition import _counts, disclosed_groups
 from core.report.document import internal_document
-from core.report.suppression import least_and_most
+from core.report.suppression import least_and_most, withheld_counts
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, not_there, sample
 
 disclosure_edition = partial(document, edition="disclosure")
