@@ -60,20 +60,10 @@ def suggested_plan(
     Of predictions that are given, the tolerance promised is the smallest that they keep to; the reasons are those of
     `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or "decimals".
 
-    Parameters
-    ----------
-    file, model : str
-        What the plan calls the table's file, and that of a model where there is one.
-    model_file : ModelFile, optional
-        The model, if there is one; of one that does not name its columns, as many of the table's are.
-    attribute, label : str
-        The columns of the sensitive attribute and of the label, where they are known and need not be guessed.
-
-    Raises
-    ------
-    InputError
-        If no column can be the label, or none the sensitive attribute; one that is named is not in the table or has one
-        value only; or both are the same.
+    `file` and `model` are what the plan calls the table's file, and that of a model where there is one; a model that
+    does not name its columns takes the table's first. `attribute` and `label` are the columns of the sensitive
+    attribute and of the label, where they are known and need not be guessed. InputError if no column can be the label,
+    or none the sensitive attribute; one that is named is not in the table or has one value only; or both are the same.
     """
     _check_named(table, attribute=attribute, label=label)
     suggestion = suggest_roles(table.frame, attribute=attribute, label=label, model=model_file is not None)

@@ -44,6 +44,7 @@ from core.estimates import (
     points,
     proportion,
 )
+from core.model_card.pinned_people import SETTLED, UNSURE
 from core.policy import Outcome
 from core.projection import Constraints
 from core.release_audit.subject import AttackedPeople
@@ -237,10 +238,6 @@ def constraints_of(statements: Sequence[Statement], predictions: Codes, labels: 
     )
 
 
-_UNSURE, _SURE = (0.05, 0.95), 0.995
-"""Somebody is pinned whose group was open before (5 to 95%) and is beyond 99.5% after."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionAttack(Result):
     """What a reader recovers from an edition's fairness numbers; `reason` says why if there is no result.
@@ -309,7 +306,7 @@ def _measured(
     was, now = (p == truth for p in likeliest)
     cost = [-np.log2(np.maximum(p[np.arange(n), truth], 1e-300)) for p in (before, after)]
     top = before.max(axis=1)
-    pinned = (top >= 0.5) & (top <= _UNSURE[1]) & (after.max(axis=1) > _SURE)
+    pinned = (top >= 0.5) & (top <= UNSURE[1]) & (after.max(axis=1) > SETTLED[1])
     found: dict[str, Any] = {
         "people": n,
         "numbers": numbers_of(document),

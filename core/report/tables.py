@@ -336,16 +336,14 @@ def _attack(document: Mapping[str, Any]) -> ReportTable:
 def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """Return where the numbers come from, as name and text; what an edition withholds is left out."""
     found = document["provenance"]
-    prints = (
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(found["packages"].items()))
+    seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(found["seeds"].items()))
+    rows = (
         ("Fingerprint of the policy", found["policy"]),
         ("Fingerprint of the plan", found["plan"]),
         ("Fingerprint of FairLeak's code", found["code"]),
         ("Fingerprint of the data", document["data"]["fingerprint"]),
         ("Fingerprint of the model's answers", document["model"]["fingerprint"]),
-    )
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(found["packages"].items()))
-    seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(found["seeds"].items()))
-    rest = (
         ("FairLeak", found["fairleak"]),
         ("Python", found["python"]),
         ("Machine", found["platform"]),
@@ -353,7 +351,7 @@ def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         ("Seeds", seeds),
         *((name.capitalize(), shown(value)) for name, value in sorted(document["times"].items())),
     )
-    return [(name, text) for name, text in (*prints, *rest) if text]
+    return [(name, text) for name, text in rows if text]
 
 
 def csv_files(document: Mapping[str, Any]) -> dict[str, bytes]:
