@@ -231,9 +231,6 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     return content_of(path, what=key, named=file)
 
 
-_RELEASED_SCORES = ("membership_caught", "membership_gap")
-
-
 def not_run(
     check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN, basis: Basis = Basis.MEASURED
 ) -> Measurement:
@@ -244,7 +241,7 @@ def not_run(
 def missing(check: str, audited: Audited) -> str:
     """Return what a check needs and this audit has not, in one sentence; "" if nothing is missing."""
     needs, plan = CHECKS[check].needs, audited.plan
-    if check in _RELEASED_SCORES and audited.has_scores and audited.released_scores is None:
+    if check in ("membership_caught", "membership_gap") and audited.has_scores and audited.released_scores is None:
         return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
     if "planned answers" in needs and not plan.answers.questions:
         return ""  # that none are given is declared

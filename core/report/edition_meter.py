@@ -164,8 +164,6 @@ _STATISTICS = {None: "sp_rate", 1: "tpr_rate", 0: "fpr_rate"}
 _SIZES = {None: "size", 1: "size_label_1", 0: "size_label_0"}
 """Label of the people who are counted, None for all -> the statistic, the size."""
 
-_MODEL = "model 1"
-
 
 def meter_report(
     documents: Mapping[str, Mapping[str, Any]], people: AttackedPeople | None, *, threshold: int
@@ -271,7 +269,7 @@ def published_of(statements: Iterable[Statement], people: AttackedPeople, group:
     for s in asked:
         size = sizes.get((s.group, s.label), 0)
         if s.accepted and 0 < size < there[s.label]:
-            values[_MODEL, f"{_STATISTICS[s.label]}_{int(s.group == group)}"] = (s.low / size, s.high / size)
+            values["model 1", f"{_STATISTICS[s.label]}_{int(s.group == group)}"] = (s.low / size, s.high / size)
     if not values:
         return None
     return Published.from_values(Release(people.predictions, labels=labels, statistics=("sp_rate",)), values)
